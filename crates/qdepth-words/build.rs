@@ -1,6 +1,6 @@
-//! Makes Rust of the catalogues in `text/`: a type whose fields are the keys of the English one, and
-//! a value of it for each language. What a language lacks is said in English until it has it, and
-//! stands in `MISSING`, which a test wants empty.
+//! Makes Rust of the catalogues in `text/`: a type whose fields are the keys of the English one,
+//! and a value of it for each language. What a language lacks is said in English until it has it,
+//! and stands in `MISSING`, which a test wants empty.
 
 #![expect(clippy::disallowed_methods, reason = "a build script reads the catalogues")]
 

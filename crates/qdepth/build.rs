@@ -32,8 +32,8 @@ fn glob(path: &str) -> &'static str {
     if path.starts_with("Cargo") { "" } else { "/**" }
 }
 
-/// Looks again when a file of the program changes, or a commit comes: the log of HEAD then has a line
-/// more.
+/// Looks again when a file of the program changes, or a commit comes: the log of HEAD then has a
+/// line more.
 fn look_again_when() {
     println!("cargo::rerun-if-env-changed=QDEPTH_COMMIT");
     if let Some(log) = said("git", &["rev-parse", "--git-path", "logs/HEAD"]) {

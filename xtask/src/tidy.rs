@@ -122,19 +122,18 @@ pub fn tidy() -> Result<()> {
     links::check(&mut broken)?;
     stations::check(&mut broken)?;
     let (mut sources, mut modules) = (Vec::new(), circles::Modules::default());
-    let (words, mut wide) = (words::Words::read(&mut broken)?, 0);
+    let words = words::Words::read(&mut broken)?;
     for folder in ["crates", "xtask"] {
         for file in files(&root().join(folder))? {
             let text = source(&file, &mut broken)?;
             modules.add(&relative(&file), &text)?;
             raised::check(&relative(&file), &text, &mut broken)?;
             words.check(&relative(&file), &text, &mut broken);
-            wide += widths::wide(&text);
+            widths::check(&relative(&file), &text, &mut broken);
             sources.push(text);
         }
     }
     modules.check(&mut broken);
-    widths::check(wide, &mut broken);
     left_out(&mut broken)?;
     security::check(&sources, &mut broken)?;
     if !broken.is_empty() {

@@ -1,9 +1,9 @@
 //! Ranks that measure together: broadcast, gather, and a common start on clocks that are apart. A
 //! rank that dies is noticed by its silence, so that nobody waits for ever.
 //!
-//! Rank 0 leads, and the others talk to it alone. What carries the messages is a [`Transport`]: MPI, or
-//! channels between threads ([`threads`]). This crate reads no clock and holds no `unsafe`: both are
-//! the transport's. Start with [`RankGroup`].
+//! Rank 0 leads, and the others talk to it alone. What carries the messages is a [`Transport`]:
+//! MPI, or channels between threads ([`threads`]). This crate reads no clock and holds no `unsafe`:
+//! both are the transport's. Start with [`RankGroup`].
 
 mod rank_group;
 mod threads;

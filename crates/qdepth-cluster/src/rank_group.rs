@@ -27,7 +27,7 @@ const AHEAD_NS: u64 = 20_000_000;
 const ALIVE: u8 = 0;
 const DATA: u8 = 1;
 const READ_CLOCK: u8 = 2;
-const START: u8 = 3;
+const START_AT: u8 = 3;
 const FAILED: u8 = 4;
 const HALT: u8 = 5;
 
@@ -136,7 +136,7 @@ impl<W: Transport> RankGroup<W> {
             self.spoke_ns = now;
             let news = news();
             for peer in self.peers() {
-                self.say(peer, ALIVE, &news);
+                self.send(peer, ALIVE, &news);
             }
         }
         for peer in self.peers() {
@@ -144,7 +144,7 @@ impl<W: Transport> RankGroup<W> {
         }
     }
 
-    fn say(&mut self, to: u32, kind: u8, bytes: &[u8]) {
+    fn send(&mut self, to: u32, kind: u8, bytes: &[u8]) {
         if self.lost[to as usize].is_some() {
             return;
         }
@@ -221,7 +221,7 @@ impl<W: Transport> RankGroup<W> {
     /// From the leader to everyone.
     pub fn broadcast(&mut self, bytes: &[u8]) {
         for peer in self.peers() {
-            self.say(peer, DATA, bytes);
+            self.send(peer, DATA, bytes);
         }
     }
 
@@ -240,12 +240,12 @@ impl<W: Transport> RankGroup<W> {
 
     /// To the leader, from everyone else.
     pub fn give(&mut self, bytes: &[u8]) {
-        self.say(0, DATA, bytes);
+        self.send(0, DATA, bytes);
     }
 
     /// To the leader, at once: what would go with the next sign of life.
-    pub fn tell(&mut self, news: &[u8]) {
-        self.say(0, ALIVE, news);
+    pub fn send_news(&mut self, news: &[u8]) {
+        self.send(0, ALIVE, news);
     }
 
     /// What a rank told beside its work, the oldest first; none where there is no more.
@@ -255,7 +255,7 @@ impl<W: Transport> RankGroup<W> {
 
     /// To the leader: this rank cannot go on.
     pub fn fail(&mut self, why: &str) {
-        self.say(0, FAILED, why.as_bytes());
+        self.send(0, FAILED, why.as_bytes());
     }
 
     /// What everyone else gives, at the leader, in order of rank; or who is lost.
@@ -266,7 +266,7 @@ impl<W: Transport> RankGroup<W> {
     /// The leader asks everyone to stop.
     pub fn halt(&mut self) {
         for peer in self.peers() {
-            self.say(peer, HALT, &[]);
+            self.send(peer, HALT, &[]);
         }
     }
 
@@ -289,7 +289,7 @@ impl<W: Transport> RankGroup<W> {
         let start = self.transport.now_ns() + AHEAD_NS;
         for skew in &offsets {
             let theirs = start.saturating_add_signed(skew.offset_ns);
-            self.say(skew.rank, START, &theirs.to_le_bytes());
+            self.send(skew.rank, START_AT, &theirs.to_le_bytes());
         }
         Ok((start, offsets))
     }
@@ -300,9 +300,9 @@ impl<W: Transport> RankGroup<W> {
             match kind {
                 READ_CLOCK => {
                     let now = self.transport.now_ns();
-                    self.say(0, DATA, &now.to_le_bytes());
+                    self.send(0, DATA, &now.to_le_bytes());
                 }
-                START => return Ok(number(&bytes)),
+                START_AT => return Ok(number(&bytes)),
                 _ => {}
             }
         }
@@ -312,7 +312,7 @@ impl<W: Transport> RankGroup<W> {
         let mut best = ClockOffset { rank, offset_ns: 0, error_ns: u64::MAX };
         for _ in 0..READINGS {
             let sent = self.transport.now_ns();
-            self.say(rank, READ_CLOCK, &[]);
+            self.send(rank, READ_CLOCK, &[]);
             let (_, bytes) = self.hear(rank, stopping)?;
             let back = self.transport.now_ns();
             let error_ns = back.saturating_sub(sent).div_ceil(2);

@@ -226,7 +226,8 @@ pub enum Align {
     Number,
     /// One letter, centred.
     Centre,
-    /// Points that a row is of: right, may be broken; what a narrow screen or a terminal leaves out.
+    /// Points that a row is of: right, may be broken; what a narrow screen or a terminal leaves
+    /// out.
     Places,
 }
 

@@ -1,5 +1,5 @@
-//! Diagrams: lines over outstanding I/Os, time or load, each point with its interval, on one vertical
-//! axis or two. Drawn by kuva, which stays behind this module.
+//! Diagrams: lines over outstanding I/Os, time or load, each point with its interval, on one
+//! vertical axis or two. Drawn by kuva, which stays behind this module.
 //!
 //! A picture is a complete SVG in the colours of [`PALETTE`]: it can stand alone or in print. A
 //! page that wants other colours (dark mode) restyles the attributes with its own style sheet.
@@ -47,8 +47,8 @@ const CROWDED: usize = 40;
 /// In a picture of more marks they do not say what they are: the table behind it does, and a page
 /// of a thousand points stays small.
 const TOO_MANY: usize = 400;
-/// An axis around 1 shows so much to both sides of it at least: what differs by less than half of the
-/// usual threshold of a comparison (2 %) is equal to the eye as well.
+/// An axis around 1 shows so much to both sides of it at least: what differs by less than half of
+/// the usual threshold of a comparison (2 %) is equal to the eye as well.
 const REACH_MIN: f64 = 0.01;
 /// A line diagram.
 #[derive(Clone, Debug, PartialEq)]
@@ -248,7 +248,8 @@ impl Figure {
             ..Theme::light()
         };
         let mut layout = Layout::auto_from_plots(plots);
-        // Of nothing to draw kuva finds a range without an end, and counts its ticks past its numbers.
+        // Of nothing to draw kuva finds a range without an end, and counts its ticks past its
+        // numbers.
         for range in [&mut layout.x_range, &mut layout.y_range] {
             if !(range.0.is_finite() && range.1.is_finite()) {
                 *range = (1.0, 10.0);

@@ -58,8 +58,8 @@ pub fn style_sheet() -> String {
     format!("{}{}", include_str!("../templates/style.css"), restyle())
 }
 
-/// The script that sorts and filters tables, hides lines and shows values, for a page that holds such
-/// a part: its `main` has what [`aids_words`] gives as `data-aids`.
+/// The script that sorts and filters tables, hides lines and shows values, for a page that holds
+/// such a part: its `main` has what [`aids_words`] gives as `data-aids`.
 pub const fn reading_aids() -> &'static str {
     SCRIPT
 }
@@ -177,8 +177,9 @@ struct RowHtml<'a> {
 struct CellHtml<'a> {
     class: String,
     text: &'a str,
-    /// Room that must follow a number, so that decimal points stand below one another: spaces as wide
-    /// as digits, in an attribute that style alone reads, since what is text belongs to the number.
+    /// Room that must follow a number, so that decimal points stand below one another: spaces as
+    /// wide as digits, in an attribute that style alone reads, since what is text belongs to the
+    /// number.
     pad: String,
     head: bool,
     struck: bool,

@@ -1,7 +1,8 @@
 //! The only crate that draws and writes pages: a document of sections, tables and figures, and its
 //! forms: HTML, Markdown, markup for Typst, CSV and JSON of the figures.
 //!
-//! Nothing here knows what a run is, reads a file or a clock: the same document gives the same bytes.
+//! Nothing here knows what a run is, reads a file or a clock: the same document gives the same
+//! bytes.
 
 mod attached;
 pub mod document;

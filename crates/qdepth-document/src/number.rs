@@ -164,7 +164,7 @@ impl TimeUnit {
         }
     }
     /// Nanoseconds in this unit.
-    pub fn of(self, ns: f64) -> f64 {
+    pub fn convert(self, ns: f64) -> f64 {
         match self {
             Self::Micros => ns / 1e3,
             Self::Millis => ns / 1e6,
@@ -173,7 +173,7 @@ impl TimeUnit {
     /// Three digits (a histogram is good to 0.2 %), and nothing below a nanosecond or, in
     /// milliseconds, a microsecond.
     pub fn write(self, ns: f64) -> String {
-        let value = self.of(ns);
+        let value = self.convert(ns);
         to_place(value, (magnitude(value) - 2).max(-3))
     }
 }

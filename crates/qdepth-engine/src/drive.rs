@@ -67,23 +67,23 @@ pub fn measure_together<T: Target>(
 
 /// What a rule of pacing is chosen for, as a type.
 trait ForRule<'a> {
-    type Made;
-    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Made;
+    type Output;
+    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Output;
 }
 
 /// Chooses the rule that a load asks for, so that the loop asks no questions.
-fn choose<'a, F: ForRule<'a>>(shard: &Shard<'a>, start: Instant, made: F) -> F::Made {
+fn choose<'a, F: ForRule<'a>>(shard: &Shard<'a>, start: Instant, consumer: F) -> F::Output {
     let start = start + Nanos(shard.point.delay_ns);
     match shard.point.arrivals {
         Arrivals::ThinkTime { time_ns, requests } => {
-            ending::<_, _, false>(Thinking::new(shard, Nanos(time_ns), requests), shard, made)
+            ending::<_, _, false>(Thinking::new(shard, Nanos(time_ns), requests), shard, consumer)
         }
-        Arrivals::Closed => ending::<_, _, false>(Closed::new(shard.slots()), shard, made),
+        Arrivals::Closed => ending::<_, _, false>(Closed::new(shard.slots()), shard, consumer),
         Arrivals::Paced { .. } => {
-            ending::<_, _, false>(Scheduled::<false>::new(shard, start), shard, made)
+            ending::<_, _, false>(Scheduled::<false>::new(shard, start), shard, consumer)
         }
         Arrivals::Fixed { .. } | Arrivals::Poisson { .. } | Arrivals::Recorded { .. } => {
-            ending::<_, _, true>(Scheduled::<true>::new(shard, start), shard, made)
+            ending::<_, _, true>(Scheduled::<true>::new(shard, start), shard, consumer)
         }
     }
 }
@@ -91,17 +91,17 @@ fn choose<'a, F: ForRule<'a>>(shard: &Shard<'a>, start: Instant, made: F) -> F::
 fn ending<'a, F: ForRule<'a>, P: Pacing + 'a, const RESPONSE: bool>(
     rule: P,
     shard: &Shard<'a>,
-    made: F,
-) -> F::Made {
+    consumer: F,
+) -> F::Output {
     let finite = shard.point.stop.bytes_per_stream > 0;
     if let Some(flow) = shard.stop_group.and_then(|stop_group| stop_group.flow(shard)) {
         let rule: Box<dyn Pacing + 'a> =
             if finite { Box::new(Finite::new(rule, shard)) } else { Box::new(rule) };
-        made.with::<_, RESPONSE>(Tied::new(rule, flow, shard))
+        consumer.with::<_, RESPONSE>(Tied::new(rule, flow, shard))
     } else if finite {
-        made.with::<_, RESPONSE>(Finite::new(rule, shard))
+        consumer.with::<_, RESPONSE>(Finite::new(rule, shard))
     } else {
-        made.with::<P, RESPONSE>(rule)
+        consumer.with::<P, RESPONSE>(rule)
     }
 }
 
@@ -115,7 +115,7 @@ struct Alone<'p, 'a, T, S> {
 }
 
 impl<'a, T: Target, S: FnMut(&Interval)> ForRule<'a> for Alone<'_, 'a, T, S> {
-    type Made = Outcome;
+    type Output = Outcome;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Outcome {
         let Self { target, shard, start, stop, seen } = self;
         let mut driver = Driver::<_, RESPONSE>::new(0, shard, 0, start, pacing);
@@ -134,8 +134,8 @@ struct Among<'p, 'a, T> {
 }
 
 impl<'a, T: Target> ForRule<'a> for Among<'_, 'a, T> {
-    type Made = Box<dyn OneDriver<T> + 'a>;
-    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Made {
+    type Output = Box<dyn OneDriver<T> + 'a>;
+    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Output {
         Box::new(Driver::<_, RESPONSE>::new(self.number, self.shard, self.base, self.start, pacing))
     }
 }

@@ -64,8 +64,8 @@ enum State {
     Done,
 }
 
-/// How far a load is that goes on, after its time, until each stream has moved as much as the one of
-/// its group that moved most.
+/// How far a load is that goes on, after its time, until each stream has moved as much as the one
+/// of its group that moved most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CatchUp {
     /// Its time is over then. The window goes on: what completes later counts.
@@ -274,7 +274,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
 
     /// Goes on in its states. None where it issues what is due; else whether it goes on.
     #[inline(never)]
-    fn look(
+    fn close_intervals(
         &mut self,
         now: Instant,
         target: &mut impl Target,
@@ -324,7 +324,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         };
     }
 
-    /// Closes what intervals have ended. Where all have what they want, the window ends now; a look takes place here, between two requests, and costs none of them anything.
+    /// Closes what intervals have ended. Where all have what they want, the window ends now; a look
+    /// takes place here, between two requests, and costs none of them anything.
     #[cold]
     fn roll(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
         let Self { ledger, precision, number, .. } = self;
@@ -461,13 +462,14 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
 
     pub(crate) fn into_outcome(mut self) -> Outcome {
         self.ledger.out.backlog_max = self.pacing.backlog_max();
-        self.ledger.out.looks = self.precision.as_ref().map_or(0, Precision::looks);
+        self.ledger.out.interim_checks =
+            self.precision.as_ref().map_or(0, Precision::interim_checks);
         Outcome { failure: self.failure, ..self.ledger.into_outcome() }
     }
 }
 
-/// Issues what is due, drawn by stream and by the former request of its slot, and counts it. On parts
-/// of the driver and not on all of it, so that they are looked up once a turn.
+/// Issues what is due, drawn by stream and by the former request of its slot, and counts it. On
+/// parts of the driver and not on all of it, so that they are looked up once a turn.
 #[inline(always)]
 fn issue_due<P: Pacing, const RESPONSE: bool>(
     pacing: &mut P,
@@ -501,7 +503,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
         seen: &mut dyn FnMut(usize, &Interval),
     ) -> bool {
         let due = now >= self.undisturbed || interrupted;
-        if due && let Some(alive) = self.look(now, target, interrupted, seen) {
+        if due && let Some(alive) = self.close_intervals(now, target, interrupted, seen) {
             return alive;
         }
         self.issue(now, target);

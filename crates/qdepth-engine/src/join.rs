@@ -35,7 +35,7 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
         ended,
         caught_up_from,
         bytes_before,
-        looks,
+        interim_checks,
         interrupted,
         failure,
     } = a;
@@ -66,14 +66,14 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
         ended: if ended == Ended::Duration { b.ended } else { ended },
         caught_up_from: caught_up_from.max(b.caught_up_from),
         bytes_before: bytes_before + b.bytes_before,
-        looks: looks.max(b.looks),
+        interim_checks: interim_checks.max(b.interim_checks),
         interrupted: interrupted || b.interrupted,
         failure: failure.or(b.failure),
     }
 }
 
-/// The books of a part of the lead-in: all that was counted was outside of any window, as it is during
-/// a warm-up. What failed is still told.
+/// The books of a part of the lead-in: all that was counted was outside of any window, as it is
+/// during a warm-up. What failed is still told.
 pub fn unrecorded(outcome: Outcome) -> Outcome {
     Outcome {
         issued: outcome.issued,
@@ -90,11 +90,11 @@ pub fn unrecorded(outcome: Outcome) -> Outcome {
 
 /// The books of a point that was left and taken up again `offset` after its first start: counts,
 /// times, histograms and gaps are exact sums, the series goes on at its place in time.
-pub fn follow(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
+pub fn in_turn(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
     let gaps = [0, 1, 2].map(|limit| earlier.gaps[limit] + later.gaps[limit]);
     let duration = earlier.duration + later.duration;
     let longest_gap = earlier.longest_gap.max(later.longest_gap);
-    let looks = earlier.looks + later.looks;
+    let interim_checks = earlier.interim_checks + later.interim_checks;
     let mut series = earlier.series.clone();
     series.lost += later.series.lost;
     for (index, interval) in later.series.intervals().iter().enumerate() {
@@ -105,7 +105,7 @@ pub fn follow(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
         Outcome { series: Series::default(), ..earlier },
         Outcome { series: Series::default(), ..later },
     );
-    Outcome { duration, gaps, longest_gap, looks, series, ..sums }
+    Outcome { duration, gaps, longest_gap, interim_checks, series, ..sums }
 }
 
 fn add(mine: &mut DirectionOutcome, theirs: DirectionOutcome) {
@@ -192,7 +192,7 @@ mod tests {
             }
             outcome
         };
-        let both = follow(visit(150, 4), visit(120, 6), Nanos::from_secs(7));
+        let both = in_turn(visit(150, 4), visit(120, 6), Nanos::from_secs(7));
         assert_eq!((both.duration, both.issued), (Nanos::from_millis(400), 10));
         assert_eq!((both.longest_gap, both.gaps), (Nanos::from_millis(150), [2, 0, 0]));
         assert_eq!(both.directions[0].completed, 10);

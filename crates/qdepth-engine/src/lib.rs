@@ -20,7 +20,7 @@ pub mod conformance;
 pub mod scripted;
 
 pub use drive::{measure, measure_shard, measure_together};
-pub use join::{follow, join, unrecorded};
+pub use join::{in_turn, join, unrecorded};
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
 pub use series::{Interval, Series};
 pub use shard::{Shard, StopGroup};

@@ -21,7 +21,8 @@ impl Errors {
     /// Stands for all kinds beyond the sixteenth: no error has the number 0.
     pub const OTHERS: i32 = 0;
 
-    /// Counts one. The seventeenth kind and later ones are counted together, as [`OTHERS`](Self::OTHERS).
+    /// Counts one. The seventeenth kind and later ones are counted together, as
+    /// [`OTHERS`](Self::OTHERS).
     pub fn count(&mut self, errno: i32) {
         self.count_many(errno, 1);
     }
@@ -127,7 +128,7 @@ pub struct Outcome {
     /// Bytes that it had moved by then.
     pub bytes_before: u64,
     /// How often the precision of the rate was looked at.
-    pub looks: u32,
+    pub interim_checks: u32,
     /// Whether it was stopped before its time.
     pub interrupted: bool,
     /// Why it ended early, where it did.

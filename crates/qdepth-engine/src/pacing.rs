@@ -7,7 +7,8 @@ use qdepth_workload::Schedule;
 use crate::shard::Shard;
 use crate::target::Slot;
 
-/// A rule of pacing over the slots of a driver, whose `s`th stream owns those from `s × outstanding`.
+/// A rule of pacing over the slots of a driver, whose `s`th stream owns those from `s ×
+/// outstanding`.
 pub(crate) trait Pacing {
     /// A slot has become free.
     fn released(&mut self, slot: Slot);
@@ -177,7 +178,12 @@ impl<const OPEN: bool> Scheduled<OPEN> {
             let seed = Seed(point.seed).derive("arrivals").derive(&number.to_string());
             let first = (number - shard.streams.start) * point.outstanding;
             Some(Line {
-                schedule: Schedule::of(point.arrivals, point.trace.as_ref(), start, seed.0)?,
+                schedule: Schedule::for_stream(
+                    point.arrivals,
+                    point.trace.as_ref(),
+                    start,
+                    seed.0,
+                )?,
                 free: (first..first + point.outstanding).rev().map(Slot).collect(),
             })
         };

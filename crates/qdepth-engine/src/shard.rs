@@ -14,14 +14,14 @@ pub struct Shard<'a> {
     pub point: &'a Point,
     /// Its streams, by number.
     pub streams: Range<u32>,
-    /// The shards that it ends with, where they wait for samples or for precision, or that it is tied
-    /// to.
+    /// The shards that it ends with, where they wait for samples or for precision, or that it is
+    /// tied to.
     pub stop_group: Option<&'a StopGroup>,
 }
 
 /// Parts that run at the same time and end together, once each has the samples, or the precision,
-/// that it wants. A sum of rates is known as well as the worst known of them, or better: its error is
-/// at most the sum of theirs.
+/// that it wants. A sum of rates is known as well as the worst known of them, or better: its error
+/// is at most the sum of theirs.
 #[derive(Debug)]
 pub struct StopGroup {
     wanting: AtomicUsize,
@@ -37,7 +37,7 @@ pub struct StopGroup {
 
 impl StopGroup {
     /// Of shards that run at the same time; none where nobody waits for another.
-    pub fn of<'p>(shards: impl Iterator<Item = &'p Shard<'p>>) -> Option<Self> {
+    pub fn from_shards<'p>(shards: impl Iterator<Item = &'p Shard<'p>>) -> Option<Self> {
         let (mut wanting, mut to_come, mut ends) = (0, 0, false);
         let mut flows = Vec::new();
         for shard in shards {
@@ -61,8 +61,8 @@ impl StopGroup {
         let group = shard.point.flow?.group;
         self.flows.iter().find(|flow| flow.group == group)
     }
-    /// The time of one that catches up is over, or it has ended before: so many bytes a stream of it
-    /// had asked for at most.
+    /// The time of one that catches up is over, or it has ended before: so many bytes a stream of
+    /// it had asked for at most.
     pub(crate) fn came(&self, bytes: u64) {
         self.most.fetch_max(bytes, Ordering::Relaxed);
         self.to_come.fetch_sub(1, Ordering::Release);

@@ -32,7 +32,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         trims_first: false,
         operation: qdepth_workload::Operation::Transfer,
         trace: None,
-        request_size: SizeMix::one(4096),
+        request_size: SizeMix::fixed(4096),
         own_writes: None,
         alignment_bytes: 4096,
         area: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
@@ -222,7 +222,8 @@ fn a_stall_of_a_second_is_seen_in_the_response_time_of_an_open_loop() {
     let response = outcome.directions[0].response_time.as_ref().expect("open loop");
     let drained = 1e9 * (1000.0 / 99_000.0);
     for quantile in [0.91, 0.95, 0.99, 0.999] {
-        // Waiting falls in a straight line from 1 s at its begin to nothing when the backlog is gone.
+        // Waiting falls in a straight line from 1 s at its begin to nothing when the backlog is
+        // gone.
         let share = (1.0 - quantile) * 10e9 / (1e9 + drained);
         let truth = 1e9 * (1.0 - share);
         near(response.quantile(quantile).expect("values").0 as f64, truth, 0.02, "percentile");
@@ -428,7 +429,7 @@ fn with<'a>(shards: &[Shard<'a>], stop_group: Option<&'a StopGroup>) -> Vec<Shar
 fn in_company(points: &[Point]) -> Vec<Outcome> {
     let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
     let whole: Vec<Shard<'_>> = points.iter().map(Shard::whole).collect();
-    let stop_group = StopGroup::of(whole.iter());
+    let stop_group = StopGroup::from_shards(whole.iter());
     let shards = with(&whole, stop_group.as_ref());
     let start = target.now();
     measure_together(&mut target, &shards, start, &AtomicBool::new(false), &mut |_, _| {})
@@ -446,7 +447,8 @@ fn loads_that_wait_for_samples_end_together() {
     let outcomes = in_company(&[wanting(2_500), beside.clone(), wanting(5_000)]);
     for outcome in &outcomes {
         assert_eq!(outcome.ended, Ended::Precision);
-        // Within a look, which takes place once in 100 ms, of the five seconds of the last.
+        // Within an interim check, which takes place once in 100 ms, of the five seconds of the
+        // last.
         let (least, most) = (Nanos::from_millis(5_000), Nanos::from_millis(5_200));
         assert!((least..=most).contains(&outcome.duration), "{:?}", outcome.duration);
     }
@@ -474,12 +476,12 @@ fn a_point_that_ends_by_its_precision_holds_the_true_rate() {
         assert_eq!(outcome.ended, Ended::Precision);
         let seconds = outcome.duration.as_secs_f64();
         assert!(seconds > 5.0 && seconds < 60.0, "{seconds}");
-        assert!(outcome.looks >= 1 && !outcome.interrupted);
+        assert!(outcome.interim_checks >= 1 && !outcome.interrupted);
         assert_eq!(check_laws(&facts(&outcome, Some(1.0))), []);
         let whole = outcome.series.intervals().iter().filter(|i| i.length.0 == 100_000_000);
         let rates: Vec<f64> =
             whole.map(|i| (i.completed[0] + i.completed[1]) as f64 * 10.0).collect();
-        let estimate = series_mean(&rates).looked_at();
+        let estimate = series_mean(&rates).interim();
         assert!(estimate.half_width_share().is_some_and(|share| share <= 0.02), "{estimate:?}");
         held += u32::from(estimate.interval.is_some_and(|(low, high)| low <= 1e3 && 1e3 <= high));
     }
@@ -491,7 +493,7 @@ fn a_precision_out_of_reach_ends_by_time() {
     let service = Service::Exponential(Nanos::from_millis(1));
     let outcome = run(&mut ScriptedTarget::new(1, service, 1), &until(0.001));
     assert_eq!((outcome.ended, outcome.duration), (Ended::Duration, Nanos::from_secs(60)));
-    assert_eq!(outcome.looks, 7, "after 5, 7.5, 11.3, 17, 25.5, 38.3 and 57.5 s");
+    assert_eq!(outcome.interim_checks, 7, "after 5, 7.5, 11.3, 17, 25.5, 38.3 and 57.5 s");
 }
 
 #[test]

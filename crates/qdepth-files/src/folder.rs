@@ -50,7 +50,7 @@ impl Folder {
     }
 
     /// The directory of a file, and the file's name in it.
-    pub(crate) fn of(file: &Path, missing: Missing) -> Result<(Self, OsString), FileError> {
+    pub(crate) fn containing(file: &Path, missing: Missing) -> Result<(Self, OsString), FileError> {
         let ends_in_a_name = !file.as_os_str().as_encoded_bytes().ends_with(b"/");
         let Some(name) = file.file_name().filter(|_| ends_in_a_name) else {
             let found = if file.as_os_str().is_empty() {
@@ -65,12 +65,13 @@ impl Folder {
         Ok((folder, name.to_owned()))
     }
 
-    /// As [`Folder::of`]; where the name is a link that may be followed, of what it leads to.
+    /// As [`Folder::containing`]; where the name is a link that may be followed, of what it leads
+    /// to.
     pub(crate) fn of_what_it_leads_to(
         file: &Path,
         missing: Missing,
     ) -> Result<(Self, OsString), FileError> {
-        let (mut folder, mut name) = Self::of(file, missing)?;
+        let (mut folder, mut name) = Self::containing(file, missing)?;
         for _ in 0..LINKS_MAX {
             let failed =
                 |errno| FileError::failed(file, &format!("look at {}", file.display()), errno);

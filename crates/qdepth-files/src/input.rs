@@ -56,8 +56,8 @@ pub mod limit {
     pub const MADE: Limit = Limit { what: "file that was made", bytes: 256 * MIB };
 }
 
-/// A file that is read whole: a regular one, up to a size. A device, a FIFO or a socket would block,
-/// never end, or change by being read.
+/// A file that is read whole: a regular one, up to a size. A device, a FIFO or a socket would
+/// block, never end, or change by being read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     path: PathBuf,

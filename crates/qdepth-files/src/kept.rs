@@ -126,8 +126,8 @@ impl Kept {
         Ok(text)
     }
 
-    /// Adds a line at its end, whole or not at all: where the disk is full, what was written of it is
-    /// taken away again.
+    /// Adds a line at its end, whole or not at all: where the disk is full, what was written of it
+    /// is taken away again.
     ///
     /// # Errors
     /// Where not all of it could be written.

@@ -13,13 +13,13 @@
 //! without following a link, and looked at once more through the handle.
 
 mod claim;
+mod destination;
 mod error;
 mod folder;
 mod fresh;
 mod input;
 mod kept;
 mod output;
-mod place;
 mod shell;
 mod shown;
 mod socket;
@@ -29,12 +29,12 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use destination::{Privacy, Replaced};
 pub use error::{FileError, How};
 pub use folder::Folder;
 pub use input::{Input, Limit, limit};
 pub use kept::{Kept, Named, Scratch, Trust};
 pub use output::{Coming, Output};
-pub use place::{Privacy, Replaced};
 pub use shell::shell_word;
 pub use shown::{Lines, visible};
 pub use socket::Socket;

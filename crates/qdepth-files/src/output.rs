@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::destination::{Destination, Privacy, Replaced};
 use crate::error::FileError;
-use crate::place::{Place, Privacy, Replaced};
 
 /// Names of the standard output, besides `-`.
 const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
@@ -13,8 +13,9 @@ const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 ///
 /// A name that nothing has is made. A regular file is replaced in one step if that can be seen to
 /// lose nothing but an earlier result: it has one name, holds text, a PDF, a picture or a table of
-/// ours, was not read by this process, and is ours where others may write to its directory. Everything else is
-/// refused and stays as it is: links, devices, FIFOs, sockets, the kernel's files.
+/// ours, was not read by this process, and is ours where others may write to its directory.
+/// Everything else is refused and stays as it is: links, devices, FIFOs, sockets, the kernel's
+/// files.
 #[derive(Debug)]
 pub struct Output {
     to: To,
@@ -25,7 +26,7 @@ pub struct Output {
 enum To {
     Standard,
     Nowhere,
-    File(Place),
+    File(Destination),
 }
 
 impl Output {
@@ -39,7 +40,7 @@ impl Output {
         let to = if standard {
             To::Standard
         } else {
-            Place::at(path, privacy)?.map_or(To::Nowhere, To::File)
+            Destination::at(path, privacy)?.map_or(To::Nowhere, To::File)
         };
         Ok(Self { to, privacy })
     }
@@ -68,8 +69,10 @@ impl Output {
     /// Where the name has come to mean something else, or there is no room.
     pub fn begin(&self) -> Result<Coming<'_>, FileError> {
         match &self.to {
-            To::File(place) => Ok(Coming(
-                place.begin(self.privacy)?.map_or(Way::Nowhere, |file| Way::File(Box::new(file))),
+            To::File(destination) => Ok(Coming(
+                destination
+                    .begin(self.privacy)?
+                    .map_or(Way::Nowhere, |file| Way::File(Box::new(file))),
             )),
             To::Nowhere => Ok(Coming(Way::Nowhere)),
             To::Standard => Ok(Coming(Way::Standard)),
@@ -84,7 +87,7 @@ impl Output {
     pub fn write(&self, bytes: &[u8]) -> Result<Option<Replaced>, FileError> {
         match &self.to {
             To::Nowhere => Ok(None),
-            To::File(place) => place.write(bytes, self.privacy),
+            To::File(destination) => destination.write(bytes, self.privacy),
             To::Standard => to_standard_output(bytes).map(|()| None),
         }
     }
@@ -99,7 +102,7 @@ pub struct Coming<'a>(Way<'a>);
 enum Way<'a> {
     Standard,
     Nowhere,
-    File(Box<crate::place::Coming<'a>>),
+    File(Box<crate::destination::Coming<'a>>),
 }
 
 impl Coming<'_> {

@@ -35,7 +35,7 @@ impl Socket {
     /// # Errors
     /// Where something else has the name, somebody listens there, or it cannot be made.
     pub fn listen(path: &Path) -> Result<(Self, UnixListener), FileError> {
-        let (folder, name) = Folder::of(path, Missing::Error)?;
+        let (folder, name) = Folder::containing(path, Missing::Error)?;
         let failed =
             |errno| FileError::failed(path, &format!("listen on {}", path.display()), errno);
         // The directory's handle instead of its name: short, and nobody can move it away.

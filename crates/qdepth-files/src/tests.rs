@@ -11,9 +11,9 @@ use std::sync::Mutex;
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, Uid, chownat, mkfifoat, mknodat};
 use tempfile::TempDir;
 
+use crate::destination::Destination;
 use crate::input::{Input, limit};
 use crate::kept::{Kept, Trust};
-use crate::place::Place;
 use crate::{FileError, Folder, How, Lines, Output, Privacy, Socket, visible};
 
 const NOBODY: u32 = 65534;
@@ -235,9 +235,9 @@ fn what_comes_between_look_and_change_is_not_lost() {
             if was_there {
                 fs::write(&path, "earlier").unwrap();
             }
-            let place = Place::at(&path, Privacy::Private).unwrap().unwrap();
+            let destination = Destination::at(&path, Privacy::Private).unwrap().unwrap();
             let mut after = Vec::new();
-            let answer = place.write_between(b"later", Privacy::Private, || {
+            let answer = destination.write_between(b"later", Privacy::Private, || {
                 if was_there {
                     fs::rename(&path, dir.path().join("moved")).unwrap();
                 }
@@ -257,8 +257,8 @@ fn what_comes_between_look_and_change_is_not_lost() {
     let dir = folder();
     let path = dir.path().join("report.html");
     fs::write(&path, "earlier").unwrap();
-    let place = Place::at(&path, Privacy::Private).unwrap().unwrap();
-    place
+    let destination = Destination::at(&path, Privacy::Private).unwrap().unwrap();
+    destination
         .write_between(b"later", Privacy::Private, || fs::remove_file(&path).unwrap())
         .unwrap_err();
     assert_eq!(contents(dir.path()), []);

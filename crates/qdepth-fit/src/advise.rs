@@ -9,7 +9,7 @@ use crate::algebra::Symmetric;
 use crate::emulate::Emulator;
 use crate::error::FitError;
 use crate::observed::Observed;
-use crate::search::{Found, GRAIN, Problem};
+use crate::search::{GRAIN, Problem, Solution};
 
 /// Two-sided 95 % of a normal distribution.
 const NORMAL_95: f64 = 1.96;
@@ -48,7 +48,7 @@ pub struct Teaches {
 /// where the loss at its end has not risen as the curvature says.
 pub(crate) fn determined(
     problem: &Problem<'_>,
-    found: &Found,
+    solution: &Solution,
     information: &Symmetric,
     scatter: f64,
 ) -> Result<Vec<Determined>, FitError> {
@@ -59,16 +59,16 @@ pub(crate) fn determined(
         let mut ends = [0.0; 2];
         for (end, sign) in ends.iter_mut().zip([-1.0, 1.0]) {
             let far = sign * NORMAL_95 * deviation;
-            let mut ln = found.ln.clone();
+            let mut ln = solution.ln.clone();
             for (other, ln) in ln.iter_mut().enumerate() {
                 let with = covariance.at(other, place) / covariance.at(place, place).max(1e-12);
                 *ln += far * with;
             }
-            let risen = problem.loss_above(ln, found)? / (scatter * scatter);
+            let risen = problem.loss_above(ln, solution)? / (scatter * scatter);
             // At 1.96 deviations the loss is to be 1.92 higher.
             let expected = NORMAL_95 * NORMAL_95 / 2.0;
             let wider = if risen < expected / 4.0 { 2.0 } else { 1.0 };
-            *end = (libm::exp(found.ln[place] + far * wider)).clamp(free.low, free.high);
+            *end = (libm::exp(solution.ln[place] + far * wider)).clamp(free.low, free.high);
         }
         let share = deviation / free.width;
         let how = match share {
@@ -78,7 +78,7 @@ pub(crate) fn determined(
         };
         all.push(Determined {
             name: free.name.to_owned(),
-            value: free.value(found.ln[place]),
+            value: free.value(solution.ln[place]),
             interval: (ends[0], ends[1]),
             how,
         });
@@ -89,7 +89,7 @@ pub(crate) fn determined(
 /// The columns of the triangle of the covariance: joint changes by one standard deviation.
 pub(crate) fn directions(
     problem: &Problem<'_>,
-    found: &Found,
+    solution: &Solution,
     information: &Symmetric,
 ) -> Vec<BTreeMap<String, f64>> {
     let Some(lower) = information.inverse().and_then(|covariance| covariance.triangle()) else {
@@ -101,9 +101,9 @@ pub(crate) fn directions(
             let name = free[row].name.to_owned();
             let step = lower.at(row, column);
             // A step that leaves the range ends there.
-            let to =
-                (found.ln[row] + step).clamp(libm::log(free[row].low), libm::log(free[row].high));
-            let step = ((to - found.ln[row]) * 1e5).round() / 1e5;
+            let to = (solution.ln[row] + step)
+                .clamp(libm::log(free[row].low), libm::log(free[row].high));
+            let step = ((to - solution.ln[row]) * 1e5).round() / 1e5;
             (step.abs() > 1e-4).then_some((name, step))
         });
         each.collect()
@@ -116,14 +116,14 @@ pub(crate) fn teaches(
     used: &[Observed],
     (text, stop): (&str, &AtomicBool),
     problem: &Problem<'_>,
-    found: &Found,
+    solution: &Solution,
     information: &Symmetric,
 ) -> Result<Vec<Teaches>, FitError> {
     let candidates = candidates(used);
     let (Some(covariance), false) = (information.inverse(), candidates.is_empty()) else {
         return Ok(Vec::new());
     };
-    let slopes = rate_slopes(&candidates, (text, stop), problem, found)?;
+    let slopes = rate_slopes(&candidates, (text, stop), problem, solution)?;
     // A new point is known to twice the model's grain.
     let noise = (2.0 * GRAIN).powi(2);
     let gain = |slope: &Vec<f64>| {
@@ -146,13 +146,13 @@ fn rate_slopes(
     loads: &[Observed],
     (text, stop): (&str, &AtomicBool),
     problem: &Problem<'_>,
-    found: &Found,
+    solution: &Solution,
 ) -> Result<Vec<Vec<f64>>, FitError> {
     let emulator = Emulator::new(text, loads, problem.pace, stop)?;
-    let center = emulator.seen(&problem.values(&found.ln))?;
+    let center = emulator.seen(&problem.values(&solution.ln))?;
     let mut slopes = vec![Vec::new(); loads.len()];
     for (place, free) in problem.model.free.iter().enumerate() {
-        let mut ln = found.ln.clone();
+        let mut ln = solution.ln.clone();
         let step = if ln[place] + 0.1 <= libm::log(free.high) { 0.1 } else { -0.1 };
         ln[place] += step;
         let values = problem.values(&ln);
@@ -170,11 +170,11 @@ pub(crate) fn of_parameters(
     loads: &[Observed],
     emulated: (&str, &AtomicBool),
     problem: &Problem<'_>,
-    found: &Found,
+    solution: &Solution,
     information: &Symmetric,
 ) -> Result<f64, FitError> {
     let Some(covariance) = information.inverse() else { return Ok(0.0) };
-    let slopes = rate_slopes(loads, emulated, problem, found)?;
+    let slopes = rate_slopes(loads, emulated, problem, solution)?;
     let squares: f64 = slopes.iter().map(|slope| covariance.form(slope).max(0.0)).sum();
     Ok((squares / slopes.len().max(1) as f64).sqrt())
 }
@@ -215,7 +215,7 @@ impl Load {
         one.point.random_share = self.random;
         one.point.read_share = self.read;
         one.point.outstanding = self.outstanding;
-        one.point.request_size = SizeMix::one(self.bytes);
+        one.point.request_size = SizeMix::fixed(self.bytes);
         one.point.alignment_bytes = one.point.alignment_bytes.min(u64::from(self.bytes));
         Some(one)
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use qdepth_media::{OpenMedia, Spelled};
+use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_workload::Point;
 
 use crate::error::FitError;
@@ -37,7 +37,7 @@ pub(crate) struct Seen {
 impl Seen {
     const NOTHING: Self = Self { rate: f64::NAN, read: f64::NAN, write: f64::NAN, late: f64::NAN };
 
-    pub(crate) fn of(observed: &Observed) -> Self {
+    pub(crate) fn from_observed(observed: &Observed) -> Self {
         let ln = |value: Option<f64>| value.map_or(f64::NAN, libm::log);
         Self {
             rate: libm::log(observed.io_per_s),
@@ -61,7 +61,7 @@ pub(crate) enum Pace {
 
 /// A medium whose parameters are on trial.
 pub(crate) struct Emulator<'s> {
-    spelled: Spelled,
+    medium: TargetExpression,
     points: Vec<Point>,
     stop: &'s AtomicBool,
 }
@@ -74,23 +74,24 @@ impl<'s> Emulator<'s> {
         pace: Pace,
         stop: &'s AtomicBool,
     ) -> Result<Self, FitError> {
-        let spelled = Spelled::read_with(&format!("media:{NAME}"), &|_| Ok(text.to_owned()))?;
+        let medium =
+            TargetExpression::read_with(&format!("media:{NAME}"), &|_| Ok(text.to_owned()))?;
         let points = observed.iter().map(|one| shortened(&one.point, one.io_per_s, pace));
-        Ok(Self { spelled, points: points.collect(), stop })
+        Ok(Self { medium, points: points.collect(), stop })
     }
 
     /// What these values do at every point.
     pub(crate) fn seen(&self, values: &BTreeMap<String, f64>) -> Result<Vec<Seen>, FitError> {
-        let mut spelled = self.spelled.clone();
+        let mut medium = self.medium.clone();
         for (name, value) in values {
-            spelled.set_parameter(name, *value);
+            medium.set_parameter(name, *value);
         }
         let mut all = vec![Seen::NOTHING; self.points.len()];
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = self.points.len().div_ceil(threads).max(1);
         let some = |points: &[Point], out: &mut [Seen]| {
             for (point, out) in points.iter().zip(out) {
-                *out = one(&spelled, point, self.stop).unwrap_or(Seen::NOTHING);
+                *out = emulate_load(&medium, point, self.stop).unwrap_or(Seen::NOTHING);
             }
         };
         std::thread::scope(|scope| {
@@ -131,8 +132,12 @@ pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace) -> Point {
 }
 
 /// Rate and mean times of a load.
-pub(crate) fn one(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Option<Seen> {
-    let mut target = spelled.open(&OpenMedia::for_point(point)).ok()?;
+pub(crate) fn emulate_load(
+    medium: &TargetExpression,
+    point: &Point,
+    stop: &AtomicBool,
+) -> Option<Seen> {
+    let mut target = medium.open(&OpenMedia::for_point(point)).ok()?;
     let outcome = target.measure(point, stop)?;
     let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
     let mean = |side: usize| {

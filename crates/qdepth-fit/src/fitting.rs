@@ -9,7 +9,7 @@ use crate::emulate::{Emulator, Seen};
 use crate::error::FitError;
 use crate::model::{Kind, Model, template};
 use crate::observed::{Observed, kept_back};
-use crate::search::{Found, Problem};
+use crate::search::{Problem, Solution};
 use crate::start::model_of;
 
 /// Fewest points of a fit.
@@ -127,7 +127,7 @@ fn of_kind(
     };
     let (used, held) = (pick(false), pick(true));
     let model = model_of(kind, &used);
-    let measured: Vec<Seen> = used.iter().map(Seen::of).collect();
+    let measured: Vec<Seen> = used.iter().map(Seen::from_observed).collect();
     let spread: Vec<f64> = used.iter().map(|one| one.spread).collect();
     let start: Vec<f64> = model.free.iter().map(|free| libm::log(free.start)).collect();
     let text = template(kind, &model, capacity_bytes);
@@ -141,32 +141,32 @@ fn of_kind(
         drawn: kind.is_drawn(),
         pace: kind.pace(),
     };
-    let mut best: Option<(usize, Found)> = None;
+    let mut best: Option<(usize, Solution)> = None;
     for (place, alternative) in model.alternatives.iter().enumerate() {
-        let found = problem(alternative).search(start.clone(), ROUNDS_FIRST)?;
-        if best.as_ref().is_none_or(|(_, best)| found.loss < best.loss) {
-            best = Some((place, found));
+        let solution = problem(alternative).search(start.clone(), ROUNDS_FIRST)?;
+        if best.as_ref().is_none_or(|(_, best)| solution.loss < best.loss) {
+            best = Some((place, solution));
         }
     }
-    let Some((place, found)) = best else {
+    let Some((place, solution)) = best else {
         return Err(FitError::NoMedium { kind: kind.to_string(), why: "no alternative".into() });
     };
     let problem = problem(&model.alternatives[place]);
-    let found = problem.search(found.ln, ROUNDS)?;
-    let found = problem.shaken(found)?;
-    let found = problem.search(found.ln, ROUNDS)?;
-    finished(&problem, &found, kind, (&used, &held), (&text, stop))
+    let solution = problem.search(solution.ln, ROUNDS)?;
+    let solution = problem.shaken(solution)?;
+    let solution = problem.search(solution.ln, ROUNDS)?;
+    finished(&problem, &solution, kind, (&used, &held), (&text, stop))
 }
 
 /// What a search found, with everything that is said of it.
 fn finished(
     problem: &Problem<'_>,
-    found: &Found,
+    solution: &Solution,
     kind: Kind,
     (used, held): (&[Observed], &[Observed]),
     (text, stop): (&str, &AtomicBool),
 ) -> Result<Fitted, FitError> {
-    let values = problem.values(&found.ln);
+    let values = problem.values(&solution.ln);
     let emulated = |observed: &[Observed]| -> Result<Vec<f64>, FitError> {
         let emulator = Emulator::new(text, observed, kind.pace(), stop)?;
         Ok(emulator.seen(&values)?.iter().map(|seen| libm::exp(seen.rate)).collect())
@@ -178,12 +178,12 @@ fn finished(
             points.push(Missed { label: one.label(), measured: one.io_per_s, emulated, kept_back });
         }
     }
-    let slopes = problem.slopes(found)?;
+    let slopes = problem.slopes(solution)?;
     // What residuals scatter by is never less than what a point can be known to.
-    let degrees = found.residuals.len().saturating_sub(slopes.len()).max(4) as f64;
-    let squares: f64 = found.residuals.iter().map(|r| r.clamp(-5.0, 5.0).powi(2)).sum();
+    let degrees = solution.residuals.len().saturating_sub(slopes.len()).max(4) as f64;
+    let squares: f64 = solution.residuals.iter().map(|r| r.clamp(-5.0, 5.0).powi(2)).sum();
     let scatter = (squares / degrees).sqrt().max(1.0);
-    let information = problem.information(found, &slopes, scatter);
+    let information = problem.information(solution, &slopes, scatter);
     let error = root_mean_square(&points, true);
     let usual = root_mean_square(&points, false).min(error);
     let odd = |point: &&Missed| {
@@ -195,13 +195,13 @@ fn finished(
         kind,
         parameters,
         computer,
-        determined: determined(problem, found, &information, scatter)?,
-        directions: directions(problem, found, &information),
+        determined: determined(problem, solution, &information, scatter)?,
+        directions: directions(problem, solution, &information),
         unexplained: points.iter().filter(odd).cloned().collect(),
         points,
-        teaches: teaches(used, (text, stop), problem, found, &information)?,
+        teaches: teaches(used, (text, stop), problem, solution, &information)?,
         error,
-        of_parameters: of_parameters(held, (text, stop), problem, found, &information)?,
+        of_parameters: of_parameters(held, (text, stop), problem, solution, &information)?,
     })
 }
 

@@ -68,8 +68,8 @@ impl Observed {
 const DENSE: usize = 24;
 
 /// Which points are never fitted: all of one profile that lies between the others, where there are
-/// four or more profiles and enough points, and of the rest each fourth that is not at the end of its
-/// profile.
+/// four or more profiles and enough points, and of the rest each fourth that is not at the end of
+/// its profile.
 pub(crate) fn kept_back(observed: &[Observed]) -> Vec<bool> {
     let mut profiles: Vec<&str> = Vec::new();
     for one in observed {

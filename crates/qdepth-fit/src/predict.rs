@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use qdepth_media::{Asked, Checked, Known, Outside, Spelled};
+use qdepth_media::{Checked, Known, LoadCharacteristics, Outside, TargetExpression};
 use qdepth_workload::Point;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::emulate::{Pace, Seen, one, shortened};
+use crate::emulate::{Pace, Seen, emulate_load, shortened};
 use crate::error::FitError;
 use crate::model::is_whole;
 
@@ -95,15 +95,15 @@ fn student(quantile: f64, degrees: f64) -> f64 {
 /// # Errors
 /// Where the target cannot serve the load, or `stop` was set.
 pub fn predict(
-    spelled: &Spelled,
+    medium: &TargetExpression,
     point: &Point,
     stop: &AtomicBool,
 ) -> Result<Option<Prediction>, FitError> {
-    let (fitted, others) = spelled.known();
+    let (fitted, others) = medium.known();
     let Some((name, known)) = fitted.first().filter(|_| !others) else {
-        return assumed(spelled, point, stop);
+        return assumed(medium, point, stop);
     };
-    let mut standing = standing(known, spelled, point);
+    let mut standing = standing(known, medium, point);
     if fitted.len() > 1 {
         let more = "drives of several media at a time".to_owned();
         standing = match standing {
@@ -123,16 +123,16 @@ pub fn predict(
     if matches!(standing, Standing::NotKnown(_)) {
         return Ok(Some(nothing(standing)));
     }
-    let timed = spelled.parameter(name, "credits").is_some_and(|credits| credits > 0.0);
+    let timed = medium.parameter(name, "credits").is_some_and(|credits| credits > 0.0);
     let pace = if timed { Pace::Timed } else { Pace::Ordinary };
-    let (short, center) = emulated(spelled, point, pace, stop)?;
-    // What of it the parameters explain (`of_parameters`) is not taken off: intervals of memory held
-    // 83 % then (`tests/own_media.rs`).
+    let (short, center) = emulated(medium, point, pace, stop)?;
+    // What of it the parameters explain (`of_parameters`) is not taken off: intervals of memory
+    // held 83 % then (`tests/own_media.rs`).
     let mut variance = fitted.iter().map(|(_, known)| known.error.powi(2)).fold(0.0, f64::max);
     for direction in &known.direction {
-        let value = |parameter: &String| spelled.parameter(name, parameter);
+        let value = |parameter: &String| medium.parameter(name, parameter);
         let times = whole_steps(direction, &value);
-        let mut beside = spelled.clone();
+        let mut beside = medium.clone();
         for (parameter, step) in direction {
             if let Some(value) = value(parameter) {
                 let to = value * libm::exp(step * times);
@@ -140,7 +140,7 @@ pub fn predict(
                 beside.set_parameter(parameter, to);
             }
         }
-        let moved = one(&beside, &short, stop).map_or(0.0, |seen| seen.rate - center.rate);
+        let moved = emulate_load(&beside, &short, stop).map_or(0.0, |seen| seen.rate - center.rate);
         let moved = moved / times;
         variance += moved.clamp(-DIRECTION_MAX, DIRECTION_MAX).powi(2);
     }
@@ -161,7 +161,7 @@ pub fn predict(
 
 /// The load as long as its rate needs, and what the target does under it.
 fn emulated(
-    spelled: &Spelled,
+    medium: &TargetExpression,
     point: &Point,
     pace: Pace,
     stop: &AtomicBool,
@@ -172,26 +172,26 @@ fn emulated(
         }
         let why =
             format!("{} at {} outstanding completes nothing", point.profile, point.outstanding);
-        FitError::NoMedium { kind: spelled.text().to_owned(), why }
+        FitError::NoMedium { kind: medium.text().to_owned(), why }
     };
-    let guess = guessed(spelled, point, stop).ok_or_else(missing)?;
+    let guess = guessed(medium, point, stop).ok_or_else(missing)?;
     let short = shortened(point, guess, pace);
-    let seen = one(spelled, &short, stop).ok_or_else(missing)?;
+    let seen = emulate_load(medium, &short, stop).ok_or_else(missing)?;
     Ok((short, seen))
 }
 
 /// Predicts a load on a target whose media rest on data sheets or classes.
 fn assumed(
-    spelled: &Spelled,
+    medium: &TargetExpression,
     point: &Point,
     stop: &AtomicBool,
 ) -> Result<Option<Prediction>, FitError> {
-    let media = spelled.checked();
+    let media = medium.checked();
     if !media.iter().all(|(_, checked)| checked.rests_on_paper()) {
         return Ok(None);
     }
     let reason = |(name, checked): &(String, Checked)| format!("{name}: {}", checked.words());
-    let (_, center) = emulated(spelled, point, Pace::Ordinary, stop)?;
+    let (_, center) = emulated(medium, point, Pace::Ordinary, stop)?;
     let io_per_s = libm::exp(center.rate);
     Ok(Some(Prediction {
         io_per_s,
@@ -224,18 +224,18 @@ fn mean_ns(seen: &Seen, point: &Point) -> f64 {
     part(seen.read, point.read_share) + part(seen.write, 1.0 - point.read_share)
 }
 
-fn guessed(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Option<f64> {
+fn guessed(medium: &TargetExpression, point: &Point, stop: &AtomicBool) -> Option<f64> {
     let mut short = shortened(point, 1.0, Pace::Ordinary);
     let requests = GUESS.max(u64::from(point.in_flight_max()) * 3);
     short.warm_up_ns = 0;
     short.stop.duration_ns = GUESS_NS;
     short.stop.bytes = requests * u64::from(point.request_size.max());
-    one(spelled, &short, stop).map(|seen| libm::exp(seen.rate))
+    emulate_load(medium, &short, stop).map(|seen| libm::exp(seen.rate))
 }
 
-fn standing(known: &Known, spelled: &Spelled, point: &Point) -> Standing {
-    let drives = spelled.drives().max(1) as f64;
-    let asked = Asked {
+fn standing(known: &Known, medium: &TargetExpression, point: &Point) -> Standing {
+    let drives = medium.drives().max(1) as f64;
+    let load = LoadCharacteristics {
         request_bytes: f64::from(point.request_size.max()),
         in_flight: (f64::from(point.in_flight_max()) / drives).max(1.0),
         area_bytes: point.area.length_bytes as f64 / drives,
@@ -243,7 +243,7 @@ fn standing(known: &Known, spelled: &Spelled, point: &Point) -> Standing {
         random_share: point.random_share,
     };
     let (mut not, mut beyond) = (Vec::new(), Vec::new());
-    for outside in known.outside(&asked) {
+    for outside in known.outside(&load) {
         match outside {
             Outside::NotKnown(why) => not.push(why),
             Outside::Extrapolated(why) => beyond.push(why),

@@ -43,7 +43,7 @@ pub(crate) struct Problem<'a> {
 
 /// Where a search ended.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct Solution {
     pub(crate) ln: Vec<f64>,
     pub(crate) loss: f64,
     pub(crate) residuals: Vec<f64>,
@@ -83,16 +83,16 @@ impl Problem<'_> {
         self.free().iter().zip(ln).map(each).sum()
     }
 
-    fn at(&self, ln: Vec<f64>) -> Result<Found, FitError> {
+    fn at(&self, ln: Vec<f64>) -> Result<Solution, FitError> {
         let residuals = self.residuals(&ln)?;
         let loss = residuals.iter().map(|r| huber(*r)).sum::<f64>() + self.prior(&ln);
-        Ok(Found { ln, loss, residuals })
+        Ok(Solution { ln, loss, residuals })
     }
 
     /// How much higher the loss is elsewhere.
-    pub(crate) fn loss_above(&self, ln: Vec<f64>, found: &Found) -> Result<f64, FitError> {
+    pub(crate) fn loss_above(&self, ln: Vec<f64>, solution: &Solution) -> Result<f64, FitError> {
         let ln = ln.into_iter().enumerate().map(|(place, ln)| self.within(place, ln)).collect();
-        Ok(self.at(ln)?.loss - found.loss)
+        Ok(self.at(ln)?.loss - solution.loss)
     }
 
     fn within(&self, free: usize, ln: f64) -> f64 {
@@ -111,7 +111,7 @@ impl Problem<'_> {
     }
 
     /// Slope of every residual along every parameter.
-    pub(crate) fn slopes(&self, from: &Found) -> Result<Vec<Vec<f64>>, FitError> {
+    pub(crate) fn slopes(&self, from: &Solution) -> Result<Vec<Vec<f64>>, FitError> {
         let mut slopes = Vec::with_capacity(from.ln.len());
         for (place, ln) in from.ln.iter().enumerate() {
             // Inwards from the end of a range.
@@ -140,7 +140,7 @@ impl Problem<'_> {
     /// covariance, where residuals scatter by `scatter`.
     pub(crate) fn information(
         &self,
-        found: &Found,
+        solution: &Solution,
         slopes: &[Vec<f64>],
         scatter: f64,
     ) -> Symmetric {
@@ -148,8 +148,8 @@ impl Problem<'_> {
         let mut all = Symmetric::zero(n);
         for a in 0..n {
             for b in 0..n {
-                let cell = (0..found.residuals.len())
-                    .map(|i| slopes[a][i] * slopes[b][i] * weight(found.residuals[i]))
+                let cell = (0..solution.residuals.len())
+                    .map(|i| slopes[a][i] * slopes[b][i] * weight(solution.residuals[i]))
                     .sum::<f64>();
                 all.add(a, b, cell / (scatter * scatter));
             }
@@ -158,7 +158,7 @@ impl Problem<'_> {
         all
     }
 
-    fn step(&self, from: &Found, slopes: &[Vec<f64>], damping: f64) -> Option<Vec<f64>> {
+    fn step(&self, from: &Solution, slopes: &[Vec<f64>], damping: f64) -> Option<Vec<f64>> {
         let mut matrix = self.information(from, slopes, 1.0);
         let mut right = Vec::with_capacity(slopes.len());
         for (a, slope) in slopes.iter().enumerate() {
@@ -176,7 +176,7 @@ impl Problem<'_> {
     }
 
     /// The best near the start, after so many sets of slopes at most.
-    pub(crate) fn search(&self, start: Vec<f64>, rounds: usize) -> Result<Found, FitError> {
+    pub(crate) fn search(&self, start: Vec<f64>, rounds: usize) -> Result<Solution, FitError> {
         let mut best = self.at(start)?;
         let mut damping = 0.03;
         for _ in 0..rounds {
@@ -201,7 +201,7 @@ impl Problem<'_> {
 
     /// Tries one and two more and less of what is counted, all other parameters adjusted: between
     /// whole numbers there is no slope to follow.
-    fn counted(&self, from: Found) -> Result<Found, FitError> {
+    fn counted(&self, from: Solution) -> Result<Solution, FitError> {
         let slopes = self.slopes(&from)?;
         let Some(covariance) = self.information(&from, &slopes, 1.0).inverse() else {
             return Ok(from);
@@ -222,7 +222,7 @@ impl Problem<'_> {
     }
 
     /// Tries each parameter alone, far up and down: out of a place where a limit hides another.
-    pub(crate) fn shaken(&self, from: Found) -> Result<Found, FitError> {
+    pub(crate) fn shaken(&self, from: Solution) -> Result<Solution, FitError> {
         let mut best = self.counted(from)?;
         for place in 0..best.ln.len() {
             for step in [0.7, -0.7, 0.25, -0.25] {

@@ -23,7 +23,7 @@ pub(crate) fn model_of(kind: Kind, observed: &[Observed]) -> Model {
 struct Side<'a>(Vec<&'a Observed>);
 
 impl<'a> Side<'a> {
-    fn of(observed: &'a [Observed], random: bool, read: bool) -> Self {
+    fn new(observed: &'a [Observed], random: bool, read: bool) -> Self {
         let fits = |one: &&Observed| {
             one.is_random() == random && if read { one.is_read() } else { one.is_write() }
         };
@@ -77,8 +77,8 @@ fn model() -> Model {
 /// All free numbers of a flash drive that reads and writes can show.
 fn flash(observed: &[Observed]) -> Model {
     let mut model = model();
-    let read = Side::of(observed, true, true);
-    let ahead = Side::of(observed, false, true);
+    let read = Side::new(observed, true, true);
+    let ahead = Side::new(observed, false, true);
     let small = if read.is_empty() { &ahead } else { &read };
     let alone = small.alone_us(small.smallest()).unwrap_or(80.0);
     let rate = small.best_rate(small.smallest()).unwrap_or(2e5);
@@ -128,8 +128,8 @@ fn flash(observed: &[Observed]) -> Model {
 
 /// The numbers of writes; their highest throughput, KiB/µs.
 fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f64> {
-    let random = Side::of(observed, true, false);
-    let sequential = Side::of(observed, false, false);
+    let random = Side::new(observed, true, false);
+    let sequential = Side::new(observed, false, false);
     let small = if random.is_empty() { &sequential } else { &random };
     let Some(alone) = small.alone_us(small.smallest()) else {
         for (name, value) in
@@ -191,8 +191,8 @@ fn hosted(model: &mut Model, observed: &[Observed]) {
 /// A disk: speeds of rotation are alternatives.
 fn disk(observed: &[Observed]) -> Model {
     let mut model = model();
-    let (read, write) = (Side::of(observed, true, true), Side::of(observed, true, false));
-    let (on, put) = (Side::of(observed, false, true), Side::of(observed, false, false));
+    let (read, write) = (Side::new(observed, true, true), Side::new(observed, true, false));
+    let (on, put) = (Side::new(observed, false, true), Side::new(observed, false, false));
     let fastest = most([on.best_kib_per_us(), put.best_kib_per_us(), read.best_kib_per_us()]);
     let mb_s = fastest.unwrap_or(0.2) * 1e6 / 1024.0;
     let alone = read.alone_us(read.smallest()).unwrap_or(8000.0);
@@ -240,7 +240,8 @@ fn volume(observed: &[Observed]) -> Model {
         let ratio = put.alone_us(put.smallest()).unwrap_or(alone) / alone;
         model.free.push(Free::new("write_factor", ratio, 0.02, 50.0));
     }
-    // Only mixed loads show whether directions have limits of their own, as Linux and hypervisors do.
+    // Only mixed loads show whether directions have limits of their own, as Linux and hypervisors
+    // do.
     if observed.iter().any(|one| !one.is_read() && !one.is_write()) {
         model.alternatives = [0.0, 1.0].map(|a| BTreeMap::from([("limits_apart", a)])).to_vec();
     }

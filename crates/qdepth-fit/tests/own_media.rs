@@ -11,7 +11,7 @@ mod truth {
     use qdepth_fit::{
         Fitted, Kind, Observed, Prediction, Provenance, Standing, below, description, fit, predict,
     };
-    use qdepth_media::{OpenMedia, Spelled};
+    use qdepth_media::{OpenMedia, TargetExpression};
     use qdepth_workload::{Choices, PlanFile, Point, resolve, shipped_plan_text};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -51,8 +51,8 @@ mod truth {
         }
     }
 
-    fn spelled(text: &str, spelling: &str) -> Spelled {
-        Spelled::read_with(spelling, &|_| Ok(text.to_owned()))
+    fn target_expression(text: &str, expression: &str) -> TargetExpression {
+        TargetExpression::read_with(expression, &|_| Ok(text.to_owned()))
             .unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
 
@@ -157,13 +157,13 @@ mod truth {
     }
 
     /// A point for as long as its rate needs, under a seed of its own.
-    fn measured(spelled: &Spelled, point: &Point, seed: u64) -> Outcome {
+    fn measured(medium: &TargetExpression, point: &Point, seed: u64) -> Outcome {
         let stop = AtomicBool::new(false);
-        let mut target = spelled.open(&OpenMedia::for_point(point)).unwrap();
+        let mut target = medium.open(&OpenMedia::for_point(point)).unwrap();
         let mut short = point.clone();
         short.seed = seed;
         // Credits pass with time: there the whole window is measured.
-        if !spelled.parameter("drawn.toml", "credits").is_some_and(|credits| credits > 0.0) {
+        if !medium.parameter("drawn.toml", "credits").is_some_and(|credits| credits > 0.0) {
             // A drive's buffer is full before the window.
             short.warm_up_ns = if point.writes() { 400_000_000 } else { 60_000_000 };
             short.stop.bytes = (u64::from(point.in_flight_max()) * 20 + 6000)
@@ -173,14 +173,14 @@ mod truth {
         measure(&mut target, &short, &stop, &mut |_| {})
     }
 
-    fn points(plan: &str, target: &Spelled) -> Vec<Point> {
+    fn points(plan: &str, target: &TargetExpression) -> Vec<Point> {
         let file: PlanFile = toml::from_str(plan).unwrap();
         let shape = target.shape().unwrap().into();
         let choices = Choices { area: Some("4GiB".to_owned()), ..Choices::default() };
         resolve(&file, &choices, &[shape]).unwrap().points
     }
 
-    fn observed(drive: &Spelled, plan: &str, draw: &mut Draw) -> Vec<Observed> {
+    fn observed(drive: &TargetExpression, plan: &str, draw: &mut Draw) -> Vec<Observed> {
         let one = |point: Point| {
             let outcome = measured(drive, &point, draw.0.next_u64());
             let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
@@ -253,9 +253,9 @@ mod truth {
         }
     }
 
-    fn made(kind: Kind, number: u64, draw: &mut Draw) -> (Spelled, String, Fitted) {
+    fn made(kind: Kind, number: u64, draw: &mut Draw) -> (TargetExpression, String, Fitted) {
         let truth = drawn(kind, draw);
-        let drive = spelled(&truth, "media:drawn.toml");
+        let drive = target_expression(&truth, "media:drawn.toml");
         let seen = observed(&drive, shipped_plan_text("fit").unwrap(), draw);
         let stop = AtomicBool::new(false);
         let bytes = drive.shape().unwrap().usable_bytes;
@@ -281,14 +281,14 @@ mod truth {
         let truth = drawn(kind, &mut Draw::new(kind, number));
         let (drive, text, fitted) = made(kind, number, &mut draw);
         if tries().is_some() {
-            let model = spelled(&text, "media:fitted.toml");
+            let model = target_expression(&text, "media:fitted.toml");
             nights.add(&format!("{kind} {number}"), NIGHTS, (&drive, &model), &mut draw);
         }
         let mut told = format!("{kind} {number}: kept back {:.3}", fitted.error);
         for form in ["media:FILE", "raid0(media:FILE*2)", "raid1(media:FILE*2)"] {
             let of = |file: &str| form.replace("FILE", file);
-            let drives = spelled(&truth, &of("drawn.toml"));
-            let model = spelled(&text, &of("fitted.toml"));
+            let drives = target_expression(&truth, &of("drawn.toml"));
+            let model = target_expression(&text, &of("fitted.toml"));
             let mut sum = 0.0;
             let mut count = 0.0;
             for point in points(ELSEWHERE, &drives) {
@@ -316,7 +316,7 @@ mod truth {
         println!("{told}");
     }
 
-    fn predicted(model: &Spelled, point: &Point) -> Prediction {
+    fn predicted(model: &TargetExpression, point: &Point) -> Prediction {
         predict(model, point, &AtomicBool::new(false)).unwrap().unwrap()
     }
 
@@ -372,7 +372,7 @@ mod truth {
             &mut self,
             name: &str,
             count: u64,
-            (drive, model): (&Spelled, &Spelled),
+            (drive, model): (&TargetExpression, &TargetExpression),
             draw: &mut Draw,
         ) {
             let points = points(shipped_plan_text("quick").unwrap(), drive);
@@ -408,7 +408,7 @@ mod truth {
         for (kind, number) in [(Kind::Network, 100), (Kind::Memory, 101), (Kind::Volume, 102)] {
             let mut draw = Draw::new(kind, number);
             let (drive, text, _) = made(kind, number, &mut draw);
-            let model = spelled(&text, "media:fitted.toml");
+            let model = target_expression(&text, "media:fitted.toml");
             nights.add(&format!("{kind} {number}"), 300, (&drive, &model), &mut draw);
         }
         println!("TRIES fit-nights {} {}", nights.all, nights.told());

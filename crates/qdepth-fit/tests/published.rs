@@ -10,7 +10,7 @@ mod published {
     use std::sync::atomic::AtomicBool;
 
     use qdepth_fit::{Kind, Observed, Provenance, Standing, description, fit, predict};
-    use qdepth_media::{Shape, Spelled};
+    use qdepth_media::{Shape, TargetExpression};
     use qdepth_workload::{Choices, PlanFile, Point, resolve, shipped_profile_text};
 
     /// Standard error of a printed figure: formats that should not differ do so by 2.6 to 4 %.
@@ -78,8 +78,8 @@ mod published {
             .map(|line| {
                 let parts: Vec<&str> = line.split('|').map(str::trim).collect();
                 let (value, unit) = &values[parts[0]];
-                let spelled = Spelled::read(parts[1]).unwrap();
-                let shape = spelled.shape().unwrap();
+                let medium = TargetExpression::read(parts[1]).unwrap();
+                let shape = medium.shape().unwrap();
                 let point = point(parts[2], parts[3].parse().unwrap(), shape, aligned);
                 let bytes = f64::from(point.request_size.max());
                 let io_per_s = match unit.as_str() {
@@ -145,7 +145,7 @@ mod published {
             let several = format!("{medium} @processes");
             points.extend(asked.iter().filter(|f| f.target.starts_with(&several)));
             let seen = merged(&points);
-            let bytes = Spelled::read(&medium).unwrap().shape().unwrap().usable_bytes;
+            let bytes = TargetExpression::read(&medium).unwrap().shape().unwrap().usable_bytes;
             let fitted = fit(&seen, Some(Kind::Flash), bytes, &stop).unwrap();
             let from = Provenance {
                 title: medium.clone(),
@@ -165,13 +165,14 @@ mod published {
                 println!("  {} {:+.3} kept back: {}", one.label, one.error(), one.kept_back);
             }
             for figure in asked.iter().filter(|f| f.target.contains(&format!("({medium}*"))) {
-                let mut spelling = figure.target.replace(&medium, "media:fitted.toml");
+                let mut expression = figure.target.replace(&medium, "media:fitted.toml");
                 if !fitted.computer.is_empty() {
                     // Document 000: accesses were aligned to 4096 bytes, not to the stripe.
-                    spelling += " @file_start_bytes=4096";
+                    expression += " @file_start_bytes=4096";
                 }
-                let spelled = Spelled::read_with(&spelling, &|_| Ok(text.clone())).unwrap();
-                let said = predict(&spelled, &figure.point, &stop).unwrap().unwrap();
+                let fitted =
+                    TargetExpression::read_with(&expression, &|_| Ok(text.clone())).unwrap();
+                let said = predict(&fitted, &figure.point, &stop).unwrap().unwrap();
                 let error = said.io_per_s / figure.io_per_s - 1.0;
                 let (low, high) = said.interval();
                 let inside = figure.io_per_s > low && figure.io_per_s < high;

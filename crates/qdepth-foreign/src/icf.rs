@@ -1,5 +1,6 @@
-//! Iometer's configuration files (`.icf`) as plans: a text of keys, which begin with `'`, and of the
-//! values below them; versions of 1998 to 2014. Written from files and from Iometer's user guide.
+//! Iometer's configuration files (`.icf`) as plans: a text of keys, which begin with `'`, and of
+//! the values below them; versions of 1998 to 2014. Written from files and from Iometer's user
+//! guide.
 
 mod read;
 #[cfg(test)]
@@ -323,7 +324,7 @@ impl Making<'_> {
 
     /// A profile of a specification on a worker's part of its targets; its name.
     fn profile(&mut self, spec: &Spec, worker: &Worker) -> Result<String, IcfRefusal> {
-        let mix = Mix::of(spec)?;
+        let mix = Mix::from_spec(spec)?;
         if mix.random_differs {
             self.remark("lines of one specification are random in their mean share, each alike");
         }
@@ -384,7 +385,7 @@ struct Mix {
 }
 
 impl Mix {
-    fn of(spec: &Spec) -> Result<Self, IcfRefusal> {
+    fn from_spec(spec: &Spec) -> Result<Self, IcfRefusal> {
         let refused = |what: String| Err(IcfRefusal { line: spec.line, what });
         let lines: Vec<Access> = spec.lines.iter().copied().filter(|line| line.share > 0).collect();
         let Some(first) = lines.first().copied() else {

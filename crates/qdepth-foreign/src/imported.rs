@@ -39,7 +39,7 @@ impl Imported {
         }
         let target = |(index, name): (usize, &String)| TargetRecord {
             index: index as u32,
-            spelling: name.clone(),
+            expression: name.clone(),
             name: name.clone(),
             kind: if name.starts_with("/dev/") {
                 TargetKind::BlockDevice

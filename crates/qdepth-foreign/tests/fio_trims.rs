@@ -1,4 +1,5 @@
-//! fio's jobs that trim, those whose engine does nothing, those that search a depth, and those that repeat what they write.
+//! fio's jobs that trim, those whose engine does nothing, those that search a depth, and those that
+//! repeat what they write.
 
 use qdepth_foreign::fio::{CommandLine, Converted, Engine, FioRefusals, JobSet, Surroundings};
 use qdepth_workload::{Choices, Extent, Plan, PlanFile, TargetShape, resolve};

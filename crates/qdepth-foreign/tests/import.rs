@@ -53,7 +53,7 @@ fn a_job_of_fio_keeps_its_figures_and_its_source() {
     assert_eq!(runs[0].targets, ["/dev/nvme0n1"]);
     let point = &runs[0].points[0];
     assert_eq!((point.outstanding, point.request_size.as_str(), point.direct), (16, "8k", true));
-    let summary = PointSummary::of(point);
+    let summary = PointSummary::from_point(point);
     assert!(near(summary.io_per_s.value, 5000.0));
     assert!(near(summary.mib_per_s, 5000.0 * 8.0 / 1024.0));
     let times = &summary.service_time.all;
@@ -99,7 +99,7 @@ fn clients_are_told_apart_and_their_sum_is_left_out() {
 #[test]
 fn microseconds_of_old_versions_become_nanoseconds() {
     let text = document(1000, &[job("a", 2, 100)]).replace("lat_ns", "lat");
-    let summary = PointSummary::of(&read("old.json", &text)[0].points[0]);
+    let summary = PointSummary::from_point(&read("old.json", &text)[0].points[0]);
     assert_eq!(summary.service_time.reads.mean_ns, Some(100_000.0));
     assert_eq!(summary.service_time.reads.max_ns, Some(4_000_000));
 }
@@ -129,7 +129,7 @@ fn results_of_old_versions_have_their_units() {
         let stated = reads.stated.as_ref().expect("latencies in microseconds");
         assert_eq!((stated.mean_ns, stated.max_ns), (Some(75_500.0), Some(900_000)));
         // The oracle is what the file itself says of rate and time.
-        let summary = PointSummary::of(&runs[0].points[0]);
+        let summary = PointSummary::from_point(&runs[0].points[0]);
         assert!(near(summary.mib_per_s, 4.0) && near(summary.io_per_s.value, 1024.0), "{version}");
     }
     let files = [("unclear.json".to_owned(), old("fio-2.1", 123_456, "").into_bytes())];
@@ -154,7 +154,7 @@ fn logs_of_single_requests_have_a_distribution_and_logs_of_windows_a_mean() {
     let singles: String =
         (1..=1000).map(|n| format!("{}, {}, 0, 4096, 0\n", n, 1000 + n)).collect();
     let runs = read("x_lat.1.log", &singles);
-    let summary = PointSummary::of(&runs[0].points[0]);
+    let summary = PointSummary::from_point(&runs[0].points[0]);
     assert_eq!(
         (runs[0].points[0].profile.as_str(), summary.service_time.reads.count),
         ("x 1", 1000)
@@ -170,7 +170,7 @@ fn logs_of_single_requests_have_a_distribution_and_logs_of_windows_a_mean() {
     .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
     let runs = import(&files).expect("logs");
     let point = &runs[0].points[0];
-    let summary = PointSummary::of(point);
+    let summary = PointSummary::from_point(point);
     assert_eq!((runs.len(), point.writes.completed, point.writes.bytes), (1, 200, 800 << 10));
     assert!(near(summary.io_per_s.value, 200.0));
     assert_eq!(summary.service_time.writes.mean_ns, Some(3000.0));
@@ -194,7 +194,7 @@ fn a_result_of_iometer_is_read_by_the_names_of_its_columns() {
     let [point] = runs[0].points.as_slice() else { panic!("{} points", runs[0].points.len()) };
     assert_eq!((point.outstanding, point.duration_ns), (8, 30_000_000_000));
     assert!(near(point.read_share, 0.67) && near(point.random_share, 1.0));
-    let summary = PointSummary::of(point);
+    let summary = PointSummary::from_point(point);
     assert!(near(summary.io_per_s.value, 1000.0));
     assert_eq!(summary.service_time.reads.mean_ns, Some(1e6));
     assert_eq!(summary.service_time.writes.max_ns, Some(60_000_000));
@@ -237,7 +237,7 @@ fn try_it(name: &str, bytes: &[u8]) {
     for run in &runs {
         let _ = run.record("id", "now", "0");
         for point in &run.points {
-            let summary = PointSummary::of(point);
+            let summary = PointSummary::from_point(point);
             assert!(summary.io_per_s.value.is_finite() && summary.mib_per_s.is_finite());
         }
     }

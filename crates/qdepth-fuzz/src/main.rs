@@ -1,5 +1,5 @@
-//! `qdepth-fuzz [--minutes N] [--seed N] [TARGET…]`: alters inputs and gives them to the parsers, in
-//! turn, until the time is over. An input that goes wrong is kept in the corpus.
+//! `qdepth-fuzz [--minutes N] [--seed N] [TARGET…]`: alters inputs and gives them to the parsers,
+//! in turn, until the time is over. An input that goes wrong is kept in the corpus.
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
@@ -10,14 +10,14 @@ use qdepth_fuzz::{Alterations, TARGETS, Target, corpus, cpu_nanoseconds, give, k
 /// Inputs of a target before the next one has its turn.
 const TURN: u32 = 500;
 
-struct Asked {
+struct FuzzOptions {
     minutes: f64,
     seed: u64,
     targets: Vec<&'static Target>,
 }
 
-fn asked() -> Result<Asked, String> {
-    let mut asked = Asked { minutes: 1.0, seed: 1, targets: Vec::new() };
+fn options() -> Result<FuzzOptions, String> {
+    let mut options = FuzzOptions { minutes: 1.0, seed: 1, targets: Vec::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut number = |what: &str| {
@@ -25,36 +25,38 @@ fn asked() -> Result<Asked, String> {
             text.parse::<f64>().map_err(|_| format!("{what} {text}: a number"))
         };
         match word.as_str() {
-            "--minutes" => asked.minutes = number("--minutes")?,
-            "--seed" => asked.seed = number("--seed")? as u64,
+            "--minutes" => options.minutes = number("--minutes")?,
+            "--seed" => options.seed = number("--seed")? as u64,
             name => {
                 let found = TARGETS.iter().find(|target| target.name == name);
                 let known = || TARGETS.iter().map(|t| t.name).collect::<Vec<_>>().join(", ");
-                asked.targets.push(found.ok_or_else(|| format!("{name} is none of {}", known()))?);
+                options
+                    .targets
+                    .push(found.ok_or_else(|| format!("{name} is none of {}", known()))?);
             }
         }
     }
-    if asked.targets.is_empty() {
-        asked.targets = TARGETS.iter().collect();
+    if options.targets.is_empty() {
+        options.targets = TARGETS.iter().collect();
     }
-    Ok(asked)
+    Ok(options)
 }
 
 fn main() -> ExitCode {
-    let asked = match asked() {
-        Ok(asked) => asked,
+    let options = match options() {
+        Ok(options) => options,
         Err(why) => {
             println!("{why}");
             return ExitCode::from(2);
         }
     };
-    let end = cpu_nanoseconds() + (asked.minutes * 60e9) as u64;
-    let mut alterations = Alterations::new(asked.seed);
+    let end = cpu_nanoseconds() + (options.minutes * 60e9) as u64;
+    let mut alterations = Alterations::new(options.seed);
     let inputs: Vec<Vec<Vec<u8>>> =
-        asked.targets.iter().map(|t| [kept(t), (t.inputs)()].concat()).collect();
+        options.targets.iter().map(|t| [kept(t), (t.inputs)()].concat()).collect();
     let (mut given, mut wrong) = (0_u64, 0_u64);
     while cpu_nanoseconds() < end {
-        for (target, inputs) in asked.targets.iter().zip(&inputs) {
+        for (target, inputs) in options.targets.iter().zip(&inputs) {
             for _ in 0..TURN {
                 let input = alterations.next(inputs);
                 given += 1;

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use qdepth_measure::Nanos;
-use qdepth_media::Spelled;
+use qdepth_media::TargetExpression;
 use qdepth_nbd::Server;
 
 /// A client waits so long for the server to hang up.
@@ -48,9 +48,9 @@ fn server() -> Option<&'static PathBuf> {
         let socket = folder.join("socket");
         let file =
             File::options().read(true).write(true).create_new(true).open(folder.join("data"));
-        let spelled = Spelled::read("media:p3700-800gb").ok()?;
+        let medium = TargetExpression::read("media:p3700-800gb").ok()?;
         let listener = UnixListener::bind(&socket).ok()?;
-        let server = Server::new(&spelled, listener, file.ok()?, Nanos::ZERO).ok()?;
+        let server = Server::new(&medium, listener, file.ok()?, Nanos::ZERO).ok()?;
         std::thread::spawn(move || server.serve(&STOP, false));
         Some(socket)
     };

@@ -2,13 +2,14 @@
 
 use qdepth_record::Observation;
 
+use crate::monitor::{CpuTimes, Sample};
 use crate::sysfs;
 use crate::system::System;
-use crate::witness::{CpuTimes, Sample};
 
 /// Idle states that take longer to leave than this, µs, show in a drive's latency.
 const IDLE_MAX_US: u64 = 10;
-/// Share of CPU time stolen, and of time under pressure, that is worth a word (docs/method/thresholds.md).
+/// Share of CPU time stolen, and of time under pressure, that is worth a word
+/// (docs/method/thresholds.md).
 const STEAL: f64 = 0.005;
 const PRESSURE: f64 = 0.02;
 /// Kelvins that a drive should be away from its warning limit before it is loaded.
@@ -265,8 +266,8 @@ fn steal(before: Option<&CpuTimes>, after: Option<&CpuTimes>) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::monitor::KernelStat;
     use crate::testing::FakeMachine;
-    use crate::witness::KernelStat;
 
     fn fact(subject: &str, key: &str, value: &str) -> Observation {
         let (subject, key) = (subject.to_owned(), key.to_owned());

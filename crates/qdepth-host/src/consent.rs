@@ -102,8 +102,8 @@ impl Consent {
     }
 
     /// Consent given without a terminal: `typed` after `--destroy`, and the text of a consent
-    /// file that names the same device, its size and when the consent ends ([`template`]); one after
-    /// the other for several devices. A file is consented to as a device is.
+    /// file that names the same device, its size and when the consent ends ([`template`]); one
+    /// after the other for several devices. A file is consented to as a device is.
     ///
     /// # Errors
     /// [`Guard::G9Consent`] when either does not name this device, or the time is over or more
@@ -193,8 +193,8 @@ impl Consent {
     }
 }
 
-/// The refusal when no consent was given: says what to type. `signatures` are on the device, and are
-/// to be named too.
+/// The refusal when no consent was given: says what to type. `signatures` are on the device, and
+/// are to be named too.
 pub(crate) fn missing(
     system: &System,
     device: &BlockDevice,
@@ -231,7 +231,7 @@ pub(crate) fn missing(
 pub(crate) fn missing_for_file(system: &System, file: &Inspected, now: Timestamp) -> Refusal {
     Refusal::new(
         Guard::G8Ownership,
-        not_ours(&file.spelling).found,
+        not_ours(&file.expression).found,
         format!(
             "Give a directory, a new or empty file, or a plan that only reads. {}; without a \
              terminal also give a consent file with\n{}",

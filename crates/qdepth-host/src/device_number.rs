@@ -14,7 +14,7 @@ pub struct DeviceNumber {
 
 impl DeviceNumber {
     /// From the packed form in `st_rdev` and `st_dev`.
-    pub fn of(raw: u64) -> Self {
+    pub fn from_raw(raw: u64) -> Self {
         Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
     }
 }

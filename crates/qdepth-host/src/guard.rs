@@ -169,9 +169,9 @@ pub fn claim_read_only(
     }
     let (file, direct) = open_direct(target, OFlags::RDONLY, direct)?;
     match &target.kind {
-        Kind::BlockDevice(_) => exclusive::lock_device(&file, &target.spelling, Use::Read)?,
+        Kind::BlockDevice(_) => exclusive::lock_device(&file, &target.expression, Use::Read)?,
         Kind::RegularFile { .. } | Kind::Directory(_) => {
-            lock_file(&file, &target.spelling, Use::Read)?;
+            lock_file(&file, &target.expression, Use::Read)?;
         }
     }
     let (file, size_bytes) = size_of(target, file)?;
@@ -185,7 +185,7 @@ pub fn claim_read_only(
     if length == 0 {
         return Err(Refusal::new(
             Guard::G13Bounds,
-            format!("{} holds no byte to read", target.spelling.display()),
+            format!("{} holds no byte to read", target.expression.display()),
             "Give a file with contents, or a plan that writes, which fills an empty file",
         ));
     }
@@ -274,7 +274,7 @@ pub fn open_to_consent(
     writing: &Writing<'_>,
 ) -> Result<(), Refusal> {
     match &target.kind {
-        Kind::BlockDevice(found) => device::Looked::new(system, found, writing).all(),
+        Kind::BlockDevice(found) => device::CheckContext::new(system, found, writing).all(),
         Kind::RegularFile { .. } => file::check_unused(system, target),
         Kind::Directory(_) => Ok(()),
     }
@@ -296,7 +296,7 @@ pub fn claim_for_writing(
 fn is_directory(target: &Inspected) -> Refusal {
     Refusal::new(
         Guard::G1Resolve,
-        format!("{} is a directory", target.spelling.display()),
+        format!("{} is a directory", target.expression.display()),
         "Have a measurement file made in it, or give a file or device",
     )
 }
@@ -332,7 +332,7 @@ fn cannot_open(target: &Inspected, error: Errno) -> Refusal {
         Errno::ROFS => "It is read-only: give a plan that only reads",
         _ => "Check that the storage answers",
     };
-    let found = format!("{} could not be opened: {error}", target.spelling.display());
+    let found = format!("{} could not be opened: {error}", target.expression.display());
     Refusal::new(Guard::G2Exclusive, found, remedy)
 }
 
@@ -341,7 +341,7 @@ fn size_of(target: &Inspected, file: OwnedFd) -> Result<(File, u64), Refusal> {
     let size = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(|error| {
         Refusal::new(
             Guard::G13Bounds,
-            format!("the size of {} could not be read: {error}", target.spelling.display()),
+            format!("the size of {} could not be read: {error}", target.expression.display()),
             "Check that the storage answers",
         )
     })?;

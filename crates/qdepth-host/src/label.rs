@@ -2,7 +2,8 @@
 //!
 //! A device bears one at its start and one at its end; a measurement file one behind its area. A
 //! person can read it with `head -c 512`. It says which device or file it was written to and how
-//! that was left ([`Left`]): copied to another, or written between by somebody else, it says nothing.
+//! that was left ([`Left`]): copied to another, or written between by somebody else, it says
+//! nothing.
 
 use std::fs::File;
 use std::io;

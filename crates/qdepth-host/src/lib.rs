@@ -4,10 +4,11 @@
 //! that can write to a device. Where to start:
 //!
 //! 1. [`target::inspect`] looks at what the user named, and opens nothing for reading or writing.
-//! 2. [`guard::claim_read_only`] or [`guard::claim_for_writing`] turns that into a [`guard::Claim`],
+//! 2. [`guard::claim_read_only`] or [`guard::claim_for_writing`] turns that into a
+//!    [`guard::Claim`],
 //!    or into a [`Refusal`] which says which guard refused, what it found, and what to do.
 //!    [`measurement_file::create`] does the same for a directory.
-//! 3. [`environment::observe`], [`environment::target_facts`] and [`witness`] say on what, and
+//! 3. [`environment::observe`], [`environment::target_facts`] and [`monitor`] say on what, and
 //!    beside what, was measured. [`check`] says beforehand what would disturb it.
 //! 4. [`prepare`] changes the machine in steps, each with its way back.
 //!
@@ -22,15 +23,16 @@
 mod aligned;
 pub mod check;
 pub mod consent;
+pub mod device_handle;
 mod device_number;
 pub mod environment;
 pub mod extents;
 pub mod guard;
-pub mod held;
 pub mod identity;
 mod kernel_file;
 pub mod label;
 pub mod measurement_file;
+pub mod monitor;
 pub mod mounts;
 mod noise;
 pub mod own_files;
@@ -50,6 +52,5 @@ pub mod target;
 mod testing;
 #[cfg(test)]
 mod tests;
-pub mod witness;
 
 pub use refusal::{Failure, Guard, Problem, Refusal};

@@ -260,7 +260,7 @@ pub fn create(
     progress: Progress<'_>,
 ) -> Result<MeasurementFile, Problem> {
     let Kind::Directory(_) = &directory.kind else {
-        let found = format!("{} is no directory", directory.spelling.display());
+        let found = format!("{} is no directory", directory.expression.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a directory").into());
     };
     clear(system, directory, wanted, 0)?.make(wanted, progress)
@@ -417,8 +417,8 @@ pub(crate) fn set_direct(file: impl AsFd, wanted: bool) -> Direct {
     }
 }
 
-/// Writes the label behind the area of an empty file; false where somebody wrote into it in the same
-/// moment: what is theirs is left, and what is ours is taken away again.
+/// Writes the label behind the area of an empty file; false where somebody wrote into it in the
+/// same moment: what is theirs is left, and what is ours is taken away again.
 fn begin_empty(file: &OwnedFd, label: &Label) -> io::Result<bool> {
     let data = File::from(file.try_clone()?);
     Label { complete: false, ..label.clone() }.write_at(&data, label.size_bytes)?;

@@ -42,7 +42,7 @@ pub struct Naming {
 
 impl Naming {
     /// Name of the file of a stream, or of the one that all share.
-    pub fn of(&self, stream: Option<u32>) -> String {
+    pub fn file_name(&self, stream: Option<u32>) -> String {
         let number = |stream: u32| {
             let number = u64::from(self.first) + u64::from(stream) * u64::from(self.stride);
             format!("{}.{number:08}{}", self.stem, self.suffix)
@@ -50,7 +50,7 @@ impl Naming {
         stream.map_or_else(|| format!("{}{}", self.stem, self.suffix), number)
     }
 
-    /// Whether it is a name that [`of`](Self::of) may give.
+    /// Whether it is a name that [`file_name`](Self::file_name) may give.
     fn has(&self, name: &str) -> bool {
         let rest = name.strip_prefix(self.stem.as_str());
         let rest = rest.and_then(|rest| rest.strip_suffix(self.suffix.as_str()));
@@ -106,7 +106,7 @@ pub fn clear(
     promised_bytes: u64,
 ) -> Result<OwnFiles, Problem> {
     let Kind::Directory(file_system) = &target.kind else {
-        let found = format!("{} is no directory", target.spelling.display());
+        let found = format!("{} is no directory", target.expression.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a directory").into());
     };
     guard::check_place(&target.path, file_system)?;
@@ -163,7 +163,7 @@ pub fn review(
 impl OwnFiles {
     /// Name of the file of a stream, or of the one that all share.
     pub fn name(&self, stream: Option<u32>) -> String {
-        self.naming.of(stream)
+        self.naming.file_name(stream)
     }
 
     /// Bytes that its files may take at a time.

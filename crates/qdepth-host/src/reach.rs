@@ -34,7 +34,7 @@ pub fn poll_queues(system: &System, target: &Inspected) -> Result<(), Unreachabl
         None if devices.is_empty() => {
             format!(
                 "{} lies on no block device, so nothing can be polled",
-                target.spelling.display()
+                target.expression.display()
             )
         }
         None => return Ok(()),
@@ -44,8 +44,8 @@ pub fn poll_queues(system: &System, target: &Inspected) -> Result<(), Unreachabl
     Err(Unreachable { found, remedy })
 }
 
-/// Most bytes that a device discards at once; 0: it discards nothing. None where the target is no whole
-/// device, or nobody says.
+/// Most bytes that a device discards at once; 0: it discards nothing. None where the target is no
+/// whole device, or nobody says.
 pub fn discard_max_bytes(system: &System, target: &Inspected) -> Option<u64> {
     let name = &target.block_device()?.identity.kernel_name;
     sysfs::number_attribute(system, name, "queue/discard_max_bytes")
@@ -69,19 +69,22 @@ impl Commands {
     ///
     /// # Errors
     /// Why it takes no commands.
-    pub fn of(system: &System, target: &Inspected) -> Result<Self, Unreachable> {
-        let spelling = target.spelling.display();
+    pub fn find(system: &System, target: &Inspected) -> Result<Self, Unreachable> {
+        let expression = target.expression.display();
         let no = |found: String, remedy| Err(Unreachable { found, remedy });
         let whole = "Give a whole namespace as its block device (/dev/nvme0n1), or choose another \
                      engine";
         let device = target.block_device();
         let name = device.map_or("", |device| device.identity.kernel_name.as_str());
         let (Some(device), Some(suffix)) = (device, name.strip_prefix("nvme")) else {
-            return no(format!("{spelling} is no NVMe namespace, so it takes no commands"), whole);
+            return no(
+                format!("{expression} is no NVMe namespace, so it takes no commands"),
+                whole,
+            );
         };
         if device.partition.is_some() {
             return no(
-                format!("{spelling} is a partition, and commands address a whole namespace"),
+                format!("{expression} is a partition, and commands address a whole namespace"),
                 whole,
             );
         }
@@ -89,7 +92,7 @@ impl Commands {
         if number("metadata_bytes").is_some_and(|bytes| bytes > 0) {
             return no(
                 format!(
-                    "{spelling} keeps metadata with each block, which our commands do not carry"
+                    "{expression} keeps metadata with each block, which our commands do not carry"
                 ),
                 "Choose another engine, or format the namespace without metadata",
             );
@@ -100,7 +103,7 @@ impl Commands {
         let namespace = number("nsid").and_then(|number| u32::try_from(number).ok());
         let (Some(beside), Some(namespace)) = (beside, namespace) else {
             return no(
-                format!("the kernel has no character device /dev/{generic} beside {spelling}"),
+                format!("the kernel has no character device /dev/{generic} beside {expression}"),
                 "It needs Linux 5.19; choose another engine",
             );
         };
@@ -129,7 +132,7 @@ impl Commands {
         })?;
         let same = rustix::fs::fstat(&file).is_ok_and(|stat| {
             FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
-                && DeviceNumber::of(stat.st_rdev) == self.number
+                && DeviceNumber::from_raw(stat.st_rdev) == self.number
         });
         if !same || claim.check_identity(system).is_err() {
             return Err(Unreachable {
@@ -152,7 +155,7 @@ mod tests {
     /// A look at a temporary directory, with the kind of a device of the machine.
     fn target(machine: &FakeMachine, name: &str) -> Inspected {
         let mut target = inspect(&System::real(), Path::new("/")).expect("a root");
-        target.spelling = PathBuf::from(format!("/dev/{name}"));
+        target.expression = PathBuf::from(format!("/dev/{name}"));
         let device = crate::tests::device(machine, name);
         target.kind = crate::target::Kind::BlockDevice(device);
         target
@@ -169,7 +172,8 @@ mod tests {
     #[test]
     fn a_namespace_has_its_character_device_beside_it() {
         let machine = drive();
-        let commands = Commands::of(&machine.system, &target(&machine, "nvme0n1")).expect("found");
+        let commands =
+            Commands::find(&machine.system, &target(&machine, "nvme0n1")).expect("found");
         assert_eq!((commands.namespace, commands.block_bytes), (1, 512));
         assert_eq!(commands.max_transfer_bytes, Some(512 << 10));
         assert_eq!(commands.path, Path::new("/dev/ng0n1"));
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn what_takes_no_commands_is_told_why() {
         let refused = |machine: &FakeMachine, name: &str| {
-            Commands::of(&machine.system, &target(machine, name)).expect_err("refused").found
+            Commands::find(&machine.system, &target(machine, name)).expect_err("refused").found
         };
         let other = FakeMachine::new().disk("sda", "8:0");
         assert!(refused(&other, "sda").contains("/dev/sda is no NVMe namespace"));

@@ -1,5 +1,5 @@
-//! How a labelled device or file was left by us, so that what somebody else did to it since is seen:
-//! written to the label when it is let go, compared before the label counts again.
+//! How a labelled device or file was left by us, so that what somebody else did to it since is
+//! seen: written to the label when it is let go, compared before the label counts again.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -226,7 +226,8 @@ pub(crate) fn begin(file: impl AsFd, path: &Path, label: &mut Label) {
     let _ = rustix::fs::fsetxattr(&file, WRITING, label.run_id.as_bytes(), XattrFlags::empty());
 }
 
-/// The time of a file's last change as every file system can keep it: in whole seconds, and even ones.
+/// The time of a file's last change as every file system can keep it: in whole seconds, and even
+/// ones.
 fn kept_mtime(stat: &Stat) -> Timespec {
     Timespec { tv_sec: stat.st_mtime / 2 * 2, tv_nsec: 0 }
 }

@@ -266,7 +266,7 @@ impl System {
         }
         let stat = rustix::fs::stat(path).ok()?;
         let kind = rustix::fs::FileType::from_raw_mode(stat.st_mode);
-        (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::of(stat.st_rdev))
+        (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::from_raw(stat.st_rdev))
     }
 
     /// The value that a file of procfs or sysfs shows, whoever named the file.

@@ -17,7 +17,7 @@ use crate::system::System;
 #[derive(Debug)]
 pub struct Inspected {
     /// As the user spelled it.
-    pub spelling: PathBuf,
+    pub expression: PathBuf,
     /// Where it is in truth, with all links followed.
     pub path: PathBuf,
     /// What it is.
@@ -149,7 +149,7 @@ impl Inspected {
 
     /// Device of the file system and inode, as compared with other files.
     pub(crate) fn inode(&self) -> (DeviceNumber, u64) {
-        (DeviceNumber::of(self.stat.st_dev), self.stat.st_ino)
+        (DeviceNumber::from_raw(self.stat.st_dev), self.stat.st_ino)
     }
 
     pub(crate) fn handle(&self) -> BorrowedFd<'_> {
@@ -166,7 +166,7 @@ impl Inspected {
 /// The identity of a file from what stat(2) says.
 pub(crate) fn file_identity(stat: &Stat) -> Identity {
     Identity::File {
-        device: DeviceNumber::of(stat.st_dev),
+        device: DeviceNumber::from_raw(stat.st_dev),
         inode: stat.st_ino,
         size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
     }
@@ -176,30 +176,30 @@ pub(crate) fn file_identity(stat: &Stat) -> Identity {
 ///
 /// # Errors
 /// [`Guard::G1Resolve`] when it is missing or is neither directory, regular file nor block device.
-pub fn inspect(system: &System, spelling: &Path) -> Result<Inspected, Refusal> {
+pub fn inspect(system: &System, expression: &Path) -> Result<Inspected, Refusal> {
     let no = |found: String, remedy: &str| Err(Refusal::new(Guard::G1Resolve, found, remedy));
-    let handle = match rustix::fs::open(spelling, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+    let handle = match rustix::fs::open(expression, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(handle) => handle,
         Err(error @ (Errno::MFILE | Errno::NFILE)) => {
             return no(
-                format!("{} could not be opened: {error}", spelling.display()),
+                format!("{} could not be opened: {error}", expression.display()),
                 "Raise the limit on open files (`ulimit -n`)",
             );
         }
         Err(error) => {
             return no(
-                format!("{} could not be found: {error}", spelling.display()),
+                format!("{} could not be found: {error}", expression.display()),
                 "Give the path of a directory, a file or a block device that is there",
             );
         }
     };
-    inspect_held(system, spelling, handle)
+    inspect_held(system, expression, handle)
 }
 
 /// [`inspect`] of what is held already.
 pub(crate) fn inspect_held(
     system: &System,
-    spelling: &Path,
+    expression: &Path,
     handle: OwnedFd,
 ) -> Result<Inspected, Refusal> {
     let no = |found: String, remedy: &str| Err(Refusal::new(Guard::G1Resolve, found, remedy));
@@ -207,13 +207,13 @@ pub(crate) fn inspect_held(
         Ok(stat) => stat,
         Err(error) => {
             return no(
-                format!("{} could not be looked at: {error}", spelling.display()),
+                format!("{} could not be looked at: {error}", expression.display()),
                 "Check that the file system below it answers",
             );
         }
     };
     let path = std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
-        .unwrap_or_else(|_| spelling.to_owned());
+        .unwrap_or_else(|_| expression.to_owned());
     let kind = match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => Kind::Directory(file_system(system, &handle, &path)),
         FileType::RegularFile => Kind::RegularFile {
@@ -221,15 +221,15 @@ pub(crate) fn inspect_held(
             sole_name: stat.st_nlink == 1,
             file_system: file_system(system, &handle, &path),
         },
-        FileType::BlockDevice => Kind::BlockDevice(block_device(system, spelling, &stat)?),
+        FileType::BlockDevice => Kind::BlockDevice(block_device(system, expression, &stat)?),
         other => {
             return no(
-                format!("{} is {}", spelling.display(), describe(other)),
+                format!("{} is {}", expression.display(), describe(other)),
                 "Give a directory, a regular file or a block device; other things are never touched",
             );
         }
     };
-    Ok(Inspected { spelling: spelling.to_owned(), path, kind, handle, stat })
+    Ok(Inspected { expression: expression.to_owned(), path, kind, handle, stat })
 }
 
 fn describe(kind: FileType) -> &'static str {
@@ -270,18 +270,18 @@ fn file_system(system: &System, handle: &OwnedFd, path: &Path) -> FileSystem {
     }
 }
 
-fn block_device(system: &System, spelling: &Path, stat: &Stat) -> Result<BlockDevice, Refusal> {
-    let number = DeviceNumber::of(stat.st_rdev);
+fn block_device(system: &System, expression: &Path, stat: &Stat) -> Result<BlockDevice, Refusal> {
+    let number = DeviceNumber::from_raw(stat.st_rdev);
     let no = |found: String, remedy: &str| Refusal::new(Guard::G1Resolve, found, remedy);
     let identity = DeviceIdentity::read(system, number).ok_or_else(|| {
         no(
-            format!("{} is block device {number}, which sysfs does not know", spelling.display()),
+            format!("{} is block device {number}, which sysfs does not know", expression.display()),
             "Check that the device is still attached and that /sys is mounted",
         )
     })?;
     if identity.size_bytes == 0 {
         return Err(no(
-            format!("{} has no size: nothing is attached to it", spelling.display()),
+            format!("{} has no size: nothing is attached to it", expression.display()),
             "Attach a medium, or give another device",
         ));
     }

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use crate::consent::{self, Consent};
 use crate::identity::DeviceIdentity;
 use crate::label::{LABEL_BYTES, Label};
+use crate::monitor::{CpuTimes, KernelStat};
 use crate::refusal::{Guard, Refusal};
 use crate::target::{BlockDevice, Partition};
 use crate::testing::FakeMachine;
-use crate::witness::{CpuTimes, KernelStat};
 use crate::{environment, mounts, sysfs};
 
 pub(crate) fn device(machine: &FakeMachine, name: &str) -> BlockDevice {

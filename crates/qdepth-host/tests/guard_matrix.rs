@@ -231,7 +231,8 @@ fn a_file_system_on_a_labelled_device_is_not_ours_any_more() {
     }
 }
 
-/// Hole 6: what somebody wrote between the labels, by whatever way, is not ours, and is asked about.
+/// Hole 6: what somebody wrote between the labels, by whatever way, is not ours, and is asked
+/// about.
 #[test]
 fn what_others_wrote_between_the_labels_is_asked_about() {
     let Some((_lock, bench)) = bench("between the labels") else { return };

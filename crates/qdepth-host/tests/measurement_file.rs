@@ -247,7 +247,8 @@ fn a_sparse_file_is_seen_as_such() {
     std::io::Write::flush(&mut file).unwrap();
 }
 
-/// Hole 11: an empty file that another process writes to is left to it, in whichever moment it comes.
+/// Hole 11: an empty file that another process writes to is left to it, in whichever moment it
+/// comes.
 #[test]
 fn an_empty_file_that_somebody_writes_to_is_left() {
     let mut tries = 0;

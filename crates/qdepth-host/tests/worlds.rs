@@ -92,7 +92,7 @@ fn worlds() -> impl Strategy<Value = World> {
 }
 
 /// A world, made.
-struct Made {
+struct BuiltWorld {
     device: PathBuf,
     /// Held as long as the world is.
     _user: Option<Holder>,
@@ -139,7 +139,7 @@ impl World {
         unused && losable
     }
 
-    fn make(&self, bench: &Bench) -> Made {
+    fn make(&self, bench: &Bench) -> BuiltWorld {
         let image = bench.image(SIZE);
         let device = bench.attach(&image);
         let node = device.display();
@@ -172,7 +172,7 @@ impl World {
         if self.beside {
             drop(bench.device(8 * MIB));
         }
-        Made { device, _user: user }
+        BuiltWorld { device, _user: user }
     }
 
     fn be_used(&self, bench: &Bench, image: &Path, device: &Path) -> Option<Holder> {
@@ -221,16 +221,16 @@ fn written(device: &Path) -> Holder {
 
 fn judged(world: &World) -> Result<(), TestCaseError> {
     let bench = Bench::new();
-    let made = world.make(&bench);
-    let before = checksum(&made.device);
-    let names = bench.spellings(&made.device);
+    let built = world.make(&bench);
+    let before = checksum(&built.device);
+    let names = bench.spellings(&built.device);
     let (spelling, path, _fd) = &names[world.name % names.len()];
     let claim = bench.claim(path, world.consent);
     let free = world.is_free();
     prop_assert_eq!(claim.is_ok(), free, "{:?} by its {}: {:?}", world, spelling, claim.err());
     drop(claim);
     if !free {
-        prop_assert_eq!(checksum(&made.device), before, "{:?} by its {}", world, spelling);
+        prop_assert_eq!(checksum(&built.device), before, "{:?} by its {}", world, spelling);
     }
     Ok(())
 }

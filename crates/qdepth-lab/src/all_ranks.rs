@@ -128,7 +128,7 @@ impl AllRanks {
         if group.leads() {
             return group.gather(&|| stop.load(Ordering::Relaxed));
         }
-        group.tell(&self.seen.borrow_mut().taken());
+        group.send_news(&self.seen.borrow_mut().taken());
         group.give(own);
         Vec::new()
     }
@@ -145,7 +145,8 @@ impl AllRanks {
     }
 }
 
-/// How far apart the clocks of the ranks are, and how well that is known; nothing where there is one.
+/// How far apart the clocks of the ranks are, and how well that is known; nothing where there is
+/// one.
 pub(crate) fn clocks(offsets: &[ClockOffset]) -> Option<String> {
     let worst = offsets.iter().max_by_key(|skew| skew.offset_ns.unsigned_abs());
     let error_ns = offsets.iter().map(|skew| skew.error_ns).max();

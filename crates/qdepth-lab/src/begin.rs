@@ -9,7 +9,7 @@ use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::{Logbook, RESERVE_BYTES};
 use qdepth_measure::{Bytes, Finding, Seed};
-use qdepth_media::Spelled;
+use qdepth_media::TargetExpression;
 use qdepth_record::{CertificateRecord, Observation, ProofOutcome, RunRecord, TargetKind};
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
@@ -19,10 +19,10 @@ use crate::expect::{can_stand_beside, expected};
 use crate::failure::Usage;
 use crate::follower;
 use crate::measure_options::MeasureOptions;
-use crate::placed::{Place, can_be_used};
+use crate::placed::{CpuPlacement, can_be_used};
 use crate::precondition::precondition;
 use crate::preconditioned::Done;
-use crate::prepare::{Found, PrepareOptions, Prepared, find, prepare, spelled};
+use crate::prepare::{PrepareOptions, Prepared, ResolvedTarget, find, prepare, target_expression};
 use crate::preview::preview;
 use crate::provision::Provision;
 use crate::reach::reachable;
@@ -52,7 +52,7 @@ impl Ready {
             engine: self.engine,
             stamp,
             written,
-            place: Place::of(lab),
+            placement: CpuPlacement::from_lab(lab),
             all_ranks: lab.all_ranks,
             observer: lab.observer,
         }
@@ -75,7 +75,7 @@ pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
         ));
     }
     can_be_used(lab)?;
-    let expect = request.expect.as_deref().map(spelled).transpose()?;
+    let expect = request.expect.as_deref().map(target_expression).transpose()?;
     match asked {
         Some(asked) => {
             let (plan, found) = preview(lab.system, asked)?;
@@ -106,7 +106,7 @@ fn fresh(
     lab: Lab<'_>,
     logbook: &mut Logbook,
     asked: &PlanRequest,
-    expect: Option<&Spelled>,
+    expect: Option<&TargetExpression>,
 ) -> Result<Ready> {
     let made = asked.made();
     let PlanRequest { file, choices, targets } = asked;
@@ -129,7 +129,8 @@ fn fresh(
     run.environment.extend(certified(logbook, &run)?);
     note(&mut run, done);
     if let Some(medium) = expect {
-        lab.observer.say(&format!("EMULATED: what {} does at the same points", medium.text()));
+        lab.observer
+            .print_line(&format!("EMULATED: what {} does at the same points", medium.text()));
         run.expected = expected(medium, &plan, lab.signals.stop())?;
     }
     logbook.begin_run(&run)?;
@@ -174,7 +175,7 @@ fn note(run: &mut RunRecord, done: Done) {
 fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
     let (id, plan, begun) = (run.id.clone(), run.plan_name.clone(), run.started_at.clone());
-    let targets: Vec<String> = run.targets.iter().map(|target| target.spelling.clone()).collect();
+    let targets: Vec<String> = run.targets.iter().map(|target| target.expression.clone()).collect();
     taken_up(lab, logbook, run).with_context(|| {
         format!(
             "run {id} ({plan} on {}, begun {begun}) cannot be taken up again; where it is not to be, \
@@ -199,15 +200,15 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
                 .to_owned()
         ));
     }
-    let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
-    let found: Vec<Found> =
+    let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.expression)).collect();
+    let found: Vec<ResolvedTarget> =
         targets.iter().map(|target| find(lab.system, target)).collect::<Result<_>>()?;
     same_devices(lab.system, &run, &found)?;
     reachable(lab.system, engine, &found, &plan)?;
     let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
-    let (made, keep) = (Provision::of(&plan, bytes), lab.request.keep || plan.keep_files);
+    let (made, keep) = (Provision::from_plan(&plan, bytes), lab.request.keep || plan.keep_files);
     let mut prepared = ready_targets(lab, &run.id, &targets, writes, (made, keep))?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(|why| {
@@ -229,9 +230,9 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
 
 /// What is told apart of the run's writes, where reads are held against them.
 fn written(lab: Lab<'_>, plan: &Plan) -> Written {
-    let written = Written::of(plan);
+    let written = Written::from_plan(plan);
     if let Some(end) = written.told_apart_to() {
-        lab.observer.say(&format!(
+        lab.observer.print_line(&format!(
             "verify: beyond {}, reads are held against their place and the run, and not against the last of several writes: the area has too many blocks",
             Bytes(end)
         ));
@@ -240,7 +241,7 @@ fn written(lab: Lab<'_>, plan: &Plan) -> Written {
 }
 
 /// G10 over the time between a run and its resumption: serial, WWID and size as they were stored.
-fn same_devices(system: &System, run: &RunRecord, found: &[Found]) -> Result<()> {
+fn same_devices(system: &System, run: &RunRecord, found: &[ResolvedTarget]) -> Result<()> {
     for (target, found) in run.targets.iter().zip(found) {
         let Some(device) = found.real().filter(|_| target.kind == TargetKind::BlockDevice) else {
             continue;
@@ -258,7 +259,7 @@ fn same_devices(system: &System, run: &RunRecord, found: &[Found]) -> Result<()>
                     Guard::G10Identity,
                     format!(
                         "{} is not the device that the run began on: its {key} was {}, is {}",
-                        target.spelling,
+                        target.expression,
                         text(was),
                         text(is)
                     ),

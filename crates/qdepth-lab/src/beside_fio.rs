@@ -33,8 +33,8 @@ const MOST: Nanos = Nanos::from_secs(1);
 const BAR: f64 = 0.05;
 const TOO_WIDE: f64 = 0.25;
 
-/// Compares with fio, where it is installed, on a nameless file of 64 MiB in this folder; `duration`
-/// is about what it takes.
+/// Compares with fio, where it is installed, on a nameless file of 64 MiB in this folder;
+/// `duration` is about what it takes.
 pub(crate) fn beside_fio(
     system: &System,
     (folder, engine): (&Path, Engine),
@@ -70,8 +70,8 @@ pub(crate) fn beside_fio(
     outstanding.map(proof).collect()
 }
 
-/// What pairs of mean latencies, ours and fio's, say: they agree where a quotient within the bar lies
-/// in the interval, and nothing is said where that is wide.
+/// What pairs of mean latencies, ours and fio's, say: they agree where a quotient within the bar
+/// lies in the interval, and nothing is said where that is wide.
 fn agreement(subject: &str, pairs: &[[f64; 2]]) -> ProofRecord {
     let [ours, theirs] = [0, 1].map(|of| pairs.iter().map(|pair| pair[of]).collect::<Vec<_>>());
     let Some(Ratio { value, low, high, .. }) = ratio(&theirs, &ours, None) else {
@@ -123,7 +123,7 @@ fn load(outstanding: u32, pair: u32, each: Nanos) -> Result<Point> {
     Ok(Point {
         read_share: 1.0,
         random_share: 1.0,
-        request_size: SizeMix::one(READ),
+        request_size: SizeMix::fixed(READ),
         own_writes: None,
         operation: Operation::Transfer,
         trace: None,

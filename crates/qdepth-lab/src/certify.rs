@@ -1,5 +1,6 @@
-//! What proves the instrument on this machine, with no storage but a small nameless file beside fio:
-//! each proof has a bar that it can miss, and one that cannot be tried loses none of the others.
+//! What proves the instrument on this machine, with no storage but a small nameless file beside
+//! fio: each proof has a bar that it can miss, and one that cannot be tried loses none of the
+//! others.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -9,8 +10,8 @@ use jiff::Timestamp;
 use qdepth_engine::measure;
 use qdepth_engine::scripted::{ScriptedTarget, Service};
 use qdepth_host::environment;
+use qdepth_host::monitor::Clocks;
 use qdepth_host::system::System;
-use qdepth_host::witness::Clocks;
 use qdepth_linux::Engine;
 use qdepth_measure::{Nanos, ratio, visits_mean};
 use qdepth_record::{CertificateRecord, Observation, ProofOutcome, ProofRecord};
@@ -43,8 +44,8 @@ const COMPARISONS: usize = 40;
 /// Standard errors beyond which a share is not what it should be.
 const ERRORS: f64 = 3.0;
 
-/// Proves what can be proved here; `duration` is that of the longest part, `folder` where there may be
-/// a file for some seconds.
+/// Proves what can be proved here; `duration` is that of the longest part, `folder` where there may
+/// be a file for some seconds.
 ///
 /// # Errors
 /// Where the shipped plan that lends its load cannot be read.
@@ -57,19 +58,19 @@ pub fn certify(
     let began = both_clocks();
     let point = null_point()?;
     let mut proofs = known_truth(&point, SERVICE, SERVICE);
-    observer.say("each engine's own rate");
+    observer.print_line("each engine's own rate");
     let rates = ENGINES.map(|engine| {
         (engine, (0..SAMPLES).filter_map(|_| null_rate(engine).ok()).collect::<Vec<_>>())
     });
     proofs.extend(rates.iter().map(|(engine, rates)| ceiling(engine.name(), rates)));
-    observer.say(&format!("repeating the generator for {:.0} s", duration.as_secs_f64()));
+    observer.print_line(&format!("repeating the generator for {:.0} s", duration.as_secs_f64()));
     let engine = rates.iter().find(|(_, rates)| !rates.is_empty()).map(|(engine, _)| *engine);
     let (mut samples, end) = (Vec::new(), both_clocks().1 + duration.0);
     while let Some(engine) = engine.filter(|_| both_clocks().1 < end) {
         samples.extend(null_rate(engine));
     }
     if let Some(engine) = engine {
-        observer.say("beside fio, where it is installed");
+        observer.print_line("beside fio, where it is installed");
         proofs.extend(beside_fio(system, (folder, engine), Nanos(duration.0 / 2)));
     }
     proofs.push(coverage(&samples));

@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::Result;
 use qdepth_host::check::{Item, Standing, quiet, settings};
 use qdepth_host::environment::{inventory, storage};
+use qdepth_host::monitor::{Clocks, Sample};
 use qdepth_host::system::System;
-use qdepth_host::witness::{Clocks, Sample};
 use qdepth_linux::Engine;
 use qdepth_measure::{Nanos, Repeatability, repeatability};
 use serde_json::json;
@@ -37,12 +37,12 @@ pub fn check(
 ) -> Result<Checked> {
     let mut items = settings(system, &inventory(system));
     let half = Duration::from_nanos(duration.0 / 2);
-    observer.say(&format!("looking at the idle machine for {:.0} s", half.as_secs_f64()));
+    observer.print_line(&format!("looking at the idle machine for {:.0} s", half.as_secs_f64()));
     let devices = storage(system);
     let before = Sample::take(system, &devices);
     rest(half);
     items.extend(quiet(system, &before, &Sample::take(system, &devices)));
-    observer.say(&format!("repeating the generator for {:.0} s", half.as_secs_f64()));
+    observer.print_line(&format!("repeating the generator for {:.0} s", half.as_secs_f64()));
     let now = || Clocks::read().monotonic;
     let end = now() + duration.0 / 2;
     let scatter = Scatter::until(end, now, || null_rate(engine).ok());

@@ -1,12 +1,12 @@
-//! Emulated points that no run is made of: figures that are put beside others. How long such a point
-//! is measured is told here; what comes out depends on no number of processors.
+//! Emulated points that no run is made of: figures that are put beside others. How long such a
+//! point is measured is told here; what comes out depends on no number of processors.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::Result;
 use qdepth_engine::Outcome;
 use qdepth_measure::Nanos;
-use qdepth_media::Spelled;
+use qdepth_media::TargetExpression;
 use qdepth_workload::Point;
 
 use crate::prepare::{Prepared, emulation};
@@ -61,8 +61,12 @@ pub fn on_all_processors<T: Sync, R: Send>(
 ///
 /// # Errors
 /// Where a medium cannot be opened for its load.
-pub fn measure(media: &[Spelled], points: &[Point], stop: &AtomicBool) -> Result<Vec<Outcome>> {
-    let targets = media.iter().map(|spelled| emulation("".into(), spelled.clone()));
+pub fn measure(
+    media: &[TargetExpression],
+    points: &[Point],
+    stop: &AtomicBool,
+) -> Result<Vec<Outcome>> {
+    let targets = media.iter().map(|medium| emulation("".into(), medium.clone()));
     let targets = targets.collect::<Result<Vec<Prepared>>>()?;
     let measured = virtual_time::measure(&targets, points, (None, stop), &mut |_| {})?;
     Ok(measured.into_iter().map(|one| one.outcome).collect())

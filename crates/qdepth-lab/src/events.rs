@@ -73,9 +73,9 @@ impl<'a> Events<'a> {
         }
     }
 
-    fn tell(&self, logbook: &Logbook, event: &RunEvent) {
+    fn publish(&self, logbook: &Logbook, event: &RunEvent) {
         let line = event.line();
-        logbook.tell(&line, matches!(event, RunEvent::RunStarted(_)));
+        logbook.publish(&line, matches!(event, RunEvent::RunStarted(_)));
         if let Some(file) = self.file {
             // The disk may be full: the measurement goes on.
             let answer = file.add_line(&line);
@@ -117,7 +117,7 @@ impl<'a> Events<'a> {
             may_end_early: ready.plan.may_end_early(),
             seed: run.seed,
         };
-        self.tell(logbook, &RunEvent::RunStarted(event));
+        self.publish(logbook, &RunEvent::RunStarted(event));
         run.findings.iter().for_each(|finding| self.raised(logbook, None, finding));
     }
 
@@ -125,7 +125,7 @@ impl<'a> Events<'a> {
     pub(crate) fn group(&mut self, logbook: &Logbook, group: &[Point], before: Nanos) {
         self.untold.clear();
         for point in group {
-            self.rates.insert(point.index, RateSoFar::of(point));
+            self.rates.insert(point.index, RateSoFar::from_point(point));
             let event = event::PointStarted {
                 point: point.index,
                 group: point.group,
@@ -141,7 +141,7 @@ impl<'a> Events<'a> {
                 duration_ns: point.stop.duration_ns,
                 planned_before_ns: before.0,
             };
-            self.tell(logbook, &RunEvent::PointStarted(event));
+            self.publish(logbook, &RunEvent::PointStarted(event));
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> Events<'a> {
             window_ns: longest(|point| point.stop.duration_ns),
             planned_before_ns: before.0,
         };
-        self.tell(logbook, &RunEvent::VisitStarted(event));
+        self.publish(logbook, &RunEvent::VisitStarted(event));
     }
 
     /// A slice of a point's window has passed.
@@ -167,7 +167,7 @@ impl<'a> Events<'a> {
         untold.start = start;
         untold.length = Nanos(end.0.saturating_sub(start.0));
         if untold.length >= SECOND {
-            self.told(logbook, point);
+            self.publish_interval(logbook, point);
         }
     }
 
@@ -176,19 +176,19 @@ impl<'a> Events<'a> {
         let MachineSight { news, io_per_s, bytes_per_s } = seen;
         let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
         let event = event::Machine { host: news.host, io_per_s, bytes_per_s, values };
-        self.tell(logbook, &RunEvent::Machine(event));
+        self.publish(logbook, &RunEvent::Machine(event));
     }
 
     /// Nothing more comes of these points for now: others are measured before they go on.
     pub(crate) fn paused(&mut self, logbook: &Logbook, group: &[Point]) {
         for point in group {
-            self.told(logbook, point.index);
+            self.publish_interval(logbook, point.index);
             self.rates.entry(point.index).or_default().visit_ended();
         }
     }
 
     /// What is left of a point is told.
-    fn told(&mut self, logbook: &Logbook, point: u32) {
+    fn publish_interval(&mut self, logbook: &Logbook, point: u32) {
         let Some(slice) = self.untold.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
         else {
             return;
@@ -210,12 +210,12 @@ impl<'a> Events<'a> {
             response_time_mean_ns: mean(slice.response_time_sum),
             io_per_s_interval: self.rates.get(&point).and_then(RateSoFar::interval),
         };
-        self.tell(logbook, &RunEvent::Interval(event));
+        self.publish(logbook, &RunEvent::Interval(event));
     }
 
     /// A point is in the logbook.
     pub(crate) fn ended(&self, logbook: &Logbook, point: &PointRecord) {
-        let summary = PointSummary::of(point);
+        let summary = PointSummary::from_point(point);
         let response = &summary.response_time.all;
         let p99 = response.percentiles.iter().find(|each| percentile_name(each.quantile) == "99");
         let event = event::PointEnded {
@@ -228,7 +228,7 @@ impl<'a> Events<'a> {
             response_time_p99_ns: p99.map(|each| each.value.0),
             grade: summary.grade.to_string(),
         };
-        self.tell(logbook, &RunEvent::PointEnded(event));
+        self.publish(logbook, &RunEvent::PointEnded(event));
         point.findings.iter().for_each(|finding| self.raised(logbook, Some(point.index), finding));
     }
 
@@ -246,19 +246,19 @@ impl<'a> Events<'a> {
                 .map(|(name, value)| (name.clone(), finite(value)))
                 .collect(),
         };
-        self.tell(logbook, &RunEvent::FindingRaised(event));
+        self.publish(logbook, &RunEvent::FindingRaised(event));
     }
 
     /// Nothing follows.
     pub(crate) fn run_ended(&self, logbook: &Logbook, state: RunState, points_done: u32) {
         let state = state.as_str().to_owned();
-        self.tell(logbook, &RunEvent::RunEnded(event::RunEnded { state, points_done }));
+        self.publish(logbook, &RunEvent::RunEnded(event::RunEnded { state, points_done }));
         self.say_what_is_lost();
     }
 }
 
-/// In what a point differs from its like in the other columns of a comparison, for people; empty where
-/// nothing is compared, or where its target says it.
+/// In what a point differs from its like in the other columns of a comparison, for people; empty
+/// where nothing is compared, or where its target says it.
 fn variant(compared: Option<&Comparison>, group: &[Point], point: &Point) -> String {
     let Some((compared, own)) = compared.zip(point.variant) else { return String::new() };
     let Some(variant) = compared.variants.get(own as usize) else { return String::new() };

@@ -22,22 +22,22 @@ use crate::all_ranks::{AllRanks, clocks};
 use crate::identity::Identity;
 use crate::measure_options::MeasureOptions;
 use crate::measured::{Measured, Used};
+use crate::monitors::{Monitors, Sampler};
 use crate::observer::Observer;
 use crate::placed::places;
-use crate::prepare::{Prepared, What};
+use crate::prepare::{Prepared, PreparedStorage};
 use crate::shard_results::{self, ShardResults};
 use crate::sight::{MachineNews, Sight};
 use crate::standstill::Stood;
 use crate::storage::Storage;
 use crate::virtual_time;
 use crate::watch::{SCREEN_LAG, bug, watch};
-use crate::witnesses::{Sampler, Witnesses};
 use crate::worker_result::WorkerResult;
 use crate::written::Written;
 
 /// From the moment when every worker is ready to their common start: longer than it takes to wake
 /// the last of them.
-const START: Nanos = Nanos::from_millis(5);
+const START_DELAY: Nanos = Nanos::from_millis(5);
 
 /// The results of a point's workers.
 struct PointResult {
@@ -62,11 +62,11 @@ impl Common<'_> {
     /// Waits for the workers, agrees on the start with the other ranks, and lets them begin.
     fn begin(&self, all_ranks: Option<&AllRanks>, observer: &dyn Observer) {
         self.ready.wait();
-        let alone = qdepth_linux::now() + START;
+        let alone = qdepth_linux::now() + START_DELAY;
         let start = match all_ranks.map(|all_ranks| all_ranks.start(self.stop)) {
             None => alone,
             Some(Ok((start, offsets))) => {
-                clocks(&offsets).iter().for_each(|line| observer.say(line));
+                clocks(&offsets).iter().for_each(|line| observer.print_line(line));
                 start
             }
             // Whoever is lost: nothing is issued.
@@ -90,11 +90,11 @@ pub(crate) fn execute(
     seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<Measured>> {
     let of = |point: &Point| &targets[point.target as usize];
-    match group.first().map(|point| &of(point).what) {
-        Some(What::Emulated(_)) => {
+    match group.first().map(|point| &of(point).storage) {
+        Some(PreparedStorage::Emulated(_)) => {
             virtual_time::measure(targets, group, (options.all_ranks, stop), seen)
         }
-        Some(What::Real(_)) => real(system, targets, group, options, stop, seen),
+        Some(PreparedStorage::Real(_)) => real(system, targets, group, options, stop, seen),
         None => Ok(Vec::new()),
     }
 }
@@ -111,7 +111,7 @@ fn real(
     let (mut there, mut gone) = (Vec::new(), Vec::new());
     for (place, point) in group.iter().enumerate() {
         let real = targets[point.target as usize].real().context("a medium among storage")?;
-        match Identity::of(system, real) {
+        match Identity::check(system, real) {
             Identity::Same => there.push(place),
             Identity::Gone(why) => gone.push((place, Measured::nothing(point, why))),
             // In the middle of a run this is a failure: earlier points may have written.
@@ -148,11 +148,11 @@ fn in_place(
     if let Some(all_ranks) = options.all_ranks.filter(|all_ranks| all_ranks.leads()) {
         all_ranks.begin(group[0].group);
     }
-    let before: Vec<Witnesses> =
-        storage.iter().map(|s| Witnesses::look(system, s.real.device().as_deref())).collect();
+    let before: Vec<Monitors> =
+        storage.iter().map(|s| Monitors::sample(system, s.real.device().as_deref())).collect();
     let workers = group.iter().map(|point| point.workers).sum();
     let devices = storage.iter().map(|s| s.real.device()).collect::<Vec<_>>();
-    let cpus = places(system, &devices, workers, options.place);
+    let cpus = places(system, &devices, workers, options.placement);
     let below = ask_below(system, &storage);
     let sampler = Sampler::start(system, &below);
     let mut see = |sight: Sight<'_>| {
@@ -172,21 +172,22 @@ fn in_place(
         for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
             (rank.opened, rank.closed) = (opened, closed);
         }
-        let mut witnessed = before[place].until(&Witnesses::look(system, real.device().as_deref()));
+        let mut monitored =
+            before[place].until(&Monitors::sample(system, real.device().as_deref()));
         for other in (0..group.len()).filter(|other| *other != place) {
             if group[other].target == group[place].target {
-                witnessed.without(counted[other]);
+                monitored.without(counted[other]);
             }
         }
-        witnessed.look_back(&samples, &below[place]);
+        monitored.look_back(&samples, &below[place]);
         // The drives below a target are asked once a group, however many of its loads are theirs.
         if group[..place].iter().all(|earlier| earlier.target != group[place].target) {
-            witnessed.troubles = real.health.borrow_mut().ask_again(system);
+            monitored.troubles = real.health.borrow_mut().ask_again(system);
         }
-        witnessed.stood = stood;
-        let (engine, seen) = (Some(used), witnessed);
+        monitored.stood = stood;
+        let (engine, seen) = (Some(used), monitored);
         let point = Measured { outcome, ranks, engine, direct, seen, changed: None };
-        measured.push(point.with(Identity::of(system, real)));
+        measured.push(point.with(Identity::check(system, real)));
     }
     Ok(measured)
 }
@@ -227,7 +228,7 @@ fn in_real_time(
         own.iter().zip(group).map(|(own, point)| shares(own, point, options.all_ranks)).collect();
     // The workers, and this thread, which says when they start.
     let ready = Barrier::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
-    let stop_group = StopGroup::of(shards.iter().flatten().map(|(_, shard)| shard));
+    let stop_group = StopGroup::from_shards(shards.iter().flatten().map(|(_, shard)| shard));
     let MeasureOptions { engine, stamp, written, .. } = options;
     let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
     let pulse = Pulse::start();
@@ -281,7 +282,7 @@ fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, 
         let (mut of_workers, mut waited_most) = (Vec::new(), 0.0_f64);
         for worker in of_point {
             let (outcome, by) = worker.join().map_err(|_| bug())??;
-            let result = WorkerResult::of(&outcome);
+            let result = WorkerResult::from_outcome(&outcome);
             of_workers.push((outcome, result));
             waited_most = waited_most.max(by.waited);
             used = Some(by);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Shard, Target};
 use qdepth_fit::{FitError, below, predict};
-use qdepth_media::{OpenMedia, Spelled};
+use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_record::ExpectedRecord;
 use qdepth_workload::{Plan, Point};
 
@@ -17,7 +17,7 @@ use crate::failure::Usage;
 ///
 /// # Errors
 /// Where it is smaller, or has parts with streams of their own.
-pub(crate) fn can_stand_beside(medium: &Spelled, plan: &Plan) -> Result<()> {
+pub(crate) fn can_stand_beside(medium: &TargetExpression, plan: &Plan) -> Result<()> {
     let shape = medium.shape()?;
     if shape.parts > 1 {
         bail!(Usage(format!(
@@ -43,7 +43,7 @@ pub(crate) fn can_stand_beside(medium: &Spelled, plan: &Plan) -> Result<()> {
 /// # Errors
 /// Where the medium cannot be opened under a load.
 pub(crate) fn expected(
-    medium: &Spelled,
+    medium: &TargetExpression,
     plan: &Plan,
     stop: &AtomicBool,
 ) -> Result<Vec<ExpectedRecord>> {
@@ -81,7 +81,7 @@ fn shortened(point: &Point) -> Point {
 }
 
 fn emulate(
-    medium: &Spelled,
+    medium: &TargetExpression,
     (group, of_plan): (&[Point], usize),
     stop: &AtomicBool,
 ) -> Result<Vec<ExpectedRecord>> {
@@ -105,7 +105,7 @@ fn emulate(
 /// The rate under which a point of a medium that was fitted to measured runs is below what is
 /// expected. Where nothing measured stands behind the medium, nothing is.
 fn known_below(
-    medium: &Spelled,
+    medium: &TargetExpression,
     point: &Point,
     points: usize,
     stop: &AtomicBool,
@@ -117,7 +117,7 @@ fn known_below(
     }
 }
 
-fn record(medium: &Spelled, point: &Point, outcome: &Outcome) -> ExpectedRecord {
+fn record(medium: &TargetExpression, point: &Point, outcome: &Outcome) -> ExpectedRecord {
     let seconds = outcome.duration.0 as f64 / 1e9;
     let completed = outcome.completed();
     let times: u128 = outcome.directions[..3].iter().map(|d| d.service_time.sum()).sum();

@@ -1,5 +1,5 @@
-//! What can be wrong with an order to the lab, and the exit status that each kind of it has in every
-//! front end.
+//! What can be wrong with an order to the lab, and the exit status that each kind of it has in
+//! every front end.
 
 use qdepth_files::{FileError, How};
 use qdepth_host::{Problem, Refusal};
@@ -56,9 +56,9 @@ pub fn file_error(error: &anyhow::Error) -> Option<&FileError> {
 
 /// The exit status of what went wrong.
 ///
-/// 2: the words cannot be followed: one is not understood, or what it names is not there or is nothing
-/// of that kind. 3: they were understood, and a guard, a right or something that this machine lacks
-/// is in the way; nothing was changed. 4: it was tried, and could not end.
+/// 2: the words cannot be followed: one is not understood, or what it names is not there or is
+/// nothing of that kind. 3: they were understood, and a guard, a right or something that this
+/// machine lacks is in the way; nothing was changed. 4: it was tried, and could not end.
 pub fn exit_status(error: &anyhow::Error) -> u8 {
     if let Some(remote) = error.downcast_ref::<RemoteError>() {
         return remote.status;

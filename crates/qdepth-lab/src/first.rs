@@ -34,7 +34,7 @@ const PROBE: u64 = 8 * MIB;
 const FILLING: Nanos = Nanos::from_secs(1);
 
 /// What is to be read, and what to say of it.
-pub struct Look {
+pub struct Survey {
     /// What is measured.
     pub plan: PlanRequest,
     /// As `a file of 256MiB, made for this and removed`.
@@ -45,16 +45,16 @@ pub struct Look {
 ///
 /// # Errors
 /// Refused where no file can be made here and nothing can be read.
-pub fn look(system: &System) -> Result<Look> {
+pub fn survey(system: &System) -> Result<Survey> {
     let here = inspect(system, Path::new("."))?;
     let refusal = match size_of_own(system, &here) {
         Ok(Own::Kept(bytes)) => {
             let what = format!("{NAME}, {} that an earlier run kept", Bytes(bytes));
-            return Ok(Look { plan: asked(".", Some(bytes))?, what });
+            return Ok(Survey { plan: plan_request(".", Some(bytes))?, what });
         }
         Ok(Own::Provision(bytes)) => {
             let what = format!("a file of {}, made for this and removed", Bytes(bytes));
-            return Ok(Look { plan: asked(".", Some(bytes))?, what });
+            return Ok(Survey { plan: plan_request(".", Some(bytes))?, what });
         }
         Err(Problem::Refused(refusal)) => refusal,
         Err(failed @ Problem::Failed(_)) => return Err(failed.into()),
@@ -62,11 +62,11 @@ pub fn look(system: &System) -> Result<Look> {
     if let Some(name) = largest_file(&here, OTHERS_MIN) {
         let what = format!("{}, which is there, only read", Path::new(&name).display());
         let file = Path::new(".").join(name);
-        return Ok(Look { plan: asked(file, None)?, what });
+        return Ok(Survey { plan: plan_request(file, None)?, what });
     }
     if let Some(device) = readable_device(system, &here) {
         let what = format!("{}, the device below, only read", device.display());
-        return Ok(Look { plan: asked(device, None)?, what });
+        return Ok(Survey { plan: plan_request(device, None)?, what });
     }
     Err(nothing_to_read(&here, refusal).into())
 }
@@ -165,7 +165,7 @@ fn readable_device(system: &System, here: &Inspected) -> Option<PathBuf> {
     claim_read_only(system, &device, true).is_ok().then_some(path)
 }
 
-fn asked(target: impl Into<PathBuf>, file_size: Option<u64>) -> Result<PlanRequest> {
+fn plan_request(target: impl Into<PathBuf>, file_size: Option<u64>) -> Result<PlanRequest> {
     let text = shipped_plan_text(PLAN).unwrap_or_default();
     let file: PlanFile = text.parse().context("the shipped plan cannot be read: a bug")?;
     let file = PlanFile { file_size: file_size.map(Bytes), ..file };

@@ -15,8 +15,8 @@ use crate::all_ranks::AllRanks;
 use crate::execute::execute;
 use crate::failure::{RemoteError, Usage, exit_status};
 use crate::measure_options::MeasureOptions;
-use crate::placed::Place;
-use crate::prepare::{Found, PrepareOptions, prepare};
+use crate::placed::CpuPlacement;
+use crate::prepare::{PrepareOptions, ResolvedTarget, prepare};
 use crate::provision::Provision;
 use crate::sight::hostname;
 use crate::written::Written;
@@ -43,11 +43,11 @@ enum Answer {
 }
 
 /// Whether several ranks can measure this together. Asked before anything is touched.
-pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()> {
+pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> Result<()> {
     let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     let makes_files = plan.points.iter().all(|point| point.layout.makes_files());
     let writes = plan.points.iter().any(Point::writes);
-    let is_directory = |found: &Found| {
+    let is_directory = |found: &ResolvedTarget| {
         found.real().is_some_and(|target| matches!(target.kind, Kind::Directory(_)))
     };
     let emulated = found.iter().any(|found| found.real().is_none());
@@ -63,7 +63,7 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
         );
     }
     if emulated {
-        lab.observer.say(&format!(
+        lab.observer.print_line(&format!(
             "EMULATED: virtual time is one, so this rank emulates all and the other {} wait",
             ranks - 1
         ));
@@ -100,7 +100,7 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
     }
     let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);
     if !emulated && streams < ranks {
-        lab.observer.say(&format!(
+        lab.observer.print_line(&format!(
             "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do (`streams` of a profile)",
             ranks - streams
         ));
@@ -149,7 +149,7 @@ pub(crate) fn distribute(
 }
 
 /// What every rank but the leader does.
-pub(crate) fn follow(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
+pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
     let stop = lab.signals.stop();
     let stopping = || stop.load(Ordering::Relaxed);
     let receive = || all_ranks.group.borrow_mut().receive(&stopping);
@@ -163,7 +163,7 @@ pub(crate) fn follow(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
         run_id: &task.run_id,
         results_dir: Path::new("."),
         writes: plan.points.iter().any(Point::writes),
-        made: Provision::of(&plan, task.bytes),
+        made: Provision::from_plan(&plan, task.bytes),
         keep: task.keep,
         consent: &lab.request.consent,
     };
@@ -181,13 +181,13 @@ pub(crate) fn follow(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
     *all_ranks.shift.borrow_mut() = u32::from_le_bytes(together);
     let engine = EngineChoice::from_name(&task.engine)
         .with_context(|| format!("rank 0 measures with `{}`, unknown here", task.engine))?;
-    let (place, stamp) = (Place::Anywhere, task.stamp);
-    let written = Written::of(&plan);
+    let (placement, stamp) = (CpuPlacement::Anywhere, task.stamp);
+    let written = Written::from_plan(&plan);
     let options = MeasureOptions {
         engine,
         stamp,
         written: &written,
-        place,
+        placement,
         all_ranks: Some(all_ranks),
         observer: lab.observer,
     };

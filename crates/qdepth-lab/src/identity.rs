@@ -17,12 +17,12 @@ pub(crate) enum Identity {
 }
 
 impl Identity {
-    pub(crate) fn of(system: &System, real: &Real) -> Self {
+    pub(crate) fn check(system: &System, real: &Real) -> Self {
         let Some(claim) = real.claim() else { return Self::Same };
         match claim.check_identity(system) {
             Ok(()) => Self::Same,
             Err(_) if claim.is_gone(system) => Self::Gone(format!("{} is gone", claim.identity)),
-            Err(found) => Self::Changed(Changed::of(claim, found)),
+            Err(found) => Self::Changed(Changed::new(claim, found)),
         }
     }
 }
@@ -36,7 +36,7 @@ pub(crate) struct Changed {
 }
 
 impl Changed {
-    fn of(claim: &Claim, refusal: Refusal) -> Self {
+    fn new(claim: &Claim, refusal: Refusal) -> Self {
         let Refusal { found, remedy, .. } = refusal;
         Self { was: claim.identity.to_string(), is: found, remedy }
     }

@@ -1,8 +1,8 @@
 //! The lab: a request becomes a plan, prepared targets, outcomes, and a run in the logbook.
 //!
-//! A front end makes a [`RunRequest`], hands in an [`Observer`](observer::Observer) that is told what
-//! happens, and gets the run's record back from [`run::run`]. What goes wrong is of a kind that
-//! [`failure`] knows the exit status of. The lab knows no flag, no command and no terminal.
+//! A front end makes a [`RunRequest`], hands in an [`Observer`](observer::Observer) that is told
+//! what happens, and gets the run's record back from [`run::run`]. What goes wrong is of a kind
+//! that [`failure`] knows the exit status of. The lab knows no flag, no command and no terminal.
 //!
 //! Read [`run`], then `one_run`, then `points`.
 
@@ -31,6 +31,7 @@ mod identity;
 mod measure_options;
 mod measured;
 mod memory;
+mod monitors;
 pub mod observer;
 mod one_run;
 pub mod own_medium;
@@ -63,7 +64,6 @@ mod virtual_time;
 mod visit;
 mod visits;
 mod watch;
-mod witnesses;
 pub mod words;
 pub mod worker_result;
 mod written;

@@ -4,7 +4,7 @@ use qdepth_linux::EngineChoice;
 
 use crate::all_ranks::AllRanks;
 use crate::observer::Observer;
-use crate::placed::Place;
+use crate::placed::CpuPlacement;
 use crate::written::Written;
 
 /// How the workers of a group measure.
@@ -16,7 +16,7 @@ pub(crate) struct MeasureOptions<'a> {
     /// Those writes, place by place.
     pub(crate) written: &'a Written,
     /// Where workers are kept.
-    pub(crate) place: Place<'a>,
+    pub(crate) placement: CpuPlacement<'a>,
     /// The ranks that share its streams, where there are several.
     pub(crate) all_ranks: Option<&'a AllRanks>,
     pub(crate) observer: &'a dyn Observer,

@@ -1,12 +1,12 @@
 //! A point as measured, before it is sealed.
 
-use qdepth_engine::{Ended, Outcome, TargetFailure, follow, unrecorded};
+use qdepth_engine::{Ended, Outcome, TargetFailure, in_turn, unrecorded};
 use qdepth_linux::{ClockCheck, Engine, Probe};
 use qdepth_measure::Nanos;
 use qdepth_workload::Point;
 
 use crate::identity::{Changed, Identity};
-use crate::witnesses::Seen;
+use crate::monitors::Seen;
 use crate::worker_result::WorkerResult;
 
 /// A point as measured, with what else was seen.
@@ -67,9 +67,9 @@ impl Measured {
         let share = if after > 0.0 { after / (before + after) } else { 0.0 };
         let Self { outcome, mut ranks, engine, direct, mut seen, changed } = self;
         for (mine, theirs) in ranks.iter_mut().zip(later.ranks) {
-            mine.follow(theirs);
+            mine.append(theirs);
         }
-        seen.follow(later.seen, offset, share);
+        seen.append(later.seen, offset, share);
         let engine = match (engine, later.engine) {
             (Some(mine), Some(theirs)) => {
                 Some(Used { waited: mine.waited.max(theirs.waited), clock: theirs.clock, ..mine })
@@ -77,7 +77,7 @@ impl Measured {
             (mine, theirs) => mine.or(theirs),
         };
         Self {
-            outcome: follow(outcome, later.outcome, offset),
+            outcome: in_turn(outcome, later.outcome, offset),
             ranks,
             engine,
             direct: direct && later.direct,

@@ -1,5 +1,5 @@
-//! Who looks on while the lab works: terminal, another tool's output, a page. Besides a run's record
-//! this is the only way out of the lab.
+//! Who looks on while the lab works: terminal, another tool's output, a page. Besides a run's
+//! record this is the only way out of the lab.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub trait Observer {
     /// What is written before anything is measured.
     fn preparing(&self, news: Preparing<'_>);
     /// A line for the person.
-    fn say(&self, line: &str);
+    fn print_line(&self, line: &str);
     /// A line that must reach a person, whoever reads the others: something is left behind.
     fn warn(&self, line: &str);
     /// Asks for a line; none where nobody can answer.

@@ -39,7 +39,8 @@ pub struct Seen {
 /// Reads runs of one target; several runs of the same points show how it differs from day to day.
 ///
 /// # Errors
-/// Where a run is doubtful, is of something else, or holds no load that a medium could be fitted to.
+/// Where a run is doubtful, is of something else, or holds no load that a medium could be fitted
+/// to.
 pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
     let Some((first, _)) = runs.first() else { bail!(Usage("no run is named".to_owned())) };
     let mut all: Vec<Observed> = Vec::new();
@@ -48,7 +49,9 @@ pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
         one_target(run, first)?;
         left_out.extend(sound(run, points)?);
         let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Missing)?;
-        for record in points.iter().filter(|record| Grade::of(&record.findings) != Grade::C) {
+        for record in
+            points.iter().filter(|record| Grade::from_findings(&record.findings) != Grade::C)
+        {
             let Some(point) = plan.points.iter().find(|point| point.index == record.index) else {
                 continue;
             };
@@ -77,19 +80,19 @@ fn one_target(run: &RunRecord, first: &RunRecord) -> Result<()> {
         )));
     };
     let serial = |target: &TargetRecord| fact(target, "serial").unwrap_or_default();
-    if target.spelling != other.spelling || serial(target) != serial(other) {
+    if target.expression != other.expression || serial(target) != serial(other) {
         bail!(Usage(format!(
             "run {} is of {}, run {} of {}: a medium is of one drive",
-            first.id, other.spelling, run.id, target.spelling
+            first.id, other.expression, run.id, target.expression
         )));
     }
     Ok(())
 }
 
-/// The points that are not valid: single ones are left out. A run that is not valid, or of which many
-/// points are not, is refused: what disturbed them may have bent the others, too.
+/// The points that are not valid: single ones are left out. A run that is not valid, or of which
+/// many points are not, is refused: what disturbed them may have bent the others, too.
 fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
-    let invalid = |findings: &[qdepth_measure::Finding]| Grade::of(findings) == Grade::C;
+    let invalid = |findings: &[qdepth_measure::Finding]| Grade::from_findings(findings) == Grade::C;
     let bad = points.iter().filter(|point| invalid(&point.findings));
     let bad: Vec<String> = bad
         .map(|point| {
@@ -119,7 +122,7 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
         why.join("; "),
         run.id,
         run.plan_name,
-        run.targets.first().map_or("TARGET", |target| &target.spelling)
+        run.targets.first().map_or("TARGET", |target| &target.expression)
     )))
 }
 
@@ -134,7 +137,7 @@ fn is_plain(plan: &Plan, point: &Point) -> bool {
 }
 
 fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
-    let summary = PointSummary::of(record);
+    let summary = PointSummary::from_point(record);
     let half = summary.io_per_s.half_width_share();
     let times = &summary.service_time;
     let intervals = &record.intervals;
@@ -244,7 +247,7 @@ fn provenance(runs: &[(RunRecord, Vec<PointRecord>)], all: &[Observed]) -> Prove
 
 /// What the machine's own words say of the kind.
 fn kind_of(target: &TargetRecord) -> Option<(Kind, String)> {
-    let name = target.spelling.rsplit('/').next().unwrap_or_default();
+    let name = target.expression.rsplit('/').next().unwrap_or_default();
     let begins = |word: &str| name.starts_with(word);
     if ["zram", "ram", "pmem"].into_iter().any(begins) {
         return Some((Kind::Memory, format!("`{name}` is memory")));

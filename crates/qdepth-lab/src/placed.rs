@@ -18,7 +18,7 @@ use crate::request::Pinning;
 
 /// Where workers are kept.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum CpuPlacement<'a> {
     /// Where the scheduler puts them.
     Anywhere,
     /// Several on a CPU each, those near the device first.
@@ -29,9 +29,9 @@ pub(crate) enum Place<'a> {
     Among(&'a [u32]),
 }
 
-impl<'a> Place<'a> {
+impl<'a> CpuPlacement<'a> {
     /// As the user asks. Ranks of one machine do not know of each other's workers.
-    pub(crate) fn of(lab: Lab<'a>) -> Self {
+    pub(crate) fn from_lab(lab: Lab<'a>) -> Self {
         match &lab.request.pinning {
             Pinning::Among(cpus) => Self::Among(cpus),
             Pinning::InTurn(cpus) => Self::InTurn(cpus),
@@ -55,14 +55,16 @@ pub(crate) fn places(
     system: &System,
     devices: &[Option<String>],
     workers: u32,
-    place: Place<'_>,
+    placement: CpuPlacement<'_>,
 ) -> Vec<Vec<u32>> {
     let each = |cpu: &u32| vec![*cpu];
-    match place {
-        Place::Anywhere => Vec::new(),
-        Place::Near => near(system, devices, workers).iter().map(each).collect(),
-        Place::InTurn(cpus) => cpus.iter().cycle().take(workers as usize).map(each).collect(),
-        Place::Among(cpus) => vec![cpus.to_vec(); workers as usize],
+    match placement {
+        CpuPlacement::Anywhere => Vec::new(),
+        CpuPlacement::Near => near(system, devices, workers).iter().map(each).collect(),
+        CpuPlacement::InTurn(cpus) => {
+            cpus.iter().cycle().take(workers as usize).map(each).collect()
+        }
+        CpuPlacement::Among(cpus) => vec![cpus.to_vec(); workers as usize],
     }
 }
 
@@ -94,7 +96,10 @@ fn largest<'a>(lab: Lab<'_>, plan: &'a Plan, prepared: &[Prepared]) -> Option<La
         return None;
     }
     let devices = group.iter().map(|point| real(point).and_then(Real::device)).collect::<Vec<_>>();
-    Some(Largest { group, cpus: places(lab.system, &devices, workers(&group), Place::of(lab)) })
+    Some(Largest {
+        group,
+        cpus: places(lab.system, &devices, workers(&group), CpuPlacement::from_lab(lab)),
+    })
 }
 
 /// What the environment says of it.
@@ -171,9 +176,9 @@ mod tests {
     #[test]
     fn workers_take_chosen_cpus_in_turn_or_share_them() {
         let system = System::real();
-        let places = |place| places(&system, &[None], 3, place);
-        assert_eq!(places(Place::InTurn(&[6, 2])), [vec![6], vec![2], vec![6]]);
-        assert_eq!(places(Place::Among(&[6, 2])), vec![vec![6, 2]; 3]);
-        assert!(places(Place::Anywhere).is_empty());
+        let places = |placement| places(&system, &[None], 3, placement);
+        assert_eq!(places(CpuPlacement::InTurn(&[6, 2])), [vec![6], vec![2], vec![6]]);
+        assert_eq!(places(CpuPlacement::Among(&[6, 2])), vec![vec![6, 2]; 3]);
+        assert!(places(CpuPlacement::Anywhere).is_empty());
     }
 }

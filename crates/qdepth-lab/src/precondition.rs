@@ -12,9 +12,9 @@ use crate::execute::execute;
 use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
 use crate::observer::{Preparing, Progress};
-use crate::placed::Place;
+use crate::placed::CpuPlacement;
 use crate::preconditioned::{Done, WRITTEN, fact, is_there};
-use crate::prepare::{Prepared, What};
+use crate::prepare::{Prepared, PreparedStorage};
 use crate::until_steady::{rounds, rounds_text};
 use crate::words::long;
 use crate::written::Written;
@@ -32,8 +32,8 @@ pub(crate) fn precondition(
     let Some(wear) = plan.wear() else { return Ok(Done::default()) };
     let mut done = Done::default();
     for (index, target) in targets.iter_mut().enumerate() {
-        if let What::Emulated(emulation) = &mut target.what {
-            emulation.spelled.set_wear(match wear {
+        if let PreparedStorage::Emulated(emulation) = &mut target.storage {
+            emulation.medium.set_wear(match wear {
                 Wear::Preconditioned => qdepth_media::Wear::PRECONDITIONED,
                 Wear::Steady => qdepth_media::Wear::STEADY,
             });
@@ -45,7 +45,7 @@ pub(crate) fn precondition(
         engine,
         stamp: 0,
         written: &unread,
-        place: Place::Anywhere,
+        placement: CpuPlacement::Anywhere,
         all_ranks: None,
         observer: lab.observer,
     };
@@ -72,7 +72,7 @@ fn written(
 ) -> Result<Vec<(usize, Observation)>> {
     let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
     let step = group.first().map(what).unwrap_or_default();
-    lab.observer.say(&format!("precondition  {step}, {} in all", Bytes(bytes)));
+    lab.observer.print_line(&format!("precondition  {step}, {} in all", Bytes(bytes)));
     let work = Preparing::Preconditioning { step: &step, bytes: Some(bytes) };
     let mut progress = Progress::begin(lab.observer, work);
     let measured = execute(lab.system, targets, group, options, lab.signals.stop(), &mut |sight| {
@@ -84,7 +84,7 @@ fn written(
         let index = point.target as usize;
         let target = &targets[index];
         ended(point, measured)
-            .with_context(|| format!("{} is not preconditioned", target.spelling.display()))?;
+            .with_context(|| format!("{} is not preconditioned", target.expression.display()))?;
         let took = long(measured.outcome.duration.0);
         done.push((index, fact(target, format!("{} in {took}", what(point)), WRITTEN)));
     }

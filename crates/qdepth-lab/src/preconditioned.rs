@@ -32,7 +32,7 @@ pub(crate) fn is_there(measured: &Measured) -> Result<()> {
 
 pub(crate) fn fact(target: &Prepared, value: String, source: &str) -> Observation {
     Observation {
-        subject: target.spelling.display().to_string(),
+        subject: target.expression.display().to_string(),
         key: "preconditioned".to_owned(),
         value: Ok(value),
         source: source.to_owned(),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use jiff::Timestamp;
+use qdepth_host::device_handle::DeviceHandle;
 use qdepth_host::guard::{Writing, clear_for_writing, open_to_consent};
-use qdepth_host::held::Held;
 use qdepth_host::prepare::journal::{self, Journal};
 use qdepth_host::prepare::{
     Devices, Node, Step, Undone, Watch, apply, base_devices, can_purge, steps_of, undo_all,
@@ -48,13 +48,13 @@ fn may_be_destroyed(
         direct: false,
     };
     let mut devices = Devices::find(system, nodes)?;
-    let found: Vec<&Inspected> = devices.given().filter_map(Held::target).collect();
+    let found: Vec<&Inspected> = devices.given().filter_map(DeviceHandle::target).collect();
     all_different(&found)?;
     let mut held = Vec::new();
     for target in found {
         let device = target
             .block_device()
-            .ok_or_else(|| Usage(format!("{} is no block device", target.spelling.display())))?;
+            .ok_or_else(|| Usage(format!("{} is no block device", target.expression.display())))?;
         open_to_consent(system, target, &writing)?;
         let consent = consent_for(system, device, consent, observer)?;
         held.push(clear_for_writing(system, target, consent.as_ref(), &writing)?);
@@ -64,8 +64,8 @@ fn may_be_destroyed(
     Ok(devices)
 }
 
-/// Finds what is wrong with the preparation of any variant, and asks the guards of all their devices,
-/// before the first is prepared.
+/// Finds what is wrong with the preparation of any variant, and asks the guards of all their
+/// devices, before the first is prepared.
 pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[PlanRequest]) -> Result<()> {
     let mut devices = Vec::new();
     for asked in variants {
@@ -152,10 +152,12 @@ impl<'a> Preparation<'a> {
         // From here on whatever happens is taken back.
         let prepared = Self { lab, journal: place };
         let mut journal = open_journal(&prepared.journal)?;
-        let watch =
-            Watch { say: &|line| lab.observer.say(line), stop: &|| lab.signals.caught().is_some() };
+        let watch = Watch {
+            print_line: &|line| lab.observer.print_line(line),
+            stop: &|| lab.signals.caught().is_some(),
+        };
         for step in &steps {
-            lab.observer.say(&format!("prepare    {}", step.describe()));
+            lab.observer.print_line(&format!("prepare    {}", step.describe()));
             apply(lab.system, step, &mut devices, &mut journal, watch)?;
         }
         drop(journal);
@@ -166,7 +168,7 @@ impl<'a> Preparation<'a> {
 impl Drop for Preparation<'_> {
     fn drop(&mut self) {
         match take_back(self.lab.system, &self.journal) {
-            Ok((lines, _)) => lines.iter().for_each(|line| self.lab.observer.say(line)),
+            Ok((lines, _)) => lines.iter().for_each(|line| self.lab.observer.print_line(line)),
             Err(error) => self.lab.observer.warn(&format!(
                 "the preparation was not taken back: {error:#}; `qdepth host undo` tries again"
             )),

@@ -18,16 +18,16 @@ use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_measure::Bytes;
-use qdepth_media::{Spelled, Wear, is_emulated};
+use qdepth_media::{TargetExpression, Wear, is_emulated};
 use qdepth_record::TargetKind;
 use qdepth_workload::{Extent, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::failure::Usage;
+use crate::monitors::DriveHealth;
 use crate::observer::{Observer, Preparing, Progress};
 use crate::provision::Provision;
 use crate::request::ConsentWords;
-use crate::witnesses::DriveHealth;
 
 /// Smallest size and alignment of direct I/O on a file where the device below is not known.
 const FILE_BLOCK: u32 = 512;
@@ -37,14 +37,14 @@ const LABEL_ROOM: u64 = 1 << 20;
 
 /// A target as it was found, untouched.
 #[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
-pub enum Found {
+pub enum ResolvedTarget {
     /// Storage of this machine.
     Real(Inspected),
     /// A medium in virtual time: nothing to guard, nothing to touch.
-    Emulated(Spelled),
+    Emulated(TargetExpression),
 }
 
-impl Found {
+impl ResolvedTarget {
     /// The target on storage; none of an emulated medium.
     pub fn real(&self) -> Option<&Inspected> {
         match self {
@@ -54,28 +54,28 @@ impl Found {
     }
 }
 
-/// Reads the spelling of an emulated target, with the description files that it names.
-pub fn spelled(text: &str) -> Result<Spelled> {
+/// Reads the expression of an emulated target, with the description files that it names.
+pub fn target_expression(text: &str) -> Result<TargetExpression> {
     let file = |path: &str| {
         Input::file(path, limit::DESCRIPTION).text().map_err(|error| error.to_string())
     };
-    Ok(Spelled::read_with(text, &file)?)
+    Ok(TargetExpression::read_with(text, &file)?)
 }
 
 /// Looks at what a word of the command line means.
-pub fn find(system: &System, spelling: &Path) -> Result<Found> {
-    match spelling.to_str().filter(|text| is_emulated(text)) {
-        Some(text) => Ok(Found::Emulated(spelled(text)?)),
-        None => Ok(Found::Real(inspect(system, spelling)?)),
+pub fn find(system: &System, expression: &Path) -> Result<ResolvedTarget> {
+    match expression.to_str().filter(|text| is_emulated(text)) {
+        Some(text) => Ok(ResolvedTarget::Emulated(target_expression(text)?)),
+        None => Ok(ResolvedTarget::Real(inspect(system, expression)?)),
     }
 }
 
 /// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
 /// that does not fit is wrong usage, and must be found before anything is written.
-pub fn previewed(target: &Found, made: &Provision) -> Result<TargetShape> {
+pub fn previewed(target: &ResolvedTarget, made: &Provision) -> Result<TargetShape> {
     let target = match target {
-        Found::Real(inspected) => inspected,
-        Found::Emulated(spelled) => return Ok(spelled.shape()?.into()),
+        ResolvedTarget::Real(inspected) => inspected,
+        ResolvedTarget::Emulated(medium) => return Ok(medium.shape()?.into()),
     };
     let (length_bytes, block_bytes) = match &target.kind {
         Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => (made.bytes(), FILE_BLOCK),
@@ -92,14 +92,14 @@ pub fn previewed(target: &Found, made: &Provision) -> Result<TargetShape> {
 
 /// A target that may be measured.
 pub(crate) struct Prepared {
-    pub(crate) spelling: PathBuf,
+    pub(crate) expression: PathBuf,
     pub(crate) shape: TargetShape,
-    pub(crate) what: What,
+    pub(crate) storage: PreparedStorage,
 }
 
 /// Storage, or a model of it.
 #[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
-pub(crate) enum What {
+pub(crate) enum PreparedStorage {
     Real(Real),
     Emulated(Emulation),
 }
@@ -109,16 +109,16 @@ pub(crate) struct Real {
     pub(crate) inspected: Inspected,
     /// What the drives below said of their health when they were last asked.
     pub(crate) health: RefCell<DriveHealth>,
-    held: Held,
+    storage_claim: StorageClaim,
 }
 
 /// A medium, and what carries over from point to point.
 pub(crate) struct Emulation {
-    pub(crate) spelled: Spelled,
+    pub(crate) medium: TargetExpression,
     pub(crate) wear: RefCell<Option<Vec<Wear>>>,
 }
 
-enum Held {
+enum StorageClaim {
     Claim(Claim),
     File(MeasurementFile),
     OwnFiles(RefCell<OwnFiles>),
@@ -133,29 +133,30 @@ impl Real {
 
     /// The one thing that is measured; none where points make files of their own.
     pub(crate) fn claim(&self) -> Option<&Claim> {
-        match &self.held {
-            Held::Claim(claim) => Some(claim),
-            Held::File(file) => Some(&file.claim),
-            Held::OwnFiles(_) => None,
+        match &self.storage_claim {
+            StorageClaim::Claim(claim) => Some(claim),
+            StorageClaim::File(file) => Some(&file.claim),
+            StorageClaim::OwnFiles(_) => None,
         }
     }
 
     /// The directory in which points make files.
     pub(crate) fn own_files(&self) -> Option<&RefCell<OwnFiles>> {
-        match &self.held {
-            Held::OwnFiles(files) => Some(files),
-            Held::Claim(_) | Held::File(_) => None,
+        match &self.storage_claim {
+            StorageClaim::OwnFiles(files) => Some(files),
+            StorageClaim::Claim(_) | StorageClaim::File(_) => None,
         }
     }
 
-    /// Removes a measurement file that is not to be kept, and notes in a label how its target is left.
-    /// Gives the lock back, which a ring may otherwise hold for some time after the program's end.
+    /// Removes a measurement file that is not to be kept, and notes in a label how its target is
+    /// left. Gives the lock back, which a ring may otherwise hold for some time after the program's
+    /// end.
     fn put_back(self) -> Result<()> {
         let locked = self.claim().map(|claim| claim.file.try_clone());
-        let removed = match self.held {
-            Held::File(file) => file.remove(),
-            Held::OwnFiles(files) => files.into_inner().end(),
-            Held::Claim(mut claim) => claim.let_go(),
+        let removed = match self.storage_claim {
+            StorageClaim::File(file) => file.remove(),
+            StorageClaim::OwnFiles(files) => files.into_inner().end(),
+            StorageClaim::Claim(mut claim) => claim.let_go(),
         };
         if let Some(Ok(locked)) = locked {
             let _ = flock(&locked, FlockOperation::Unlock);
@@ -167,9 +168,9 @@ impl Real {
 impl Prepared {
     /// The storage, where it is some.
     pub(crate) fn real(&self) -> Option<&Real> {
-        match &self.what {
-            What::Real(real) => Some(real),
-            What::Emulated(_) => None,
+        match &self.storage {
+            PreparedStorage::Real(real) => Some(real),
+            PreparedStorage::Emulated(_) => None,
         }
     }
 
@@ -207,9 +208,9 @@ impl Prepared {
 
     /// Leaves the target as it was found.
     pub(crate) fn put_back(self) -> Result<()> {
-        match self.what {
-            What::Real(real) => real.put_back(),
-            What::Emulated(_) => Ok(()),
+        match self.storage {
+            PreparedStorage::Real(real) => real.put_back(),
+            PreparedStorage::Emulated(_) => Ok(()),
         }
     }
 }
@@ -228,21 +229,23 @@ pub(crate) struct PrepareOptions<'a> {
 /// `interrupted` ends the filling of a measurement file.
 pub(crate) fn prepare(
     system: &System,
-    spellings: &[PathBuf],
+    expressions: &[PathBuf],
     prepare_options: &PrepareOptions<'_>,
     observer: &dyn Observer,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Vec<Prepared>> {
     let mut found = Vec::new();
-    for spelling in spellings {
-        found.push(find(system, spelling)?);
+    for expression in expressions {
+        found.push(find(system, expression)?);
     }
     of_one_kind(&found)?;
     let (mut real, mut prepared) = (Vec::new(), Vec::new());
-    for (target, spelling) in found.into_iter().zip(spellings) {
+    for (target, expression) in found.into_iter().zip(expressions) {
         match target {
-            Found::Real(inspected) => real.push(inspected),
-            Found::Emulated(spelled) => prepared.push(emulation(spelling.clone(), spelled)?),
+            ResolvedTarget::Real(inspected) => real.push(inspected),
+            ResolvedTarget::Emulated(medium) => {
+                prepared.push(emulation(expression.clone(), medium)?)
+            }
         }
     }
     let found = real;
@@ -301,8 +304,9 @@ fn clear_all(
 }
 
 /// A run is in real time or in virtual time.
-pub(crate) fn of_one_kind(found: &[Found]) -> Result<()> {
-    let emulated = found.iter().filter(|target| matches!(target, Found::Emulated(_))).count();
+pub(crate) fn of_one_kind(found: &[ResolvedTarget]) -> Result<()> {
+    let emulated =
+        found.iter().filter(|target| matches!(target, ResolvedTarget::Emulated(_))).count();
     if emulated > 0 && emulated < found.len() {
         bail!(Usage(
             "a run is EMULATED or measured, not both: give emulated media and storage to two runs"
@@ -312,10 +316,10 @@ pub(crate) fn of_one_kind(found: &[Found]) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn emulation(spelling: PathBuf, spelled: Spelled) -> Result<Prepared> {
-    let shape = spelled.shape()?.into();
-    let what = What::Emulated(Emulation { spelled, wear: RefCell::new(None) });
-    Ok(Prepared { spelling, shape, what })
+pub(crate) fn emulation(expression: PathBuf, medium: TargetExpression) -> Result<Prepared> {
+    let shape = medium.shape()?.into();
+    let storage = PreparedStorage::Emulated(Emulation { medium, wear: RefCell::new(None) });
+    Ok(Prepared { expression, shape, storage })
 }
 
 /// The same storage twice is one target, whatever its names.
@@ -325,8 +329,8 @@ pub(crate) fn all_different(found: &[&Inspected]) -> Result<()> {
         if let Some(twin) = known.insert(target.identity(), target) {
             bail!(Usage(format!(
                 "{} and {} are the same target: name it once",
-                twin.spelling.display(),
-                target.spelling.display()
+                twin.expression.display(),
+                target.expression.display()
             )));
         }
     }
@@ -413,11 +417,11 @@ fn make_ready(
     observer: &dyn Observer,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Prepared> {
-    let held = match cleared {
-        Cleared::ReadOnly(claim) => Held::Claim(claim),
-        Cleared::Writing(cleared) => Held::Claim(cleared.claim(&writing(prepare_options))?),
+    let storage_claim = match cleared {
+        Cleared::ReadOnly(claim) => StorageClaim::Claim(claim),
+        Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(prepare_options))?),
         Cleared::File(cleared) => {
-            let (path, bytes) = (&*inspected.spelling, prepare_options.made.bytes());
+            let (path, bytes) = (&*inspected.expression, prepare_options.made.bytes());
             let mut filling = Progress::begin(observer, Preparing::Filling { path, bytes });
             let mut progress = |bytes| {
                 filling.reach(bytes);
@@ -425,14 +429,14 @@ fn make_ready(
             };
             let made = cleared.make(&wanted(prepare_options), &mut progress);
             drop(filling);
-            Held::File(made?)
+            StorageClaim::File(made?)
         }
-        Cleared::OwnFiles(files) => Held::OwnFiles(RefCell::new(files)),
+        Cleared::OwnFiles(files) => StorageClaim::OwnFiles(RefCell::new(files)),
     };
-    let spelling = inspected.spelling.clone();
-    let real = Real { inspected, health: RefCell::default(), held };
+    let expression = inspected.expression.clone();
+    let real = Real { inspected, health: RefCell::default(), storage_claim };
     let shape = shape(&real);
-    Ok(Prepared { spelling, shape, what: What::Real(real) })
+    Ok(Prepared { expression, shape, storage: PreparedStorage::Real(real) })
 }
 
 /// A refusal says that nothing was changed, which no longer holds once a target was made ready.

@@ -8,20 +8,21 @@ use jiff::Timestamp;
 use qdepth_host::guard::{Verdict, Writing, review};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
-use qdepth_media::Spelled;
+use qdepth_media::TargetExpression;
 use qdepth_workload::{Plan, TargetShape, needs_writing, resolve};
 
-use crate::prepare::{Found, all_different, find, of_one_kind, previewed};
+use crate::prepare::{ResolvedTarget, all_different, find, of_one_kind, previewed};
 use crate::provision::Provision;
 use crate::request::PlanRequest;
 
 /// The plan as it would be, from a look at the targets that touches nothing.
-pub fn preview(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<Found>)> {
+pub fn preview(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<ResolvedTarget>)> {
     let made = asked.made();
-    let looked = each(&asked.targets, |target| look(system, target, &made))?;
-    let (found, shapes): (Vec<Found>, Vec<Option<TargetShape>>) = looked.into_iter().unzip();
+    let previews = each(&asked.targets, |target| look(system, target, &made))?;
+    let (found, shapes): (Vec<ResolvedTarget>, Vec<Option<TargetShape>>) =
+        previews.into_iter().unzip();
     of_one_kind(&found)?;
-    let real: Vec<&Inspected> = found.iter().filter_map(Found::real).collect();
+    let real: Vec<&Inspected> = found.iter().filter_map(ResolvedTarget::real).collect();
     all_different(&real)?;
     // A real target is asked what it offers once it is known to be none of the others.
     let shapes = found.iter().zip(shapes);
@@ -54,10 +55,10 @@ fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -
     Ok(())
 }
 
-type Looked = (Found, Option<TargetShape>);
+type TargetPreview = (ResolvedTarget, Option<TargetShape>);
 
 /// A target, and of an emulated one the shape.
-fn look(system: &System, target: &Path, made: &Provision) -> Result<Looked> {
+fn look(system: &System, target: &Path, made: &Provision) -> Result<TargetPreview> {
     let found = find(system, target)?;
     let shape = found.real().is_none().then(|| previewed(&found, made)).transpose()?;
     Ok((found, shape))
@@ -66,16 +67,16 @@ fn look(system: &System, target: &Path, made: &Provision) -> Result<Looked> {
 /// Looks at each target; at a medium that many words name, once.
 fn each<P: AsRef<Path>>(
     targets: &[P],
-    mut look: impl FnMut(&Path) -> Result<Looked>,
-) -> Result<Vec<Looked>> {
-    let mut known: BTreeMap<&Path, (Spelled, Option<TargetShape>)> = BTreeMap::new();
+    mut look: impl FnMut(&Path) -> Result<TargetPreview>,
+) -> Result<Vec<TargetPreview>> {
+    let mut known: BTreeMap<&Path, (TargetExpression, Option<TargetShape>)> = BTreeMap::new();
     let mut all = Vec::with_capacity(targets.len());
     for target in targets.iter().map(AsRef::as_ref) {
         all.push(match known.get(target) {
-            Some((medium, shape)) => (Found::Emulated(medium.clone()), *shape),
+            Some((medium, shape)) => (ResolvedTarget::Emulated(medium.clone()), *shape),
             None => {
                 let (found, shape) = look(target)?;
-                if let Found::Emulated(medium) = &found {
+                if let ResolvedTarget::Emulated(medium) = &found {
                     known.insert(target, (medium.clone(), shape));
                 }
                 (found, shape)

@@ -44,7 +44,7 @@ impl ProvisionedFiles {
 
 impl Provision {
     /// What a plan has made, where that takes so many bytes.
-    pub(crate) fn of(plan: &Plan, bytes: u64) -> Self {
+    pub(crate) fn from_plan(plan: &Plan, bytes: u64) -> Self {
         if plan.points.iter().any(|point| point.layout.makes_files()) {
             let (names, suffix) = (plan.file_names.clone(), plan.file_suffix.clone());
             return Self::OwnFiles(ProvisionedFiles { bytes, names, suffix });

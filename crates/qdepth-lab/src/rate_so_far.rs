@@ -1,5 +1,5 @@
-//! What is known of a point's rate while it is measured: the estimate that its record will give, made
-//! of what the screen was told so far.
+//! What is known of a point's rate while it is measured: the estimate that its record will give,
+//! made of what the screen was told so far.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(crate) struct RateSoFar {
 }
 
 impl RateSoFar {
-    pub(crate) fn of(point: &Point) -> Self {
+    pub(crate) fn from_point(point: &Point) -> Self {
         let stop = &point.stop;
         let is_in_visits = stop.visits > 1;
         let is_short = is_in_visits && stop.duration_ns < VISIT_LEAST.0;

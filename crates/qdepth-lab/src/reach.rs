@@ -10,27 +10,27 @@ use qdepth_workload::{Plan, Point};
 
 use crate::failure::{Missing, Usage};
 use crate::memory;
-use crate::prepare::Found;
+use crate::prepare::ResolvedTarget;
 
 /// Asks for every target of the plan. Emulated ones have no engine.
 pub(crate) fn reachable(
     system: &System,
     choice: EngineChoice,
-    targets: &[Found],
+    targets: &[ResolvedTarget],
     plan: &Plan,
 ) -> Result<()> {
     if targets.iter().any(|target| target.real().is_some()) {
         memory::is_enough(system, plan)?;
     }
     for (number, target) in targets.iter().enumerate() {
-        if let Found::Real(target) = target {
+        if let ResolvedTarget::Real(target) = target {
             let all = plan.precondition.iter().chain(&plan.points);
             let points = all.filter(|point| point.target as usize == number);
             if points.clone().any(Point::trims) {
                 discards(system, choice, target)?;
             }
             if let EngineChoice::Only(engine) = choice {
-                one(system, engine, target, points)?;
+                check_target(system, engine, target, points)?;
             }
         }
     }
@@ -51,13 +51,13 @@ fn discards(system: &System, choice: EngineChoice, target: &Inspected) -> Result
         bail!(Missing(format!(
             "{} discards nothing, says the kernel (discard_max_bytes is 0): nothing was changed. \
              Leave the trims out, or choose another device",
-            target.spelling.display()
+            target.expression.display()
         )));
     }
     Ok(())
 }
 
-fn one<'p>(
+fn check_target<'p>(
     system: &System,
     engine: Engine,
     target: &Inspected,
@@ -74,14 +74,14 @@ fn one<'p>(
         }
     }
     if engine.sends_commands() {
-        let commands = Commands::of(system, target).map_err(no)?;
+        let commands = Commands::find(system, target).map_err(no)?;
         let most = commands.max_transfer_bytes.unwrap_or(u64::MAX);
         let largest = points.clone().map(|point| point.request_size.max()).max().unwrap_or(0);
         if u64::from(largest) > most {
             bail!(Missing(format!(
                 "{}: nothing was changed: requests of {largest} B are more than one command to {} moves, {most} B. Choose smaller requests, or another engine, which splits them",
                 engine.name(),
-                target.spelling.display()
+                target.expression.display()
             )));
         }
         if points.clone().any(|point| !point.direct) {

@@ -1,4 +1,5 @@
-//! What is kept of a run before its first point: plan, targets, machine, and doubts that are known already.
+//! What is kept of a run before its first point: plan, targets, machine, and doubts that are known
+//! already.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use qdepth_files::shell_word;
 use qdepth_host::environment;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_linux::EngineChoice;
-use qdepth_media::Spelled;
+use qdepth_media::TargetExpression;
 use qdepth_record::{
     ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
     VariantRecord,
@@ -18,7 +19,7 @@ use crate::Lab;
 use crate::calibrate;
 use crate::findings::of_run;
 use crate::placed;
-use crate::prepare::{Prepared, What};
+use crate::prepare::{Prepared, PreparedStorage};
 use crate::request::RunRequest;
 
 /// Stands beside everything that was measured in virtual time.
@@ -50,7 +51,7 @@ pub(crate) fn record(
     let (system, engine) = (lab.system, lab.request.engine);
     let target = |(index, target): (usize, &Prepared)| TargetRecord {
         index: index as u32,
-        spelling: target.spelling.display().to_string(),
+        expression: target.expression.display().to_string(),
         name: name(prepared, index),
         kind: target.kind(),
         area_bytes: touched(plan, index).unwrap_or(target.shape.usable.length_bytes),
@@ -59,9 +60,9 @@ pub(crate) fn record(
             None => EMULATED.to_owned(),
         },
         ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
-        facts: match &target.what {
-            What::Real(real) => environment::target_facts(system, &real.inspected),
-            What::Emulated(emulation) => emulated_facts(&emulation.spelled),
+        facts: match &target.storage {
+            PreparedStorage::Real(real) => environment::target_facts(system, &real.inspected),
+            PreparedStorage::Emulated(emulation) => emulated_facts(&emulation.medium),
         },
     };
     RunRecord {
@@ -134,12 +135,12 @@ fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observa
     facts
 }
 
-/// A name for tables and legends: the spelling, with what is below where that is known.
+/// A name for tables and legends: the expression, with what is below where that is known.
 fn name(prepared: &[Prepared], index: usize) -> String {
     let real = |target: &Prepared, inspected: &Inspected| match &inspected.kind {
         Kind::BlockDevice(device) => match &device.model {
-            Some(model) => format!("{} ({model})", target.spelling.display()),
-            None => target.spelling.display().to_string(),
+            Some(model) => format!("{} ({model})", target.expression.display()),
+            None => target.expression.display().to_string(),
         },
         Kind::Directory(fs) | Kind::RegularFile { file_system: fs, .. } => {
             let path = inspected.path.file_name().unwrap_or(inspected.path.as_os_str());
@@ -148,7 +149,7 @@ fn name(prepared: &[Prepared], index: usize) -> String {
     };
     let of = |target: &Prepared| match target.real() {
         Some(found) => real(target, &found.inspected),
-        None => format!("{} ({EMULATED})", target.spelling.display()),
+        None => format!("{} ({EMULATED})", target.expression.display()),
     };
     let name = of(&prepared[index]);
     let alike = prepared.iter().filter(|other| of(other) == name).count() > 1;
@@ -156,14 +157,14 @@ fn name(prepared: &[Prepared], index: usize) -> String {
 }
 
 /// What is kept of an emulated target beside its results: every number that it was made of.
-fn emulated_facts(spelled: &Spelled) -> Vec<Observation> {
+fn emulated_facts(medium: &TargetExpression) -> Vec<Observation> {
     let fact = |(subject, key, value): (String, String, String)| Observation {
         subject,
         key,
         value: Ok(value),
         source: "EMULATED: description file".to_owned(),
     };
-    spelled.facts().into_iter().map(fact).collect()
+    medium.facts().into_iter().map(fact).collect()
 }
 
 /// What is kept of the command beside the run; nothing where no words asked for it.

@@ -1,5 +1,5 @@
-//! What a run is asked for: plain data that a front end makes (command line, fio, IOR, a variant), and
-//! what it is answered.
+//! What a run is asked for: plain data that a front end makes (command line, fio, IOR, a variant),
+//! and what it is answered.
 
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 use qdepth_host::system::System;
 
 use crate::all_ranks::join;
-use crate::follower::follow;
+use crate::follower::run_as_follower;
 use crate::observer::Observer;
 use crate::one_run::alone;
 use crate::request::{Ran, RunRequest};
@@ -24,8 +24,8 @@ pub fn run(
     let (system, all_ranks) = (System::real(), join()?);
     let lab = Lab { request, system: &system, observer, signals, all_ranks: all_ranks.as_ref() };
     let ran = match lab.all_ranks.filter(|all_ranks| !all_ranks.leads()) {
-        Some(all_ranks) => follow(lab, all_ranks).map(|()| None),
-        None => lead(lab),
+        Some(all_ranks) => run_as_follower(lab, all_ranks).map(|()| None),
+        None => run_as_leader(lab),
     };
     if let Some(all_ranks) = all_ranks {
         all_ranks.end();
@@ -34,7 +34,7 @@ pub fn run(
 }
 
 /// What this process does where it is the only one, or leads.
-fn lead(lab: Lab<'_>) -> Result<Option<Ran>> {
+fn run_as_leader(lab: Lab<'_>) -> Result<Option<Ran>> {
     match lab.request.plan.as_ref().filter(|plan| !plan.file.variants.is_empty()) {
         Some(plan) => variants::measure(lab, plan),
         None => alone(lab),

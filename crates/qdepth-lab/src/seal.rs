@@ -36,7 +36,7 @@ pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> Poin
         duration_ns: outcome.duration.0,
         ended_by: ended_by(outcome.ended),
         tolerance: point.stop.until.map(|until| until.share),
-        looks: outcome.looks,
+        interim_checks: outcome.interim_checks,
         reads,
         writes,
         trims,
@@ -54,7 +54,7 @@ pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> Poin
         cpu_system_ns: outcome.cpu.system.0,
         kernel: measured.seen.kernel,
         intervals: intervals(measured),
-        witnesses: measured.seen.series.clone(),
+        monitors: measured.seen.series.clone(),
         findings: Vec::new(),
     }
 }

@@ -43,7 +43,7 @@ mod tests {
     use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
     use qdepth_engine::{Shard, Target, join, measure, measure_shard};
     use qdepth_measure::{Instant, LatencyHistogram, Nanos};
-    use qdepth_media::{OpenMedia, Spelled};
+    use qdepth_media::{OpenMedia, TargetExpression};
     use qdepth_workload::{
         Arrivals, Choices, Extent, Fsync, PlanFile, Point, TargetShape, Until, resolve,
         shipped_plan_text,
@@ -103,8 +103,8 @@ mod tests {
         (0..point.streams).map(work).collect()
     }
 
-    /// A load is the same whoever drove its parts: one process, or two or four that send results. Rank
-    /// 0 has nothing to drive where there are more ranks than workers.
+    /// A load is the same whoever drove its parts: one process, or two or four that send results.
+    /// Rank 0 has nothing to drive where there are more ranks than workers.
     #[test]
     fn every_kind_of_load_comes_through_whole() {
         let rate = 3000.0;
@@ -143,7 +143,7 @@ mod tests {
                 let mut of_ranks = vec![Vec::new(); ranks];
                 for (worker, outcome) in found.iter().enumerate() {
                     of_ranks[ranks - 1 - worker % ranks]
-                        .push((outcome.clone(), WorkerResult::of(outcome)));
+                        .push((outcome.clone(), WorkerResult::from_outcome(outcome)));
                 }
                 let sent = of_ranks.drain(1..).map(|results| write(&vec![results]).unwrap());
                 let theirs: Vec<_> = sent.map(|bytes| read(&bytes).unwrap().remove(0)).collect();
@@ -177,13 +177,13 @@ mod tests {
     fn ranks(size: u32) -> (Outcome, Outcome) {
         let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [4]\nwarm_up = \"1ms\"\nduration = \"10ms\"\n";
         let file: PlanFile = text.parse().unwrap();
-        let spelled = Spelled::read("media:p3700-800gb").unwrap();
-        let shape: TargetShape = spelled.shape().unwrap().into();
+        let medium = TargetExpression::read("media:p3700-800gb").unwrap();
+        let shape: TargetShape = medium.shape().unwrap().into();
         let rank = |mut group: RankGroup<ThreadTransport>| {
             let choices = Choices { seed: Some(u64::from(group.rank())), ..Choices::default() };
             let plan = resolve(&file, &choices, &[shape]).unwrap();
             let point = &plan.points[0];
-            let mut target = spelled.open(&OpenMedia::for_point(point)).unwrap();
+            let mut target = medium.open(&OpenMedia::for_point(point)).unwrap();
             let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
             if !group.leads() {
                 group

@@ -1,6 +1,6 @@
 //! Where the shim lies through which the program finds a site's MPI. It is code that this process
-//! loads: so it lies in the user's cache directory, and is loaded only where nobody but its user, or
-//! root, could have put it.
+//! loads: so it lies in the user's cache directory, and is loaded only where nobody but its user,
+//! or root, could have put it.
 
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;

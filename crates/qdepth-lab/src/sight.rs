@@ -1,7 +1,7 @@
 //! What is to be seen while a group is measured.
 
 use qdepth_engine::Interval;
-use qdepth_host::witness::{Sample, between};
+use qdepth_host::monitor::{Sample, between};
 use qdepth_measure::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -38,12 +38,12 @@ pub(crate) struct MachineNews {
     pub(crate) host: String,
     /// From look to look, ns.
     pub(crate) length_ns: u64,
-    /// What, with its unit, and how much; as in the series of a point's witnesses.
+    /// What, with its unit, and how much; as in the series of a point's monitors.
     pub(crate) values: Vec<(String, f64)>,
 }
 
 impl MachineNews {
-    pub(crate) fn of(before: &Sample, after: &Sample) -> Self {
+    pub(crate) fn new(before: &Sample, after: &Sample) -> Self {
         let length_ns = after.at_ns.saturating_sub(before.at_ns);
         Self { host: hostname(), length_ns, values: between(before, after) }
     }
@@ -51,7 +51,7 @@ impl MachineNews {
     /// What the last two looks told, where they are not too close to each other to tell anything.
     pub(crate) fn last_of(samples: &[Sample]) -> Option<Self> {
         let [.., before, after] = samples else { return None };
-        let news = Self::of(before, after);
+        let news = Self::new(before, after);
         (news.length_ns >= NEWS_MIN.0).then_some(news)
     }
 }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
-/// From now on a limit on the size of files (`RLIMIT_FSIZE`) answers with an error that can be told,
-/// where its signal would end the program without a word. Others cannot be: SIGPIPE is ignored by
-/// the language's runtime already.
+/// From now on a limit on the size of files (`RLIMIT_FSIZE`) answers with an error that can be
+/// told, where its signal would end the program without a word. Others cannot be: SIGPIPE is
+/// ignored by the language's runtime already.
 pub fn outlive_limits() -> Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
         .map(|_| ())

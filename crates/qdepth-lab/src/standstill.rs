@@ -31,7 +31,7 @@ impl Stood {
     }
 
     /// What a later visit, which had this share of the whole time, adds.
-    pub(crate) fn follow(&mut self, later: &Self, share: f64) {
+    pub(crate) fn append(&mut self, later: &Self, share: f64) {
         self.longest = self.longest.max(later.longest);
         for (mine, theirs) in self.over.iter_mut().zip(later.over) {
             *mine += theirs;

@@ -1,5 +1,5 @@
-//! Points that end once their rate is steady: measured in rounds, of which those that made it so are
-//! told. What was before them is their lead-in.
+//! Points that end once their rate is steady: measured in rounds, of which those that made it so
+//! are told. What was before them is their lead-in.
 
 use anyhow::Result;
 use qdepth_engine::Ended;
@@ -71,8 +71,9 @@ fn reads_only(point: &Point) -> bool {
     point.read_share >= 1.0
 }
 
-/// Measures the loads of a group at the same time until each is settled, or there were rounds enough.
-/// Where all are, the rounds that the rule looked at are what was measured; else all are, with a doubt.
+/// Measures the loads of a group at the same time until each is settled, or there were rounds
+/// enough. Where all are, the rounds that the rule looked at are what was measured; else all are,
+/// with a doubt.
 pub(crate) fn until_steady(
     lab: Lab<'_>,
     ready: &Ready,
@@ -101,16 +102,16 @@ fn in_rounds(lab: Lab<'_>, mut course: Course<'_>, shown: &mut Shown<'_, '_>) ->
         let is_broken = round.is_broken();
         rounds.push(round);
         if is_broken || lab.signals.caught().is_some() {
-            return Ok(told(rounds, 0, cut_short(is_broken), Vec::new()));
+            return Ok(visited(rounds, 0, cut_short(is_broken), Vec::new()));
         }
     }
     let from = course.steady_from();
     let ended = if from.is_some() { Ended::Steady } else { Ended::Duration };
-    Ok(told(rounds, from.unwrap_or(0), ended, course.doubts()))
+    Ok(visited(rounds, from.unwrap_or(0), ended, course.doubts()))
 }
 
-/// An emulated medium begins anew with each measurement, so its rounds are parts of one: of the whole
-/// time first, then, with the same draws, with all before the steady rounds as lead-in.
+/// An emulated medium begins anew with each measurement, so its rounds are parts of one: of the
+/// whole time first, then, with the same draws, with all before the steady rounds as lead-in.
 fn in_virtual_time(
     lab: Lab<'_>,
     mut course: Course<'_>,
@@ -120,9 +121,9 @@ fn in_virtual_time(
     let whole = visit(lab, course.ready, &points, None, shown)?;
     if whole.is_broken() || lab.signals.caught().is_some() {
         let ended = cut_short(whole.is_broken());
-        return Ok(told(vec![whole], 0, ended, Vec::new()));
+        return Ok(visited(vec![whole], 0, ended, Vec::new()));
     }
-    let parts: Vec<Vec<Part>> =
+    let parts: Vec<Vec<RoundSlices>> =
         course.group.iter().zip(&whole.measured).map(|(point, m)| parts(point, m)).collect();
     for number in 0..STEADY_ROUNDS as usize {
         for (place, of_load) in parts.iter().enumerate() {
@@ -134,12 +135,12 @@ fn in_virtual_time(
         }
     }
     let Some(from) = course.steady_from() else {
-        return Ok(told(vec![whole], 0, Ended::Duration, course.doubts()));
+        return Ok(visited(vec![whole], 0, Ended::Duration, course.doubts()));
     };
     let (from, count) = (from as u32, course.count() as u32);
     let points: Vec<Point> = course.group.iter().map(|p| p.steady_part(from, count)).collect();
     let steady = visit(lab, course.ready, &points, Some(whole.began), shown)?;
-    Ok(told(vec![steady], 0, Ended::Steady, course.doubts()))
+    Ok(visited(vec![steady], 0, Ended::Steady, course.doubts()))
 }
 
 /// How loads end of which one was broken off, which says so itself, or all by the user.
@@ -148,12 +149,12 @@ fn cut_short(is_broken: bool) -> Ended {
 }
 
 /// Slices of a round, and the bytes that were written in it.
-type Part = (Vec<(u64, Nanos)>, u64);
+type RoundSlices = (Vec<(u64, Nanos)>, u64);
 
 /// What was measured in one go, cut into rounds.
-fn parts(point: &Point, measured: &Measured) -> Vec<Part> {
+fn parts(point: &Point, measured: &Measured) -> Vec<RoundSlices> {
     let round = point.steady_round(0).stop.duration_ns.max(1);
-    let mut parts: Vec<Part> = vec![Part::default(); STEADY_ROUNDS as usize];
+    let mut parts: Vec<RoundSlices> = vec![RoundSlices::default(); STEADY_ROUNDS as usize];
     let mut passed = 0;
     for slice in measured.outcome.series.intervals() {
         let middle = passed + slice.length.0 / 2;
@@ -167,7 +168,7 @@ fn parts(point: &Point, measured: &Measured) -> Vec<Part> {
 }
 
 /// The rounds from that one on as one measurement; those before lead in.
-fn told(rounds: Vec<Visit>, from: usize, ended: Ended, doubts: Vec<Option<Finding>>) -> Visited {
+fn visited(rounds: Vec<Visit>, from: usize, ended: Ended, doubts: Vec<Option<Finding>>) -> Visited {
     let joined = rounds.into_iter().enumerate().fold(None, |former, (number, round)| {
         let with = if number < from { Visited::led_in } else { Visited::with };
         Some(with(former, round))

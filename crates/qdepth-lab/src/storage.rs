@@ -60,8 +60,9 @@ impl<'a> Storage<'a> {
         };
         let mut direct = point.direct;
         for Opened { file, .. } in &files {
-            direct &= set_direct(file, point.direct)
-                .with_context(|| format!("cannot set up {}", real.inspected.spelling.display()))?;
+            direct &= set_direct(file, point.direct).with_context(|| {
+                format!("cannot set up {}", real.inspected.expression.display())
+            })?;
         }
         let moves_end = !point.operation.is_transfer() && !point.operation.is_of_entries();
         let length = match files.first().filter(|_| moves_end) {
@@ -75,7 +76,7 @@ impl<'a> Storage<'a> {
     /// The way of commands to a device, beside the claim that holds it.
     fn of_commands(system: &System, real: &'a Real) -> Result<Self> {
         let claim = real.claim().context("commands need a device")?;
-        let commands = Commands::of(system, &real.inspected)?;
+        let commands = Commands::find(system, &real.inspected)?;
         let Commands { namespace: id, block_bytes, .. } = commands;
         let file = commands.open(system, claim)?;
         let files = vec![Opened { stream: 0, file, took: Nanos::ZERO }];

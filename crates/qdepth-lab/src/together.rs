@@ -8,8 +8,8 @@ use qdepth_measure::Nanos;
 use crate::all_ranks::AllRanks;
 use crate::sight::{MachineNews, RankNews, Sight};
 
-/// Slices of other ranks come with their signs of life, every half second: whoever waits for so long
-/// has all of a second.
+/// Slices of other ranks come with their signs of life, every half second: whoever waits for so
+/// long has all of a second.
 const RANKS_LAG: Nanos = Nanos::from_millis(1200);
 
 /// What is told of a machine: its news, and what its ranks completed and moved a second.
@@ -22,7 +22,7 @@ pub(crate) struct MachineSight {
 
 /// What is ready to be told.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct SightBatch {
     pub(crate) slices: Vec<(usize, Interval)>,
     pub(crate) machines: Vec<MachineSight>,
 }
@@ -42,42 +42,42 @@ pub(crate) struct Together<'a> {
 }
 
 impl<'a> Together<'a> {
-    pub(crate) fn of(all_ranks: Option<&'a AllRanks>) -> Self {
+    pub(crate) fn new(all_ranks: Option<&'a AllRanks>) -> Self {
         Self { all_ranks, ..Self::default() }
     }
 
     /// What can be told after this was seen here.
-    pub(crate) fn see(&mut self, sight: Sight<'_>) -> Told {
-        let mut told = Told::default();
+    pub(crate) fn see(&mut self, sight: Sight<'_>) -> SightBatch {
+        let mut batch = SightBatch::default();
         match sight {
             Sight::Slice(place, slice) => {
                 self.reached = self.reached.max(slice.start + slice.length);
                 self.count(0, slice);
                 match self.all_ranks {
                     Some(_) => self.waiting.push_back((place, *slice)),
-                    None => told.slices.push((place, *slice)),
+                    None => batch.slices.push((place, *slice)),
                 }
             }
             Sight::Machine(news) => {
                 self.hosts.insert(0, news.host.clone());
-                told.machines.push(self.machine(news.clone()));
+                batch.machines.push(self.machine(news.clone()));
             }
-            Sight::Tick => self.hear(&mut told),
+            Sight::Tick => self.hear(&mut batch),
         }
         let ready = self.reached.0.saturating_sub(RANKS_LAG.0);
-        self.release(&mut told, |slice| (slice.start + slice.length).0 <= ready);
-        told
+        self.release(&mut batch, |slice| (slice.start + slice.length).0 <= ready);
+        batch
     }
 
     /// What is left when the group is measured.
-    pub(crate) fn rest(mut self) -> Told {
-        let mut told = Told::default();
-        self.hear(&mut told);
-        self.release(&mut told, |_| true);
-        told
+    pub(crate) fn rest(mut self) -> SightBatch {
+        let mut batch = SightBatch::default();
+        self.hear(&mut batch);
+        self.release(&mut batch, |_| true);
+        batch
     }
 
-    fn hear(&mut self, told: &mut Told) {
+    fn hear(&mut self, batch: &mut SightBatch) {
         let Some(all_ranks) = self.all_ranks else { return };
         while let Some((rank, bytes)) = all_ranks.news() {
             // Another version would have been refused at the start.
@@ -90,7 +90,7 @@ impl<'a> Together<'a> {
                 self.hosts.insert(rank, news.host.clone());
                 // Ranks of one machine see the same of it: the first of them tells.
                 if self.hosts.iter().all(|(other, host)| *other >= rank || *host != news.host) {
-                    told.machines.push(self.machine(news));
+                    batch.machines.push(self.machine(news));
                 }
             }
         }
@@ -115,11 +115,11 @@ impl<'a> Together<'a> {
     }
 
     /// Those that are ready, in the order of time.
-    fn release(&mut self, told: &mut Told, is_ready: impl Fn(&Interval) -> bool) {
+    fn release(&mut self, batch: &mut SightBatch, is_ready: impl Fn(&Interval) -> bool) {
         let (mut ready, waiting): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.waiting).into_iter().partition(|(_, s)| is_ready(s));
         self.waiting = waiting.into();
         ready.sort_by_key(|(_, slice)| slice.start);
-        told.slices.append(&mut ready);
+        batch.slices.append(&mut ready);
     }
 }

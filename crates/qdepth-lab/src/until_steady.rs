@@ -51,7 +51,7 @@ pub(crate) fn rounds(
     (asked, put): (UntilSteady, bool),
 ) -> Result<Done> {
     let step = group.first().map(|point| rounds_text(point, asked)).unwrap_or_default();
-    lab.observer.say(&format!("precondition  {step}"));
+    lab.observer.print_line(&format!("precondition  {step}"));
     let before = if put { SteadyRounds::WRITTEN_MOST } else { 0.0 };
     let mut all = vec![SteadyRounds::new(asked.rule, before); group.len()];
     let mut bytes = vec![0; group.len()];
@@ -69,20 +69,21 @@ pub(crate) fn rounds(
         for (place, (point, measured)) in round.iter().zip(&measured).enumerate() {
             let target = &targets[point.target as usize];
             let written = whole(measured).with_context(|| {
-                format!("{} is not steady: round {}", target.spelling.display(), number + 1)
+                format!("{} is not steady: round {}", target.expression.display(), number + 1)
             })?;
             bytes[place] += written;
             all[place].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
         }
-        if all.iter().any(SteadyRounds::is_looked_at) {
-            all.iter().for_each(|rounds| lab.observer.say(&looked(rounds, asked.rule)));
+        if all.iter().any(SteadyRounds::is_checked) {
+            all.iter()
+                .for_each(|rounds| lab.observer.print_line(&progress_line(rounds, asked.rule)));
         }
     }
     drop(progress);
     let mut done = Done::default();
     for ((point, rounds), bytes) in group.iter().zip(&all).zip(bytes) {
         let index = point.target as usize;
-        let value = told(point, rounds, asked.rule, bytes);
+        let value = describe(point, rounds, asked.rule, bytes);
         let source = if put { IN_VIRTUAL_TIME } else { WRITTEN };
         let told: Observation = fact(&targets[index], value, source);
         done.facts.push((index, told));
@@ -110,7 +111,7 @@ pub(crate) fn slices(measured: &Measured) -> Vec<(u64, Nanos)> {
 }
 
 /// What is said after a round: `round 7   45210 IO/s: drifting down (range 12.1 %, slope -9.3 %)`.
-fn looked(rounds: &SteadyRounds, rule: SteadyRule) -> String {
+fn progress_line(rounds: &SteadyRounds, rule: SteadyRule) -> String {
     let verdict = rounds.verdict();
     format!(
         "round {:<4} {:.0} IO/s: {}",
@@ -150,7 +151,7 @@ fn course_text(course: Course, rounds: &SteadyRounds, rule: SteadyRule) -> Strin
 }
 
 /// What stands with the target.
-fn told(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> String {
+fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> String {
     let verdict = rounds.verdict();
     format!(
         "{} {}: {} by {} rule after {} rounds of {}: {:.0} IO/s{}; {} written, {:.2} times the area",

@@ -26,7 +26,7 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> 
     let mut logbook = Logbook::open(&lab.request.logbook)?;
     let mut runs = Vec::new();
     for (variant, plan) in asked.file.variants.iter().zip(each) {
-        lab.observer.say(&format!("variant    {}, on {}", variant.name, variant.target));
+        lab.observer.print_line(&format!("variant    {}, on {}", variant.name, variant.target));
         let none = Vec::new();
         let request =
             RunRequest { plan: Some(plan), command: None, facts: none, ..lab.request.clone() };
@@ -34,7 +34,7 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> 
             .map_err(|error| after_all(error, !runs.is_empty()))
             .with_context(|| format!("variant `{}`", variant.name))?;
         let Some(ran) = ran else { return Ok(None) };
-        lab.observer.say(&kept(&request.logbook, &ran.run.id));
+        lab.observer.print_line(&kept(&request.logbook, &ran.run.id));
         if ran.signal.is_some() {
             return Ok(Some(ran));
         }

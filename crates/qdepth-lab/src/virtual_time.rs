@@ -1,5 +1,5 @@
-//! Runs the loads of a group on emulated media: one worker holds all, since there the order of events
-//! is total.
+//! Runs the loads of a group on emulated media: one worker holds all, since there the order of
+//! events is total.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
@@ -12,10 +12,10 @@ use qdepth_workload::Point;
 use crate::all_ranks::AllRanks;
 use crate::failure::Usage;
 use crate::measured::Measured;
-use crate::prepare::{Emulation, Prepared, What};
+use crate::monitors::Seen;
+use crate::prepare::{Emulation, Prepared, PreparedStorage};
 use crate::sight::Sight;
 use crate::watch::{SCREEN_LAG, bug, watch};
-use crate::witnesses::Seen;
 
 /// A medium that answers within this time is no storage: it shows what the loop costs.
 const NO_TIME_US: f64 = 0.1;
@@ -26,8 +26,8 @@ const REQUESTS_MAX: u64 = 1_000_000;
 /// requests, without a lead-in.
 pub(crate) fn bounded(targets: &[Prepared], group: &[Point]) -> Vec<Point> {
     let takes_no_time = |target: &Prepared| {
-        let What::Emulated(emulation) = &target.what else { return false };
-        let facts = emulation.spelled.facts();
+        let PreparedStorage::Emulated(emulation) = &target.storage else { return false };
+        let facts = emulation.medium.facts();
         let mut times = facts.iter().filter(|(_, key, _)| key == "service_us");
         times.any(|(_, _, time)| {
             let us = time.split(' ').next().and_then(|us| us.parse::<f64>().ok());
@@ -103,14 +103,14 @@ type Loaded<'a> = (&'a Emulation, Vec<usize>);
 fn on_one_host<'a>(targets: &'a [Prepared], group: &[Point]) -> Vec<Vec<Loaded<'a>>> {
     let mut hosts: Vec<Vec<Loaded<'a>>> = Vec::new();
     for (index, target) in targets.iter().enumerate() {
-        let What::Emulated(emulation) = &target.what else { continue };
+        let PreparedStorage::Emulated(emulation) = &target.storage else { continue };
         let is_on = |place: &usize| group[*place].target as usize == index;
         let places: Vec<usize> = (0..group.len()).filter(is_on).collect();
         if places.is_empty() {
             continue;
         }
         let shared = |host: &&mut Vec<Loaded<'a>>| {
-            host.first().is_some_and(|(first, _)| first.spelled.shares_host(&emulation.spelled))
+            host.first().is_some_and(|(first, _)| first.medium.shares_host(&emulation.medium))
         };
         match hosts.iter_mut().find(shared) {
             Some(host) => host.push((emulation, places)),
@@ -126,7 +126,7 @@ fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
     let of_medium = |((emulation, points), times): (&(&Emulation, Vec<&Point>), &u32)| {
         let mut seen = vec![Seen::default(); points.len()];
         if let Some(first) = seen.first_mut().filter(|_| *times > 0) {
-            let name = emulation.spelled.text().to_owned();
+            let name = emulation.medium.text().to_owned();
             first.troubles.push((name, "thermal_transitions", f64::from(*times)));
         }
         seen
@@ -147,7 +147,7 @@ fn in_virtual_time(
             ..OpenMedia::for_points(points)
         })
         .collect();
-    let mut all = media.iter().map(|(emulation, _)| &emulation.spelled).zip(&options);
+    let mut all = media.iter().map(|(emulation, _)| &emulation.medium).zip(&options);
     let (first, options) = all.next().ok_or_else(bug)?;
     let mut target = first.open_beside(options, &all.collect::<Vec<_>>())?;
     let points: Vec<&Point> = media.iter().flat_map(|(_, points)| points.clone()).collect();
@@ -155,7 +155,7 @@ fn in_virtual_time(
     let (outcomes, wear, throttles) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
             let whole: Vec<Shard<'_>> = points.iter().map(|point| Shard::whole(point)).collect();
-            let stop_group = StopGroup::of(whole.iter());
+            let stop_group = StopGroup::from_shards(whole.iter());
             let shards: Vec<Shard<'_>> = whole
                 .into_iter()
                 .map(|shard| Shard { stop_group: stop_group.as_ref(), ..shard })

@@ -13,7 +13,7 @@ use crate::events::Events;
 use crate::execute::execute;
 use crate::measured::Measured;
 use crate::sight::Sight;
-use crate::together::{Together, Told};
+use crate::together::{SightBatch, Together};
 use crate::virtual_time;
 
 /// Those who look on.
@@ -112,13 +112,13 @@ pub(crate) fn visit(
     events.visit(logbook, points, *before);
     let options = ready.options(lab);
     let stop = lab.signals.stop();
-    let mut tell = |told: Told| {
-        for (place, slice) in told.slices {
+    let mut tell = |batch: SightBatch| {
+        for (place, slice) in batch.slices {
             events.interval(logbook, points[place].index, &slice.moved(offset));
         }
-        told.machines.into_iter().for_each(|machine| events.machine(logbook, machine));
+        batch.machines.into_iter().for_each(|machine| events.machine(logbook, machine));
     };
-    let mut together = Together::of(options.all_ranks);
+    let mut together = Together::new(options.all_ranks);
     let mut seen = |sight: Sight<'_>| tell(together.see(sight));
     let measured = execute(lab.system, &ready.targets, points, options, stop, &mut seen);
     tell(together.rest());

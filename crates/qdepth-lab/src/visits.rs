@@ -1,5 +1,5 @@
-//! Points that are measured in several visits, in turn with the others of their sweep: how the visits
-//! differ tells what the mean is worth, however the rate wanders within one.
+//! Points that are measured in several visits, in turn with the others of their sweep: how the
+//! visits differ tells what the mean is worth, however the rate wanders within one.
 
 use anyhow::Result;
 use qdepth_engine::Ended;
@@ -35,8 +35,8 @@ pub(crate) fn length(group: &[Point]) -> u64 {
     group.iter().map(|p| p.lead_in_ns() + p.stop.duration_ns).max().unwrap_or(0)
 }
 
-/// Measures the groups of a sweep, visit by visit; none of a group that was not begun, since the run
-/// was to stop.
+/// Measures the groups of a sweep, visit by visit; none of a group that was not begun, since the
+/// run was to stop.
 pub(crate) fn in_turn(
     lab: Lab<'_>,
     ready: &Ready,
@@ -45,23 +45,24 @@ pub(crate) fn in_turn(
 ) -> Result<Vec<Option<Visited>>> {
     let of_groups = groups.iter().copied().flatten().map(|point| point.stop.visits).max();
     let visits = of_groups.filter(|_| takes_turns(lab, ready)).unwrap_or(1);
-    let mut all: Vec<Place<'_>> = groups.iter().map(|group| Place::new(group)).collect();
+    let mut all: Vec<GroupVisits<'_>> =
+        groups.iter().map(|group| GroupVisits::new(group)).collect();
     for turn in 0..visits {
         for number in order(ready.plan.seed, groups, turn) {
-            let place = &mut all[number];
-            let over = place.visited.as_ref().is_some_and(Visited::is_over);
+            let current = &mut all[number];
+            let over = current.visited.as_ref().is_some_and(Visited::is_over);
             if lab.signals.caught().is_some() || over {
                 continue;
             }
-            if let Some(rule) = rule_of(place.group) {
-                place.visited = Some(until_steady(lab, ready, (place.group, rule), shown)?);
+            if let Some(rule) = rule_of(current.group) {
+                current.visited = Some(until_steady(lab, ready, (current.group, rule), shown)?);
                 continue;
             }
-            let one = place.visit(lab, ready, (turn, visits), shown)?;
-            place.visited = Some(Visited::with(place.visited.take(), one));
+            let one = current.visit(lab, ready, (turn, visits), shown)?;
+            current.visited = Some(Visited::with(current.visited.take(), one));
         }
     }
-    let mut all: Vec<Option<Visited>> = all.into_iter().map(|place| place.visited).collect();
+    let mut all: Vec<Option<Visited>> = all.into_iter().map(|current| current.visited).collect();
     for visited in all.iter_mut().flatten().filter(|one| one.visits < visits && !one.is_over()) {
         for measured in &mut visited.measured {
             measured.outcome.interrupted = true;
@@ -72,14 +73,14 @@ pub(crate) fn in_turn(
 }
 
 /// A group among those whose visits take turns.
-struct Place<'a> {
+struct GroupVisits<'a> {
     group: &'a [Point],
     visited: Option<Visited>,
     /// What its queue takes to be turned over once, where that is more than a usual lead-in.
     turnover: Nanos,
 }
 
-impl<'a> Place<'a> {
+impl<'a> GroupVisits<'a> {
     fn new(group: &'a [Point]) -> Self {
         Self { group, visited: None, turnover: Nanos::ZERO }
     }

@@ -31,7 +31,7 @@ pub type WorkerResults = Vec<(Point, Vec<WorkerResult>)>;
 
 impl WorkerResult {
     /// With what it did in a later visit.
-    pub(crate) fn follow(&mut self, later: Self) {
+    pub(crate) fn append(&mut self, later: Self) {
         let Self { bytes, transfers, moved, caught_up_from, bytes_before, opened, closed } = later;
         (self.bytes, self.transfers) = (self.bytes + bytes, self.transfers + transfers);
         self.moved += moved;
@@ -39,7 +39,7 @@ impl WorkerResult {
         self.bytes_before += bytes_before;
         (self.opened, self.closed) = (self.opened + opened, self.closed + closed);
     }
-    pub(crate) fn of(outcome: &Outcome) -> Self {
+    pub(crate) fn from_outcome(outcome: &Outcome) -> Self {
         Self {
             bytes: outcome.bytes(),
             transfers: outcome.directions[..3].iter().map(|d| d.completed).sum(),

@@ -20,7 +20,7 @@ pub(crate) struct Written {
 
 impl Written {
     /// For the points of a plan that verify: every request of them is of whole blocks.
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn from_plan(plan: &Plan) -> Self {
         let verified = || plan.points.iter().filter(|point| point.verify);
         let lengths = |point: &Point| {
             let sizes = point.request_size.sizes.iter().map(|(bytes, _)| u64::from(*bytes));
@@ -47,7 +47,8 @@ impl Written {
         Ok(Arc::clone(writes.or_insert_with(new)))
     }
 
-    /// Bytes from which on places are too many for their writes to be told apart; none where all are.
+    /// Bytes from which on places are too many for their writes to be told apart; none where all
+    /// are.
     pub(crate) fn told_apart_to(&self) -> Option<u64> {
         let most = self.block_bytes.max(8).saturating_mul(BLOCKS_MAX);
         (self.end_bytes > most).then_some(most)

@@ -1,8 +1,9 @@
-//! One point of reads on a file, in a closed loop or by a schedule, printed as a line of JSON: what the benchmarks run
-//! where no guard admits the target (`/dev/zero`). Reads only; opens nothing for writing.
+//! One point of reads on a file, in a closed loop or by a schedule, printed as a line of JSON: what
+//! the benchmarks run where no guard admits the target (`/dev/zero`). Reads only; opens nothing for
+//! writing.
 //!
-//! `one_point FILE OUTSTANDING SECONDS [ENGINE [REQUEST_BYTES [AREA_BYTES [STREAMS IO_PER_S [poisson]]]]]`, the
-//! rate that of each stream
+//! `one_point FILE OUTSTANDING SECONDS [ENGINE [REQUEST_BYTES [AREA_BYTES [STREAMS IO_PER_S
+//! [poisson]]]]]`, the rate that of each stream
 
 #![expect(clippy::disallowed_methods, reason = "a tool for those who work on the project")]
 #![expect(clippy::print_stdout, reason = "a program of its own")]

@@ -145,7 +145,7 @@ impl Target for Aio {
 
     #[inline(always)]
     fn submit(&mut self, slot: Slot, request: Request) {
-        let buffer = self.pieces.of(slot.0).expose_provenance() as u64;
+        let buffer = self.pieces.piece_ptr(slot.0).expose_provenance() as u64;
         let block = &mut self.blocks[slot.0 as usize];
         *block = Iocb {
             data: u64::from(slot.0),
@@ -176,7 +176,8 @@ impl Target for Aio {
         if !done.as_slice().is_empty() {
             return Ok(());
         }
-        // Work that the kernel does for a ring of this thread, which is gone by now, ends the call too.
+        // Work that the kernel does for a ring of this thread, which is gone by now, ends the call
+        // too.
         let (count, at) = loop {
             let count = self.events_until(until);
             let at = self.now();

@@ -26,7 +26,7 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// The piece of a slot.
     #[inline(always)]
-    pub(crate) fn of(self, slot: u32) -> *mut u8 {
+    pub(crate) fn piece_ptr(self, slot: u32) -> *mut u8 {
         self.base.as_ptr().wrapping_add(slot as usize * self.stride)
     }
 }
@@ -73,7 +73,7 @@ impl Buffers {
     /// The piece of a slot, which the kernel must not be using.
     pub(crate) fn piece(&mut self, slot: u32) -> &mut [u8] {
         assert!((slot as usize + 1) * self.stride <= self.length, "a piece for each slot");
-        let start = self.pieces().of(slot);
+        let start = self.pieces().piece_ptr(slot);
         // SAFETY: inside the mapping, initialised, and borrowed mutably with the whole.
         unsafe { std::slice::from_raw_parts_mut(start, self.stride) }
     }

@@ -34,12 +34,13 @@ impl Discard {
     ///
     /// # Errors
     /// The kernel's answer to a question about it.
-    pub(crate) fn of(file: BorrowedFd<'_>) -> io::Result<Self> {
+    pub(crate) fn for_file(file: BorrowedFd<'_>) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(fstat(file)?.st_mode);
         Ok(if kind == FileType::BlockDevice { Self::Command } else { Self::Hole })
     }
 
-    /// Whether the file takes them, asked with a hole behind its end, where there is nothing to lose.
+    /// Whether the file takes them, asked with a hole behind its end, where there is nothing to
+    /// lose.
     ///
     /// # Errors
     /// The kernel's answer.

@@ -28,14 +28,14 @@ pub(crate) struct Transfers {
 
 impl Transfers {
     pub(crate) fn new(file: BorrowedFd<'_>, pieces: Pieces) -> std::io::Result<Self> {
-        Ok(Self { file: (file.as_raw_fd(), Discard::of(file)?), pieces })
+        Ok(Self { file: (file.as_raw_fd(), Discard::for_file(file)?), pieces })
     }
 }
 
 impl Perform for Transfers {
     #[inline(always)]
     fn perform(&self, slot: u32, request: Request) -> i32 {
-        transfer(self.file, request, self.pieces.of(slot))
+        transfer(self.file, request, self.pieces.piece_ptr(slot))
     }
 }
 

@@ -214,8 +214,8 @@ pub fn take_priority(priority: Priority) -> std::io::Result<()> {
 }
 
 /// A file or device under load. It is no [`Target`] itself: its engine is, and
-/// [`measure_shard`](Self::measure_shard) has the loop for each. Dropping it with requests still in the kernel leaks their memory,
-/// since the kernel may yet write to it.
+/// [`measure_shard`](Self::measure_shard) has the loop for each. Dropping it with requests still in
+/// the kernel leaks their memory, since the kernel may yet write to it.
 pub struct KernelTarget {
     queue: ManuallyDrop<Queue>,
     buffers: ManuallyDrop<Buffers>,
@@ -238,7 +238,8 @@ impl KernelTarget {
         fill(buffers.as_mut_slice(), payload, seed);
         let mut found = Probe::default();
         if options.trims {
-            let possible = Discard::of(file.as_fd()).and_then(|it| it.is_possible(file.as_fd()));
+            let possible =
+                Discard::for_file(file.as_fd()).and_then(|it| it.is_possible(file.as_fd()));
             possible.map_err(OpenError::NoTrims)?;
         }
         let candidates = match engine {
@@ -355,8 +356,8 @@ impl KernelTarget {
         Clock::get().check()
     }
 
-    /// [`qdepth_engine::measure_shard`], from `start` or from now, whichever is later. The engine is
-    /// chosen before the loop, as a type, so that nothing lies between the loop and its system
+    /// [`qdepth_engine::measure_shard`], from `start` or from now, whichever is later. The engine
+    /// is chosen before the loop, as a type, so that nothing lies between the loop and its system
     /// calls; the loops are compiled here, once, and not in every crate that measures.
     pub fn measure_shard(
         &mut self,

@@ -1,5 +1,5 @@
-//! MPI, where a site has it: a shim that its own `mpicc` compiled is opened at run time, so that the
-//! program starts on hosts without MPI, and works with any.
+//! MPI, where a site has it: a shim that its own `mpicc` compiled is opened at run time, so that
+//! the program starts on hosts without MPI, and works with any.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::marker::PhantomData;
@@ -39,8 +39,8 @@ impl Mpi {
             if found.is_null() { Err(last_error()) } else { Ok(found) }
         };
         type Number = unsafe extern "C" fn() -> c_int;
-        // SAFETY: the shim's functions of these names have these signatures (shim/qdepth-mpi.c), and
-        // a function pointer has the size of the address.
+        // SAFETY: the shim's functions of these names have these signatures (shim/qdepth-mpi.c),
+        // and a function pointer has the size of the address.
         let (init, rank, size, mpi) = unsafe {
             let number = |name: &CStr| {
                 symbol(name).map(|found| std::mem::transmute::<*mut c_void, Number>(found))

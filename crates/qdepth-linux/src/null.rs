@@ -1,4 +1,5 @@
-//! The generator's ceiling: the same loop, and the engine that is used, where storage costs nothing.
+//! The generator's ceiling: the same loop, and the engine that is used, where storage costs
+//! nothing.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Barrier;
@@ -113,7 +114,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
         let start = || {
             scope.spawn(|| {
                 together.wait();
-                one(&null, engine, zero)
+                measure_worker(&null, engine, zero)
             })
         };
         let running: Vec<_> = (0..workers).map(|_| start()).collect();
@@ -136,7 +137,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
     })
 }
 
-fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
+fn measure_worker(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
     match engine {
         Engine::IoUring
         | Engine::IoUringPolled
@@ -159,7 +160,7 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
                 trims_first: false,
                 operation: Operation::Transfer,
                 trace: None,
-                request_size: SizeMix::one(ZEROS),
+                request_size: SizeMix::fixed(ZEROS),
                 own_writes: None,
                 alignment_bytes: u64::from(ZEROS),
                 ..null.clone()

@@ -23,7 +23,7 @@ use crate::ring_queue::{CompletionMode, RingQueue};
 /// Specification, Read command, dword 12).
 const BLOCKS_MAX: u32 = 1 << 16;
 /// How often the wait for the first command looks up; the driver itself ends one after 30 s.
-const LOOK: Nanos = Nanos::from_secs(1);
+const WAIT_SLICE: Nanos = Nanos::from_secs(1);
 
 /// The namespace whose commands a descriptor takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Passthrough {
         self.submit(Slot(0), Request { direction: Direction::Read, offset: 0, size });
         let mut done = Completions::with_capacity(1);
         while done.as_slice().is_empty() {
-            let until = self.now() + LOOK;
+            let until = self.now() + WAIT_SLICE;
             self.wait(until, &mut done).map_err(|failure| io::Error::other(failure.to_string()))?;
         }
         match done.as_slice()[0].result {
@@ -171,7 +171,7 @@ impl Target for Passthrough {
             return self.refuse(slot, Errno::INVAL);
         }
         let shift = self.namespace.block_bytes.trailing_zeros();
-        let buffer = self.pieces.of(slot.0);
+        let buffer = self.pieces.piece_ptr(slot.0);
         self.ring_queue.next(slot).buf = buf_union { buf_index: slot.0 as u16 };
         let command = self.ring_queue.ring.next_command();
         match direction {

@@ -63,8 +63,8 @@ impl Pulse {
     }
 }
 
-/// How long the calling thread was ready to run and waited for a CPU, since it began; none where the
-/// kernel does not say.
+/// How long the calling thread was ready to run and waited for a CPU, since it began; none where
+/// the kernel does not say.
 #[expect(clippy::disallowed_methods, reason = "a file of procfs, by its one name")]
 pub fn waited_for_cpu() -> Option<Nanos> {
     // Documentation/scheduler/sched-stats.rst: time on a CPU, time waiting for one, both ns, turns.

@@ -1,7 +1,7 @@
 //! An `io_uring` laid out by hand over the kernel's structures: a request writes the few words of
-//! its submission entry that change, where the kernel reads them next, and a batch of completions is
-//! read where the kernel wrote it. Beside the `io-uring` crate, which copies 64 bytes each way, that
-//! saves 25 ns a request (docs/engines.md), more than the rest of the loop costs.
+//! its submission entry that change, where the kernel reads them next, and a batch of completions
+//! is read where the kernel wrote it. Beside the `io-uring` crate, which copies 64 bytes each way,
+//! that saves 25 ns a request (docs/engines.md), more than the rest of the loop costs.
 
 use std::ffi::c_void;
 use std::io;

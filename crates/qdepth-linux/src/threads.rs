@@ -32,7 +32,7 @@ pub(crate) struct Threads {
 
 impl Threads {
     pub(crate) fn new(file: BorrowedFd<'_>, entries: u32, pieces: Pieces) -> std::io::Result<Self> {
-        let discard = Discard::of(file)?;
+        let discard = Discard::for_file(file)?;
         let file = file.as_raw_fd();
         let (report, from) = channel();
         let file = Arc::new(file);
@@ -107,7 +107,7 @@ fn serve(
     report: &Sender<Completion>,
 ) {
     while let Ok(Work { slot, request }) = work.recv() {
-        let result = transfer(file, request, pieces.of(slot));
+        let result = transfer(file, request, pieces.piece_ptr(slot));
         let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
         if report.send(completion).is_err() {
             return;

@@ -47,7 +47,7 @@ impl<const TRIMS: bool> Uring<TRIMS> {
         buffers: &mut Buffers,
         missing: &mut Vec<(String, String)>,
     ) -> io::Result<Self> {
-        let discard = Discard::of(file)?;
+        let discard = Discard::for_file(file)?;
         if TRIMS {
             discard.by_ring(file)?;
         }
@@ -107,7 +107,7 @@ impl<const TRIMS: bool> Target for Uring<TRIMS> {
         let buffer = if request.direction == Direction::Sync {
             std::ptr::null_mut()
         } else {
-            self.pieces.of(slot.0).cast::<c_void>()
+            self.pieces.piece_ptr(slot.0).cast::<c_void>()
         };
         entry.addr_or_splice_off_in.addr = io_uring_ptr::new(buffer);
         if TRIMS {

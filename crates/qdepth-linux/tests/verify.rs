@@ -1,5 +1,5 @@
-//! Whatever becomes of data between a write and the read that is held against it, it is noticed; and
-//! nothing is noticed where nothing happened.
+//! Whatever becomes of data between a write and the read that is held against it, it is noticed;
+//! and nothing is noticed where nothing happened.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -100,7 +100,7 @@ impl Draws {
 }
 
 /// One request, to its end.
-fn one(target: &mut impl Target, direction: Direction, block: u64) -> i32 {
+fn perform_request(target: &mut impl Target, direction: Direction, block: u64) -> i32 {
     let request = Request { direction, offset: block * BLOCK as u64, size: BLOCK as u32 };
     target.submit(Slot(0), request);
     let mut done = Completions::with_capacity(1);
@@ -145,7 +145,7 @@ impl Campaign<'_> {
     }
 
     fn write(&mut self, target: &mut impl Target, block: u64) {
-        assert_eq!(one(target, Direction::Write, block), BLOCK as i32);
+        assert_eq!(perform_request(target, Direction::Write, block), BLOCK as i32);
         let now = self.now(block);
         let versions = self.versions.entry(block).or_default();
         // Enough of the past to go back to.
@@ -206,12 +206,13 @@ impl Campaign<'_> {
             self.write(target, block);
         }
         for intact in [block, other] {
-            self.false_alarms += u64::from(one(target, Direction::Read, intact) != BLOCK as i32);
+            self.false_alarms +=
+                u64::from(perform_request(target, Direction::Read, intact) != BLOCK as i32);
         }
         let (ours, theirs) = (self.now(block), self.now(other));
         for damaged in self.damage(kind, block, other) {
             *self.tried.entry(kind).or_default() += 1;
-            let found = one(target, Direction::Read, damaged);
+            let found = perform_request(target, Direction::Read, damaged);
             self.missed += u64::from(found != -NOT_AS_WRITTEN);
         }
         self.put(block, &ours);

@@ -48,7 +48,7 @@ impl Alive {
     }
 
     /// Writes a line into the sign, which may grow to [`TOLD_MAX`].
-    pub(crate) fn tell(&self, line: &str, beginning: bool) {
+    pub(crate) fn append(&self, line: &str, beginning: bool) {
         let mut told = self.told.borrow_mut();
         if beginning {
             told.0 = format!("{line}\n");
@@ -66,7 +66,7 @@ impl Alive {
     }
 
     /// The sign of a run that a process holds.
-    pub(crate) fn look(logbook: &Named, run_id: &str) -> Option<Kept> {
+    pub(crate) fn find(logbook: &Named, run_id: &str) -> Option<Kept> {
         let signs = logbook.all_beside(&format!("{ENDING}{run_id}")).ok()?;
         let is_it = |sign: &Kept| run_of(sign.path()).as_deref() == Some(run_id);
         let held =

@@ -78,8 +78,8 @@ pub(crate) fn run(
     Ok((run, damage))
 }
 
-/// Whether the plan is the one that was hashed, which older schemas can tell too. Imported runs have
-/// neither.
+/// Whether the plan is the one that was hashed, which older schemas can tell too. Imported runs
+/// have neither.
 fn is_of_its_hash(run: &RunRecord) -> bool {
     let hash = Sha256::digest(&run.plan_text);
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();

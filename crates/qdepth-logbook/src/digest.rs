@@ -13,6 +13,20 @@ const OF_RUN: i64 = 0;
 /// The chain of all runs belongs to none.
 const OF_FILE: i64 = 0;
 
+/// Parts, tables and columns that were called otherwise before schema 14: now and then. Digests are
+/// made over the first name, so that a logbook that was renamed needs none anew.
+const RENAMED: [(&str, &str); 4] = [
+    ("expression", "spelling"),
+    ("interim_checks", "looks"),
+    ("monitor", "witness"),
+    ("monitors", "witnesses"),
+];
+
+/// What something was called first.
+pub(crate) fn first_name(name: &str) -> &str {
+    RENAMED.iter().find(|(now, _)| *now == name).map_or(name, |(_, then)| then)
+}
+
 /// The rows of a part, hashed as they are read.
 pub(crate) struct Rows<'c> {
     connection: &'c Connection,
@@ -20,11 +34,11 @@ pub(crate) struct Rows<'c> {
 }
 
 impl<'c> Rows<'c> {
-    fn of(connection: &'c Connection, run: i64, point: i64, part: &str) -> Self {
+    fn new(connection: &'c Connection, run: i64, point: i64, part: &str) -> Self {
         let mut hash = Sha256::new();
         hash.update(run.to_be_bytes());
         hash.update(point.to_be_bytes());
-        hash.update(part);
+        hash.update(first_name(part));
         Self { connection, hash }
     }
 
@@ -71,7 +85,7 @@ impl<'c> Rows<'c> {
                 ValueRef::Text(text) => (b'T', text),
                 ValueRef::Blob(blob) => (b'B', blob),
             };
-            let name = row.as_ref().column_name(index)?;
+            let name = first_name(row.as_ref().column_name(index)?);
             self.hash.update((name.len() as u64).to_be_bytes());
             self.hash.update(name);
             self.hash.update([kind]);
@@ -130,7 +144,7 @@ impl<'c> Parts<'c> {
         part: &str,
         read: impl FnOnce(&mut Rows<'c>) -> Result<T>,
     ) -> Result<T> {
-        let mut rows = Rows::of(self.connection, self.run, self.point, part);
+        let mut rows = Rows::new(self.connection, self.run, self.point, part);
         let value = match read(&mut rows) {
             Err(error) if is_damage(&error) && self.may_be_damaged(part) => {
                 self.note(part);
@@ -181,10 +195,12 @@ fn store(connection: &Connection, (run, point, part): Key<'_>, hash: &[u8; 32]) 
 
 /// None where there is none, or none that can be read.
 fn stored(connection: &Connection, (run, point, part): Key<'_>) -> Result<Option<[u8; 32]>> {
-    let query = "SELECT sha256 FROM digest WHERE run = ?1 AND point = ?2 AND part = ?3";
+    let query = "SELECT sha256 FROM digest WHERE run = ?1 AND point = ?2 AND part IN (?3, ?4)";
     let found = connection
         .prepare_cached(query)
-        .and_then(|mut query| query.query_row(params![run, point, part], |row| row.get(0)))
+        .and_then(|mut query| {
+            query.query_row(params![run, point, part, first_name(part)], |row| row.get(0))
+        })
         .optional();
     match found {
         Err(error) if is_damage(&error) || is_missing_table(&error) => Ok(None),
@@ -225,7 +241,7 @@ impl Chain {
         hash.finalize().into()
     }
 
-    fn of(self, numbers: &[i64]) -> [u8; 32] {
+    fn digest(self, numbers: &[i64]) -> [u8; 32] {
         numbers.iter().fold(self.empty(), |before, number| Self::longer(before, *number))
     }
 
@@ -242,12 +258,12 @@ impl Chain {
 
     /// As it is found.
     pub(crate) fn store(self, connection: &Connection, numbers: &[i64]) -> Result<()> {
-        store(connection, self.key(), &self.of(numbers))
+        store(connection, self.key(), &self.digest(numbers))
     }
 
     /// Whether these are all that were added, in this order.
     pub(crate) fn is_whole(self, connection: &Connection, numbers: &[i64]) -> Result<bool> {
-        Ok(stored(connection, self.key())? == Some(self.of(numbers)))
+        Ok(stored(connection, self.key())? == Some(self.digest(numbers)))
     }
 }
 

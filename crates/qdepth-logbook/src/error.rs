@@ -231,8 +231,8 @@ impl LogbookError {
         Self::NotALogbook { path: path.to_owned(), why: EMPTY.to_owned() }
     }
 
-    /// Whether there is no logbook yet: no file, or one that a process is just making, or was killed
-    /// while it did.
+    /// Whether there is no logbook yet: no file, or one that a process is just making, or was
+    /// killed while it did.
     pub fn is_absent(&self) -> bool {
         match self {
             Self::Missing { .. } => true,
@@ -300,8 +300,8 @@ fn is_limited(path: &Path, error: &rusqlite::Error) -> bool {
     limit < NEAR_LIMIT_BYTES || ["", "-wal", "-shm"].into_iter().any(near)
 }
 
-/// Whether as many files as SQLite has besides its own can still be open: of a limit on them it says
-/// only that it cannot open.
+/// Whether as many files as SQLite has besides its own can still be open: of a limit on them it
+/// says only that it cannot open.
 fn files_can_be_opened() -> bool {
     let more: rustix::io::Result<Vec<_>> =
         (0..FILES).map(|_| rustix::io::dup(rustix::stdio::stderr())).collect();

@@ -90,9 +90,9 @@ impl Logbook {
         })
     }
 
-    /// Adds the runs of another logbook that are not here yet, as they were stored, and to those that
-    /// are, what was noted of them there: a retraction counts wherever the run is. What is damaged
-    /// there, or still being measured, is left out.
+    /// Adds the runs of another logbook that are not here yet, as they were stored, and to those
+    /// that are, what was noted of them there: a retraction counts wherever the run is. What is
+    /// damaged there, or still being measured, is left out.
     ///
     /// # Errors
     /// Where either file cannot be read, or this one not be written; what was added before stays.
@@ -248,7 +248,7 @@ fn lost() -> rusqlite::Error {
 /// A run, what belongs to it first.
 fn remove(connection: &Connection, run: i64) -> std::result::Result<(), Failure> {
     // What refers to another table goes before it.
-    let tables = ["io_error", "direction", "interval", "witness", "trim_error", "trim", "finding"];
+    let tables = ["io_error", "direction", "interval", "monitor", "trim_error", "trim", "finding"];
     for table in tables {
         let of_points =
             format!("DELETE FROM {table} WHERE point IN (SELECT id FROM point WHERE run = ?1)");

@@ -15,7 +15,7 @@ pub struct LiveEvents {
 }
 
 impl LiveEvents {
-    pub(crate) fn of(sign: Kept) -> Self {
+    pub(crate) fn new(sign: Kept) -> Self {
         Self { sign, at: 0 }
     }
 

@@ -46,7 +46,7 @@ impl Logbook {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_writing(path)?;
-        Self::of(connection, Some(file), path)
+        Self::from_connection(connection, Some(file), path)
     }
 
     /// A logbook that nobody keeps: it goes with the value, and nothing is written anywhere.
@@ -55,7 +55,7 @@ impl Logbook {
     /// Where there is no memory for it.
     pub fn in_memory() -> Result<Self> {
         let path = Path::new(":memory:");
-        Self::of(open_in_memory(path)?, None, path)
+        Self::from_connection(open_in_memory(path)?, None, path)
     }
 
     /// Opens an existing logbook for reading only; every writing call then fails.
@@ -68,7 +68,7 @@ impl Logbook {
         Ok(Self::with(connection, Some(file), path, purpose))
     }
 
-    fn of(connection: Connection, file: Option<Named>, path: &Path) -> Result<Self> {
+    fn from_connection(connection: Connection, file: Option<Named>, path: &Path) -> Result<Self> {
         let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
         Ok(Self::with(connection, file, path, purpose))
     }
@@ -117,9 +117,9 @@ impl Logbook {
     /// Tells whoever looks on what happens in the run that is held: a line of
     /// [`RunEvent`](crate::RunEvent). The beginning of a run is told again where its file begins
     /// anew. Where it cannot be written nobody is told.
-    pub fn tell(&self, line: &str, beginning: bool) {
+    pub fn publish(&self, line: &str, beginning: bool) {
         if let Some(alive) = &self.alive {
-            alive.tell(line, beginning);
+            alive.append(line, beginning);
         }
     }
 
@@ -130,7 +130,7 @@ impl Logbook {
 
     /// What happens in a run that a process is measuring right now; none of another one.
     pub fn live(&self, run_id: &str) -> Option<LiveEvents> {
-        Alive::look(self.file.as_ref()?, run_id).map(LiveEvents::of)
+        Alive::find(self.file.as_ref()?, run_id).map(LiveEvents::new)
     }
 
     /// Stores a new run with its environment, targets and first findings.
@@ -379,8 +379,8 @@ impl Logbook {
         found.map(Points::last).map_err(doing(&self.path, what))
     }
 
-    /// The run begun last, of those that are not sealed, that nobody retracted and that no process is
-    /// measuring, held as by [`hold`](Self::hold).
+    /// The run begun last, of those that are not sealed, that nobody retracted and that no process
+    /// is measuring, held as by [`hold`](Self::hold).
     ///
     /// # Errors
     /// [`LogbookError::Alive`] where the only ones are being measured right now,

@@ -21,7 +21,7 @@ use crate::read::{unreadable, version};
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 /// Version of the newest form of the tables, which is `user_version` of a logbook.
-pub const SCHEMA_VERSION: i64 = 13;
+pub const SCHEMA_VERSION: i64 = 14;
 const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
 /// The oldest schema whose tables hold what the newest reads of every run; before it there were no
 /// steps (migration 3).
@@ -69,8 +69,9 @@ pub(crate) fn open_in_memory(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens an existing logbook for reading only. The file stays as it is, and need not be ours to write
-/// to: whoever reads one of the two oldest schemas gets a copy in memory that was brought up to date.
+/// Opens an existing logbook for reading only. The file stays as it is, and need not be ours to
+/// write to: whoever reads one of the two oldest schemas gets a copy in memory that was brought up
+/// to date.
 pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpose)> {
     let kept = Kept::open(path, Trust::Reading, false);
     let Some(kept) = kept.map_err(|error| LogbookError::file(path, error))? else {
@@ -290,6 +291,7 @@ fn migrations() -> Migrations<'static> {
             include_str!("../migrations/0013_headline.sql"),
             |found: &Transaction<'_>| Ok(headlines::keep_all(found)?),
         ),
+        M::up(include_str!("../migrations/0014_names.sql")),
     ])
 }
 

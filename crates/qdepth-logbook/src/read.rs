@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram, Severity};
-use rusqlite::types::{Type, ValueRef};
+use rusqlite::types::{FromSql, Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::Value;
 
-use crate::digest::{Parts, Rows, is_damage};
+use crate::digest::{Parts, Rows, first_name, is_damage};
 use qdepth_record::{
-    ComparisonRecord, DirectionRecord, ErrorCount, ExpectedRecord, IntervalRecord, Observation,
-    PointRecord, RunRecord, RunState, Stored, TargetKind, TargetRecord, WitnessRecord,
+    ComparisonRecord, DirectionRecord, ErrorCount, ExpectedRecord, IntervalRecord, MonitorRecord,
+    Observation, PointRecord, RunRecord, RunState, Stored, TargetKind, TargetRecord,
 };
 
 /// A point that was cut short, by the user or because its target was lost, is not measured yet.
@@ -157,6 +157,14 @@ fn comparison(row: &Row<'_>) -> Result<Option<ComparisonRecord>> {
     text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
 }
 
+/// In a logbook of an older schema, opened for reading only, a column may have its first name.
+fn by_either_name<T: FromSql>(row: &Row<'_>, column: &str) -> Result<T> {
+    match row.get(column) {
+        Err(rusqlite::Error::InvalidColumnName(_)) => row.get(first_name(column)),
+        value => value,
+    }
+}
+
 /// Logbooks of schema version 1, opened for reading only, do not have it.
 fn engine_choice(row: &Row<'_>) -> Result<String> {
     match row.get("engine_choice") {
@@ -191,7 +199,7 @@ fn targets(rows: &mut Rows<'_>, run: i64) -> Result<Vec<TargetRecord>> {
     let mut targets = rows.query(query, [run], |row| {
         Ok(TargetRecord {
             index: row.get("place")?,
-            spelling: row.get("spelling")?,
+            expression: by_either_name(row, "expression")?,
             name: row.get("name")?,
             kind: kind_from(&row.get::<_, String>("kind")?)?,
             area_bytes: count(row, "area_bytes")?,
@@ -240,7 +248,11 @@ fn finding(row: &Row<'_>) -> Result<Finding> {
     };
     let figures: BTreeMap<String, Value> =
         serde_json::from_str(&row.get::<_, String>("figures")?).map_err(unreadable)?;
-    let labels = serde_json::from_str(&row.get::<_, String>("labels")?).map_err(unreadable)?;
+    let mut labels: BTreeMap<String, String> =
+        serde_json::from_str(&row.get::<_, String>("labels")?).map_err(unreadable)?;
+    if let Some(name) = labels.remove(first_name("monitor")) {
+        labels.insert("monitor".to_owned(), name);
+    }
     let values = figures
         .into_iter()
         .map(|(name, value)| Ok((name, figure(&value)?)))
@@ -251,7 +263,7 @@ fn finding(row: &Row<'_>) -> Result<Finding> {
         Err(_) => Finding::unknown(&code, severity),
     };
     found.values = values;
-    found.labels.extend::<BTreeMap<String, String>>(labels);
+    found.labels.extend(labels);
     Ok(found)
 }
 
@@ -286,9 +298,9 @@ pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
         .collect()
 }
 
-/// Numbers and ids of all runs, the one begun last first. An id begins with the time at which it was
-/// given (UUID version 7); a merge may have written an older run into the file later, and a comparison
-/// starts with the first of its runs.
+/// Numbers and ids of all runs, the one begun last first. An id begins with the time at which it
+/// was given (UUID version 7); a merge may have written an older run into the file later, and a
+/// comparison starts with the first of its runs.
 pub(crate) fn newest_first(connection: &Connection) -> Result<Vec<(i64, String)>> {
     connection
         .prepare_cached("SELECT sequence, id FROM run ORDER BY id DESC")?
@@ -296,8 +308,8 @@ pub(crate) fn newest_first(connection: &Connection) -> Result<Vec<(i64, String)>
         .collect()
 }
 
-/// Numbers and ids of all runs, in the order in which they were written: out of the index of ids, which
-/// is a hundredth of the table (the `+` keeps SQLite from the order of the table).
+/// Numbers and ids of all runs, in the order in which they were written: out of the index of ids,
+/// which is a hundredth of the table (the `+` keeps SQLite from the order of the table).
 pub(crate) fn run_numbers(connection: &Connection) -> Result<Vec<(i64, String)>> {
     connection
         .prepare_cached("SELECT sequence, id FROM run ORDER BY +sequence")?
@@ -356,7 +368,7 @@ pub(crate) fn point(parts: &mut Parts<'_>) -> Result<Option<Attempt>> {
     }
     point.syncs = parts.read("syncs", |rows| direction(rows, id, "sync"))?;
     point.intervals = parts.read("series", |rows| intervals(rows, id))?;
-    point.witnesses = parts.read("witnesses", |rows| witnesses(rows, id))?;
+    point.monitors = parts.read("monitors", |rows| monitors(rows, id))?;
     point.findings = parts.read("findings", |rows| findings(rows, run, Some(id)))?;
     Ok(Some(attempt))
 }
@@ -382,7 +394,8 @@ fn stored<'a>(value: ValueRef<'a>) -> Result<Stored<'a>> {
 fn point_row(row: &Row<'_>) -> Result<Attempt> {
     let mut point = PointRecord::default();
     for column in PointRecord::columns() {
-        let value = match row.get_ref(column.name) {
+        let value = match row.get_ref(column.name).or_else(|_| row.get_ref(first_name(column.name)))
+        {
             // Logbooks of an older schema, opened for reading only, do not have it.
             Err(rusqlite::Error::InvalidColumnName(_)) => continue,
             value => stored(value?)?,
@@ -395,7 +408,7 @@ fn point_row(row: &Row<'_>) -> Result<Attempt> {
 
 fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRecord> {
     let query = "SELECT * FROM direction WHERE point = ?1 AND direction = ?2";
-    let found = rows.query(query, params![point, name], books)?;
+    let found = rows.query(query, params![point, name], direction_record)?;
     let mut record = found.into_iter().next().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let query = "SELECT * FROM io_error WHERE point = ?1 AND direction = ?2 ORDER BY place";
     record.errors = rows.query(query, params![point, name], error_count)?;
@@ -403,7 +416,7 @@ fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRec
 }
 
 fn trims(rows: &mut Rows<'_>, point: i64) -> Result<DirectionRecord> {
-    let found = rows.query("SELECT * FROM trim WHERE point = ?1", [point], books)?;
+    let found = rows.query("SELECT * FROM trim WHERE point = ?1", [point], direction_record)?;
     let mut record = found.into_iter().next().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let query = "SELECT * FROM trim_error WHERE point = ?1 ORDER BY place";
     record.errors = rows.query(query, [point], error_count)?;
@@ -411,7 +424,7 @@ fn trims(rows: &mut Rows<'_>, point: i64) -> Result<DirectionRecord> {
 }
 
 /// A direction without its errors, which are rows of their own.
-fn books(row: &Row<'_>) -> Result<DirectionRecord> {
+fn direction_record(row: &Row<'_>) -> Result<DirectionRecord> {
     let response = row.get_ref("response_time")?.as_blob_or_null().map_err(unreadable)?;
     let stated: Option<String> = since_later_version(row.get("stated"))?;
     Ok(DirectionRecord {
@@ -451,13 +464,19 @@ fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {
     })
 }
 
-fn witnesses(rows: &mut Rows<'_>, point: i64) -> Result<Vec<WitnessRecord>> {
-    // Logbooks of an older schema, opened for reading only, have no such table.
-    if !rows.has_table("witness")? {
-        return Ok(Vec::new());
+fn monitors(rows: &mut Rows<'_>, point: i64) -> Result<Vec<MonitorRecord>> {
+    // Logbooks of an older schema, opened for reading only, have no such table, or by its first
+    // name.
+    let mut table = "monitor";
+    if !rows.has_table(table)? {
+        table = first_name(table);
+        if !rows.has_table(table)? {
+            return Ok(Vec::new());
+        }
     }
-    rows.query("SELECT * FROM witness WHERE point = ?1 ORDER BY place", [point], |row| {
-        Ok(WitnessRecord {
+    let query = format!("SELECT * FROM {table} WHERE point = ?1 ORDER BY place");
+    rows.query(&query, [point], |row| {
+        Ok(MonitorRecord {
             at_ns: count(row, "at_ns")?,
             name: row.get("name")?,
             value: real(row, "value")?,

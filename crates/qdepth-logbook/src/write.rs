@@ -13,8 +13,8 @@ use crate::digest::{Chain, Parts, Purpose};
 use crate::headlines;
 use crate::read;
 use qdepth_record::{
-    DirectionRecord, ExpectedRecord, IntervalRecord, Observation, PointRecord, RunRecord, Stored,
-    TargetRecord, WitnessRecord,
+    DirectionRecord, ExpectedRecord, IntervalRecord, MonitorRecord, Observation, PointRecord,
+    RunRecord, Stored, TargetRecord,
 };
 
 /// SQLite's integers have a sign: the same 64 bits are stored, so that no count is refused.
@@ -82,13 +82,13 @@ fn expected(connection: &Connection, run: i64, expected: &ExpectedRecord) -> Res
 fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO target (run, place, spelling, name, kind, area_bytes, engine)
+            "INSERT INTO target (run, place, expression, name, kind, area_bytes, engine)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![
             run,
             target.index,
-            target.spelling,
+            target.expression,
             target.name,
             target.kind.as_str(),
             bits(target.area_bytes),
@@ -184,8 +184,8 @@ pub(crate) fn point(
     for (place, record) in (0i64..).zip(&point.intervals) {
         interval(connection, (id, place), record, point.trim_share > 0.0)?;
     }
-    for (place, record) in (0i64..).zip(&point.witnesses) {
-        witness(connection, id, place, record)?;
+    for (place, record) in (0i64..).zip(&point.monitors) {
+        monitor(connection, id, place, record)?;
     }
     for each in &point.findings {
         finding(connection, run, Some(id), each)?;
@@ -195,10 +195,10 @@ pub(crate) fn point(
     Ok(())
 }
 
-fn witness(connection: &Connection, point: i64, place: i64, record: &WitnessRecord) -> Result<()> {
+fn monitor(connection: &Connection, point: i64, place: i64, record: &MonitorRecord) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO witness (point, place, at_ns, name, value) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO monitor (point, place, at_ns, name, value) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
         .execute(params![point, place, bits(record.at_ns), record.name, record.value])?;
     Ok(())

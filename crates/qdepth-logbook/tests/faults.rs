@@ -70,7 +70,7 @@ struct Lab {
 }
 
 /// What the child said.
-struct Said {
+struct ChildReport {
     stored: u32,
     sealed: bool,
     refused: bool,
@@ -82,7 +82,7 @@ impl Lab {
     }
 
     /// A run under this fault, in files of its own.
-    fn child(&self, fault: &str) -> Said {
+    fn child(&self, fault: &str) -> ChildReport {
         for ending in ["", "-wal", "-shm", "-journal"] {
             let _ = std::fs::remove_file(self.directory.path().join(format!("faulty.db{ending}")));
         }
@@ -100,23 +100,23 @@ impl Lab {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(!errors.contains("panicked"), "{fault}: {errors}");
         let stored = text.lines().filter(|line| line.contains("stored ")).count() as u32;
-        Said { stored, sealed: text.contains("sealed"), refused: text.contains("refused ") }
+        ChildReport { stored, sealed: text.contains("sealed"), refused: text.contains("refused ") }
     }
 
     /// How many calls there are without a fault.
     fn calls(&self) -> u64 {
-        let said = self.child("count");
-        assert!(said.sealed && said.stored == POINTS);
+        let report = self.child("count");
+        assert!(report.sealed && report.stored == POINTS);
         let count = std::fs::read_to_string(self.directory.path().join("count")).unwrap();
         count.trim().parse().unwrap()
     }
 
     /// Nothing that was said to be stored is lost, and nothing is wrong.
-    fn holds(&self, fault: &str, said: &Said) {
+    fn holds(&self, fault: &str, report: &ChildReport) {
         let mut logbook = match Logbook::open(self.file()) {
             Ok(logbook) => logbook,
             Err(error) => {
-                assert_eq!(said.stored, 0, "{fault}: {} points are lost: {error}", said.stored);
+                assert_eq!(report.stored, 0, "{fault}: {} points are lost: {error}", report.stored);
                 return;
             }
         };
@@ -126,9 +126,14 @@ impl Lab {
             0 => Vec::new(),
             _ => logbook.points(ID).unwrap(),
         };
-        assert!(found.len() as u32 >= said.stored, "{fault}: {} of {}", found.len(), said.stored);
+        assert!(
+            found.len() as u32 >= report.stored,
+            "{fault}: {} of {}",
+            found.len(),
+            report.stored
+        );
         assert!((0..).map(short).zip(&found).all(|(right, found)| right == *found), "{fault}");
-        if said.sealed {
+        if report.sealed {
             assert_eq!(logbook.run(ID).unwrap().state, RunState::Sealed, "{fault}");
         } else if logbook.hold_unfinished().unwrap().is_some() {
             // What is left can be taken up to its end.
@@ -170,11 +175,11 @@ fn no_fault_of_a_call_loses_a_point() {
     for (way, fault) in ways.iter().enumerate() {
         for call in (1 + way as u64 % stride..=calls).step_by(stride as usize) {
             let fault = fault(call);
-            let said = lab.child(&fault);
+            let report = lab.child(&fault);
             tried += 1;
-            refused += u64::from(said.refused);
-            ended += u64::from(!said.refused && !said.sealed);
-            lab.holds(&fault, &said);
+            refused += u64::from(report.refused);
+            ended += u64::from(!report.refused && !report.sealed);
+            lab.holds(&fault, &report);
         }
     }
     assert!(refused > 0 && ended > 0, "{refused} refused, {ended} ended");

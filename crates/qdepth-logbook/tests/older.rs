@@ -1,8 +1,9 @@
-//! Logbooks of every schema that there was open, say all that they hold, and are brought up to date.
+//! Logbooks of every schema that there was open, say all that they hold, and are brought up to
+//! date.
 //!
 //! `logbooks/NNNN.sql` is the text of a logbook of schema NNNN: a sealed run of two points of an
-//! emulated drive, and an interrupted one whose only point had seven reads that failed. One is added
-//! with each migration, and none is ever changed.
+//! emulated drive, and an interrupted one whose only point had seven reads that failed. One is
+//! added with each migration, and none is ever changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,8 +47,8 @@ fn says_all(logbook: &Logbook, version: i64) -> (String, String) {
     assert_eq!(points[1].outstanding, 4);
     let completed = points[0].reads.completed + points[0].writes.completed;
     assert!(completed > 1000, "schema {version}: {completed}");
-    let witnesses = points[0].witnesses.len();
-    assert_eq!(witnesses, if version >= 6 { 3 } else { 0 }, "schema {version}");
+    let monitors = points[0].monitors.len();
+    assert_eq!(monitors, if version >= 6 { 3 } else { 0 }, "schema {version}");
     assert_eq!(run.expected.len(), if version >= 8 { 2 } else { 0 }, "schema {version}");
     let certificate = logbook.certificate("fixture", "").unwrap();
     assert_eq!(certificate.is_some(), version >= 11, "schema {version}");

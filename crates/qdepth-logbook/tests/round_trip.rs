@@ -33,7 +33,7 @@ fn a_run_comes_back_as_it_went_in() {
     for point in &points {
         logbook.add_point(ID, point).unwrap();
     }
-    let doubt = Finding::remark(Code::WitnessMissing).label("witness", "smart");
+    let doubt = Finding::remark(Code::MonitorMissing).label("monitor", "smart");
     let findings = [expected.findings[0].clone(), doubt.clone()];
     logbook.end_run(ID, RunState::Sealed, END, &findings).unwrap();
     drop(logbook);
@@ -160,7 +160,7 @@ fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
     let finding = &points[0].findings[0];
     assert_eq!((finding.code, finding.code_text()), (Code::Unknown, "tired-photons"));
     assert!((finding.values["abandoned"] - 3.0).abs() < 1e-9);
-    assert_eq!(PointSummary::of(&points[0]).grade, Grade::C, "its weight counts");
+    assert_eq!(PointSummary::from_point(&points[0]).grade, Grade::C, "its weight counts");
     for text in [export_json(&run(ID), &points), export_csv(&run(ID), &points)] {
         assert!(text.contains("tired-photons"), "{text}");
     }
@@ -245,7 +245,7 @@ fn a_reader_never_writes() {
 
 #[test]
 fn the_summary_is_that_of_the_facts() {
-    let summary = PointSummary::of(&point(0));
+    let summary = PointSummary::from_point(&point(0));
     assert!((summary.io_per_s.value - 100.0 / 3.0).abs() < 1e-9);
     let (low, high) = summary.io_per_s.interval.expect("a steady series");
     assert!(low < summary.io_per_s.value && summary.io_per_s.value < high);
@@ -262,7 +262,7 @@ fn the_summary_is_that_of_the_facts() {
 #[test]
 fn a_point_without_ios_has_no_nan() {
     let empty = PointRecord { in_flight_integral_ns: f64::NAN, ..PointRecord::default() };
-    let summary = PointSummary::of(&empty);
+    let summary = PointSummary::from_point(&empty);
     assert!(summary.io_per_s.value.abs() < f64::MIN_POSITIVE);
     assert_eq!((summary.mean_in_flight, summary.cpu_user_ns_per_io), (None, None));
     let json = export_json(&run(ID), &[empty]);

@@ -30,9 +30,9 @@ pub struct Change {
     pub after: f64,
 }
 
-/// The changes of a sequence, in its order. Of sequences without any, a share of at most `level` has
-/// one: figures in any order must be as likely as in any other there, so a slow drift and figures
-/// that hang on those before them are taken for changes.
+/// The changes of a sequence, in its order. Of sequences without any, a share of at most `level`
+/// has one: figures in any order must be as likely as in any other there, so a slow drift and
+/// figures that hang on those before them are taken for changes.
 pub fn changes(figures: &[f64], level: f64) -> Vec<Change> {
     let skipped = figures.len().saturating_sub(FIGURES_MAX);
     let figures = &figures[skipped..];

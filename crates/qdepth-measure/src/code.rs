@@ -1,5 +1,5 @@
-//! The kinds of doubt that there are: one table of code, weight, law, figures and texts. The words of
-//! reports and the page of documentation are held against it by tests.
+//! The kinds of doubt that there are: one table of code, weight, law, figures and texts. The words
+//! of reports and the page of documentation are held against it by tests.
 
 use std::fmt;
 use std::str::FromStr;
@@ -194,8 +194,8 @@ codes! {
         ["medium"],
         "the rate is below what the emulated medium of `--expect` does: by more than its own \
          error, or under three quarters where that is not known";
-    WitnessMissing = "witness-missing", REMARK, Point, [], ["witness", "why"],
-        "a witness (CPU times, counters of the device) could not be read";
+    MonitorMissing = "monitor-missing", REMARK, Point, [], ["monitor", "why"],
+        "a monitor (CPU times, counters of the device) could not be read";
     Throttled = "throttled", EITHER, Point,
         ["transitions", "celsius", "warning_celsius"],
         ["device"],
@@ -232,6 +232,8 @@ impl fmt::Display for Code {
 impl FromStr for Code {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
+        // As it was stored before logbooks of schema 14.
+        let text = if text == "witness-missing" { Self::MonitorMissing.as_str() } else { text };
         Self::ALL
             .iter()
             .copied()

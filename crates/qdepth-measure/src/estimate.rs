@@ -14,7 +14,7 @@ const UPPER_QUANTILE: f64 = 0.975;
 
 /// What repeated looking costs: an interval that ended its own measurement by being narrow enough
 /// was picked among several, and is this much wider (found by simulation, `tests/coverage.rs`).
-const LOOKED: f64 = 1.13;
+const INTERIM_WIDENING: f64 = 1.13;
 
 /// A visit that lasts for so many requests one after another on each place in the queue has left
 /// behind that they all began together (found by simulation, `tests/short_visits.rs`).
@@ -42,9 +42,9 @@ impl Estimate {
     }
 
     /// The estimate where its own precision ended the measurement: the interval is 1.1 times as
-    /// wide, for the looks that were taken.
-    pub fn looked_at(self) -> Self {
-        let wider = |end: f64| self.value + (end - self.value) * LOOKED;
+    /// wide, for the interim checks that were taken.
+    pub fn interim(self) -> Self {
+        let wider = |end: f64| self.value + (end - self.value) * INTERIM_WIDENING;
         Self { interval: self.interval.map(|(low, high)| (wider(low), wider(high))), ..self }
     }
 
@@ -85,8 +85,8 @@ pub fn series_mean(series: &[f64]) -> Estimate {
 /// Fewest visits of which an interval is made.
 const VISITS_MIN: usize = 4;
 
-/// Mean of visits that were long apart against what they lasted, with a 95 % interval by Student's t
-/// over the visits: what goes on within a visit needs no model, and what changes from one to the
+/// Mean of visits that were long apart against what they lasted, with a 95 % interval by Student's
+/// t over the visits: what goes on within a visit needs no model, and what changes from one to the
 /// next is in the interval. Its coverage is held by `tests/coverage.rs`.
 ///
 /// ```
@@ -107,10 +107,10 @@ pub fn visits_mean(visits: &[f64]) -> Estimate {
     Estimate { value, interval: Some((value - half, value + half)), degrees, autocorrelation }
 }
 
-/// Mean of rounds that followed one another, of which `series` are the slices, with a 95 % interval:
-/// by Student's t over the rounds or from the spectrum of the series, whichever is wider. None where
-/// the spectrum gives none: what hangs together for longer than a round is in no difference of
-/// rounds. Its coverage is held by `tests/coverage.rs`.
+/// Mean of rounds that followed one another, of which `series` are the slices, with a 95 %
+/// interval: by Student's t over the rounds or from the spectrum of the series, whichever is wider.
+/// None where the spectrum gives none: what hangs together for longer than a round is in no
+/// difference of rounds. Its coverage is held by `tests/coverage.rs`.
 pub fn rounds_mean(rounds: &[f64], series: &[f64]) -> Estimate {
     let (of_rounds, of_series) = (visits_mean(rounds), series_mean(series));
     let half = |estimate: &Estimate| estimate.interval.map(|(low, high)| (high - low) / 2.0);

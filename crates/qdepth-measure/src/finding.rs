@@ -61,7 +61,7 @@ impl Finding {
         Self { severity: Severity::Invalid, ..Self::remark(code) }
     }
     /// One of this weight, without figures yet.
-    pub fn of(code: Code, severity: Severity) -> Self {
+    pub fn new(code: Code, severity: Severity) -> Self {
         Self { severity, ..Self::remark(code) }
     }
     /// Whether it is as the table of codes says; else what is not.
@@ -101,7 +101,7 @@ impl Finding {
 
 impl Grade {
     /// The grade that these findings leave.
-    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
+    pub fn from_findings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
         findings.into_iter().fold(Self::A, |grade, finding| {
             grade.max(match finding.severity {
                 Severity::Remark => Self::B,
@@ -119,14 +119,14 @@ mod tests {
     fn the_worst_finding_sets_the_grade() {
         let remark = Finding::remark(Code::Buffered);
         let invalid = Finding::invalid(Code::IoErrors);
-        assert_eq!(Grade::of([]), Grade::A);
-        assert_eq!(Grade::of([&remark]), Grade::B);
-        assert_eq!(Grade::of([&invalid, &remark]), Grade::C);
+        assert_eq!(Grade::from_findings([]), Grade::A);
+        assert_eq!(Grade::from_findings([&remark]), Grade::B);
+        assert_eq!(Grade::from_findings([&invalid, &remark]), Grade::C);
     }
 
     #[test]
     fn what_is_not_in_the_table_is_said() {
-        let steal = Finding::of(Code::Steal, Severity::Invalid).value("share", 0.1);
+        let steal = Finding::new(Code::Steal, Severity::Invalid).value("share", 0.1);
         assert_eq!(steal.check(false), Ok(()));
         for (wrong, is_of_run) in [
             (steal.clone(), true),

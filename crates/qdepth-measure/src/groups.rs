@@ -5,10 +5,10 @@
 //! "Rigorous Benchmarking in Reasonable Time", ISMM 2013, on why the highest level counts). Ratios
 //! are differences of logarithms; their interval is Welch's (Biometrika 34, 1947), with the pooled
 //! variance where one side has a single run. A difference must also be rare among the ways to deal
-//! the same runs to two sides (a permutation test: storage has modes, and where it has, Welch's test
-//! alone raised false alarms over 7 % of tables where 5 % are promised); significance is held over a
-//! whole table by Holm's step down (Scandinavian Journal of Statistics 6, 1979). Equality is an
-//! interval that lies whole within the practical threshold (Schuirmann, 1987, at 2.5 % a side).
+//! the same runs to two sides (a permutation test: storage has modes, and where it has, Welch's
+//! test alone raised false alarms over 7 % of tables where 5 % are promised); significance is held
+//! over a whole table by Holm's step down (Scandinavian Journal of Statistics 6, 1979). Equality is
+//! an interval that lies whole within the practical threshold (Schuirmann, 1987, at 2.5 % a side).
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -31,8 +31,8 @@ pub struct Spread {
 
 impl Spread {
     /// That of these figures; none of fewer than three, or where one is not above 0.
-    pub fn of(figures: &[f64]) -> Option<Self> {
-        let logs = Logs::of(figures)?;
+    pub fn from_figures(figures: &[f64]) -> Option<Self> {
+        let logs = Logs::from_figures(figures)?;
         (figures.len() >= 3)
             .then(|| Self { deviation: logs.variance.sqrt(), degrees: logs.count - 1.0 })
     }
@@ -63,7 +63,7 @@ struct Logs {
 }
 
 impl Logs {
-    fn of(figures: &[f64]) -> Option<Self> {
+    fn from_figures(figures: &[f64]) -> Option<Self> {
         let usable = |figure: &f64| figure.is_finite() && *figure > 0.0;
         if figures.is_empty() || !figures.iter().all(usable) {
             return None;
@@ -78,7 +78,7 @@ impl Logs {
 /// The geometric mean of a figure over runs with its 95 % interval; none of fewer than three, or
 /// where one is not above 0.
 pub fn mean_over_runs(figures: &[f64]) -> Option<(f64, [f64; 2])> {
-    let (logs, spread) = (Logs::of(figures)?, Spread::of(figures)?);
+    let (logs, spread) = (Logs::from_figures(figures)?, Spread::from_figures(figures)?);
     let student = StudentsT::new(0.0, 1.0, spread.degrees).ok()?;
     let half = spread.deviation / logs.count.sqrt() * student.inverse_cdf(1.0 - ALPHA / 2.0);
     Some((logs.mean.exp(), [(logs.mean - half).exp(), (logs.mean + half).exp()]))
@@ -89,7 +89,7 @@ pub fn mean_over_runs(figures: &[f64]) -> Option<(f64, [f64; 2])> {
 pub fn ratio(a: &[f64], b: &[f64], history: Option<Spread>) -> Option<Ratio> {
     let runs = [a.len() as u32, b.len() as u32];
     let both = [a, b].map(|side| side.iter().map(|figure| figure.ln()).collect::<Vec<_>>());
-    let (a, b) = (Logs::of(a)?, Logs::of(b)?);
+    let (a, b) = (Logs::from_figures(a)?, Logs::from_figures(b)?);
     let (error, degrees) = match (runs[0], runs[1]) {
         (1, 1) => {
             let Spread { deviation, degrees } = history?;
@@ -151,12 +151,12 @@ impl Ratio {
     }
 }
 
-/// Verdicts over a whole table: at most 5 % of tables without any difference have one that is called
-/// a difference. `threshold` is the practical one, 0.02 for 2 %. Where runs were added until the
-/// verdicts were clear, `looks` is how often that may be asked: each look has its part of the 5 %
-/// (Bonferroni), since any of them may be the one that is wrong; else 1.
-pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64, looks: u32) -> Vec<Verdict> {
-    let alpha = ALPHA / f64::from(looks.max(1));
+/// Verdicts over a whole table: at most 5 % of tables without any difference have one that is
+/// called a difference. `threshold` is the practical one, 0.02 for 2 %. Where runs were added until
+/// the verdicts were clear, `interim_checks` is how often that may be asked: each check has its
+/// part of the 5 % (Bonferroni), since any of them may be the one that is wrong; else 1.
+pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64, interim_checks: u32) -> Vec<Verdict> {
+    let alpha = ALPHA / f64::from(interim_checks.max(1));
     let all = ratios.iter().map(|ratio| ratio.map(|r| r.p)).collect::<Vec<_>>();
     let significant = holm(&all, alpha);
     let rows = ratios.iter().flatten().count() as f64;

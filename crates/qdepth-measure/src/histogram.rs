@@ -379,7 +379,7 @@ mod tests {
     use histogram::{Config, Histogram};
     use proptest::prelude::*;
 
-    fn of(values: &[u64]) -> LatencyHistogram {
+    fn build_histogram(values: &[u64]) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::new();
         for value in values {
             histogram.record(Nanos(*value));
@@ -405,7 +405,7 @@ mod tests {
     #[test]
     fn more_than_an_hour_has_its_own_bucket_and_more_is_kept_as_maximum() {
         let hour = 3_600_000_000_000;
-        let histogram = of(&[hour, hour * 100]);
+        let histogram = build_histogram(&[hour, hour * 100]);
         assert_eq!(histogram.overflow(), 1);
         assert_eq!(histogram.max(), Some(Nanos(hour * 100)));
         let low = histogram.at_rank(1).expect("a value").0;
@@ -415,7 +415,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_value_comes_back_within_its_error(value in 1u64..LIMIT) {
-            let back = of(&[value, value]).occupied().next().expect("a bucket");
+            let back = build_histogram(&[value, value]).occupied().next().expect("a bucket");
             let middle = back.0.0 + (back.1.0 - back.0.0) / 2;
             prop_assert!(back.0.0 <= value && value <= back.1.0);
             prop_assert!(middle.abs_diff(value) as f64 <= value as f64 * 0.002);
@@ -425,7 +425,7 @@ mod tests {
         fn quantiles_are_those_of_the_sorted_values(
             mut values in prop::collection::vec(1u64..10_000_000_000, 1..400), q in 0.0f64..=1.0,
         ) {
-            let histogram = of(&values);
+            let histogram = build_histogram(&values);
             values.sort_unstable();
             let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
             let truth = values[rank - 1] as f64;
@@ -438,19 +438,19 @@ mod tests {
             a in prop::collection::vec(0u64..u64::MAX, 0..50),
             b in prop::collection::vec(0u64..u64::MAX, 0..50),
         ) {
-            let mut ab = of(&a);
-            ab.merge(&of(&b));
-            let mut ba = of(&b);
-            ba.merge(&of(&a));
+            let mut ab = build_histogram(&a);
+            ab.merge(&build_histogram(&b));
+            let mut ba = build_histogram(&b);
+            ba.merge(&build_histogram(&a));
             let all: Vec<u64> = a.iter().chain(&b).copied().collect();
-            prop_assert_eq!(&ab, &of(&all));
+            prop_assert_eq!(&ab, &build_histogram(&all));
             prop_assert_eq!(&ab, &ba);
             prop_assert_eq!(ab.bucket_sum(), ab.count());
         }
 
         #[test]
         fn the_stored_form_is_lossless(values in prop::collection::vec(0u64..u64::MAX, 0..200)) {
-            let histogram = of(&values);
+            let histogram = build_histogram(&values);
             let mut bytes = Vec::new();
             histogram.encode(&mut bytes);
             prop_assert!(bytes.len() <= histogram.encoded_len());

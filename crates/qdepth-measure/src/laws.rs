@@ -32,8 +32,8 @@ pub struct PointFacts {
     pub in_flight_integral_ns: f64,
     /// Sum of the parts of all latencies that lie in the window, from the stamps, ns.
     pub latency_in_window_ns: f64,
-    /// Sum of the whole latencies of what completed in the window, ns, of a closed loop that nothing
-    /// ended early and in which nothing failed, else none.
+    /// Sum of the whole latencies of what completed in the window, ns, of a closed loop that
+    /// nothing ended early and in which nothing failed, else none.
     pub latency_completed_ns: Option<f64>,
     /// Requests issued over the whole point, warm-up and drain included.
     pub issued: u64,
@@ -89,9 +89,9 @@ pub fn check_laws(facts: &PointFacts) -> Vec<Finding> {
     .collect()
 }
 
-/// The grade that findings leave; see [`Grade::of`].
+/// The grade that findings leave; see [`Grade::from_findings`].
 pub fn grade(findings: &[Finding]) -> Grade {
-    Grade::of(findings)
+    Grade::from_findings(findings)
 }
 
 /// L = λ·W (Little 1961), with the parts of latencies outside the window cut off, so that it holds
@@ -136,7 +136,7 @@ fn unsettled(facts: &PointFacts) -> Option<Finding> {
     }
     let is_invalid = missing > UNSETTLED_INVALID + chance;
     let severity = if is_invalid { Severity::Invalid } else { Severity::Remark };
-    let finding = Finding::of(Code::QueueUnsettled, severity);
+    let finding = Finding::new(Code::QueueUnsettled, severity);
     Some(
         finding
             .value("mean_ns", sum / completed)
@@ -185,7 +185,7 @@ fn kernel(facts: &PointFacts) -> Option<Finding> {
     }
     let code = if share > 0.0 { Code::ForeignIo } else { Code::KernelSawLess };
     let severity = if share.abs() > KERNEL_INVALID { Severity::Invalid } else { Severity::Remark };
-    let finding = Finding::of(code, severity);
+    let finding = Finding::new(code, severity);
     Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
 }
 
@@ -207,7 +207,7 @@ fn ceiling(facts: &PointFacts) -> Option<Finding> {
         return None;
     }
     let severity = if ratio < CEILING_INVALID { Severity::Invalid } else { Severity::Remark };
-    let finding = Finding::of(Code::GeneratorCeiling, severity);
+    let finding = Finding::new(Code::GeneratorCeiling, severity);
     Some(finding.value("ceiling_io_per_s", ceiling).value("io_per_s", rate).value("ratio", ratio))
 }
 

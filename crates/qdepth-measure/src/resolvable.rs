@@ -7,13 +7,13 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub struct Repeatability {
     /// Standard deviation over mean.
     pub variation: f64,
-    /// Smallest difference, as a share, that two sides of so many runs each tell from none: found in
-    /// 80 % of cases, invented in 5 %.
+    /// Smallest difference, as a share, that two sides of so many runs each tell from none: found
+    /// in 80 % of cases, invented in 5 %.
     pub smallest_difference: f64,
 }
 
-/// From repeated figures of one thing, for two sides of `runs` each; none where there are fewer than
-/// three figures, their mean is not positive, or a side has fewer than two runs.
+/// From repeated figures of one thing, for two sides of `runs` each; none where there are fewer
+/// than three figures, their mean is not positive, or a side has fewer than two runs.
 ///
 /// The difference is (t(0.975) + t(0.8)) · s · √(2/n) with 2n − 2 degrees of freedom, the usual one
 /// of a two-sided t-test (Cohen 1988, chapter 2), for normal scatter.

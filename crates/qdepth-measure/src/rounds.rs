@@ -15,22 +15,24 @@ const SAMPLES_MAX: usize = 600;
 /// How often random writes must have written the area before our own rule claims anything
 /// (docs/method/steady.md).
 const WRITTEN_LEAST: f64 = 2.0;
-/// What drifts is given up later: a cliff of 1 + 9·exp(−written) needs nine times the area, and for a
-/// look or two on its way it neither drifts nor is steady.
+/// What drifts is given up later: a cliff of 1 + 9·exp(−written) needs nine times the area, and for
+/// a check or two on its way it neither drifts nor is steady.
 const WRITTEN_MOST_DRIFTING: f64 = 16.0;
-const AIMLESS_LOOKS: u32 = 3;
-/// Rounds between looks grow by this, since each look may be the one that is wrong: as in the
+const AIMLESS_CHECKS: u32 = 3;
+/// Rounds between interim checks grow by this, since each may be the one that is wrong: as in the
 /// campaigns that say how often our own rule is.
-const LOOKS: f64 = 1.25;
+const CHECK_FACTOR: f64 = 1.25;
 
 /// By which rule rounds are steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteadyRule {
-    /// Our own: three witnesses over the last half of all that was seen, and the area written twice.
+    /// Our own: three conditions over the last half of all that was seen, and the area written
+    /// twice.
     #[default]
     Own,
-    /// SNIA's, to the letter: the last five rounds within 20 % of their mean, their line within 10 %.
+    /// SNIA's, to the letter: the last five rounds within 20 % of their mean, their line within 10
+    /// %.
     Snia,
 }
 
@@ -65,9 +67,9 @@ pub struct SteadyRounds {
     samples: Vec<f64>,
     /// How often the area was written.
     written: f64,
-    /// The next look, or this one, is after so many rounds.
-    look: usize,
-    /// So many looks in a row found neither a level nor a drift.
+    /// The next interim check, or this one, is after so many rounds.
+    next_check: usize,
+    /// So many interim checks in a row found neither a level nor a drift.
     aimless: u32,
 }
 
@@ -87,14 +89,14 @@ pub struct SteadyVerdict {
 }
 
 impl SteadyRounds {
-    /// An area that was written so often is given up by our own rule, after 25 rounds at least, where
-    /// the last three looks found its rate neither steady nor drifting: the end of SNIA's write
-    /// saturation test.
+    /// An area that was written so often is given up by our own rule, after 25 rounds at least,
+    /// where the last three interim checks found its rate neither steady nor drifting: the end of
+    /// SNIA's write saturation test.
     pub const WRITTEN_MOST: f64 = 4.0;
 
     /// Before the first round of a load that had written its area so often.
     pub fn new(rule: SteadyRule, written: f64) -> Self {
-        Self { rule, written, look: WINDOW_ROUNDS, ..Self::default() }
+        Self { rule, written, next_check: WINDOW_ROUNDS, ..Self::default() }
     }
 
     /// One round more: its slices, each with what it completed and how long it was, and how often
@@ -102,8 +104,8 @@ impl SteadyRounds {
     pub fn push(&mut self, slices: &[(u64, Nanos)], written: f64) {
         let (completed, took) = slices.iter().fold((0, 0), |(n, t), (m, l)| (n + m, t + l.0));
         let rate = |completed: u64, ns: u64| completed as f64 / (ns.max(1) as f64 / 1e9);
-        if self.rates.len() >= self.look {
-            self.look = (self.look as f64 * LOOKS) as usize + 1;
+        if self.rates.len() >= self.next_check {
+            self.next_check = (self.next_check as f64 * CHECK_FACTOR) as usize + 1;
         }
         self.rates.push(rate(completed, took));
         self.written += written;
@@ -115,7 +117,7 @@ impl SteadyRounds {
                 (some, since) = (0, 0);
             }
         }
-        if self.rule == SteadyRule::Own && self.is_looked_at() {
+        if self.rule == SteadyRule::Own && self.is_checked() {
             let aimless = self.verdict().course == Course::NeverSteady;
             self.aimless = if aimless { self.aimless + 1 } else { 0 };
         }
@@ -138,21 +140,21 @@ impl SteadyRounds {
 
     /// Whether it is asked now if they are steady: SNIA's rule after each round from the fifth on,
     /// ours after 5, 7, 9, 12, 16 and so on.
-    pub fn is_looked_at(&self) -> bool {
+    pub fn is_checked(&self) -> bool {
         match self.rule {
             SteadyRule::Snia => self.count() >= WINDOW_ROUNDS,
-            SteadyRule::Own => self.count() == self.look,
+            SteadyRule::Own => self.count() == self.next_check,
         }
     }
 
     /// Whether they end now since a level is known.
     pub fn is_settled(&self) -> bool {
-        self.is_looked_at() && self.verdict().course.has_level()
+        self.is_checked() && self.verdict().course.has_level()
     }
 
-    /// The first round of those that tell the level, where there is one: of the last half by our own
-    /// rule, of the last five by SNIA's. Rounds that ended since there were enough are asked too,
-    /// whatever their number, so that they have a level or a doubt, and never neither.
+    /// The first round of those that tell the level, where there is one: of the last half by our
+    /// own rule, of the last five by SNIA's. Rounds that ended since there were enough are asked
+    /// too, whatever their number, so that they have a level or a doubt, and never neither.
     pub fn steady_from(&self) -> Option<usize> {
         let first = match self.rule {
             SteadyRule::Own => self.count() / 2,
@@ -165,7 +167,7 @@ impl SteadyRounds {
     /// area was written four times, sixteen times where the rate drifts.
     pub fn is_over(&self, most: u32) -> bool {
         let enough =
-            if self.aimless >= AIMLESS_LOOKS { Self::WRITTEN_MOST } else { WRITTEN_MOST_DRIFTING };
+            if self.aimless >= AIMLESS_CHECKS { Self::WRITTEN_MOST } else { WRITTEN_MOST_DRIFTING };
         let long =
             self.rule == SteadyRule::Own && self.count() >= ROUNDS_MAX && self.written >= enough;
         long || self.count() >= most as usize
@@ -180,7 +182,7 @@ impl SteadyRounds {
     }
 
     fn by_snia(&self) -> SteadyVerdict {
-        let Some(window) = Window::of(&self.rates) else {
+        let Some(window) = Window::from_rounds(&self.rates) else {
             let course = match self.count() < WINDOW_ROUNDS {
                 true => Course::TooShort,
                 false => Course::NeverSteady,
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_become_steady_after_the_last_look_have_a_level() {
+    fn rounds_that_become_steady_after_the_last_check_have_a_level() {
         let (mut draw, mut rounds) = (Draw(7), SteadyRounds::new(SteadyRule::Own, 4.0));
         for number in 0..ROUNDS_MAX {
             assert!(!rounds.is_settled(), "after {number}");
@@ -260,7 +262,7 @@ mod tests {
             let rates: Vec<f64> = (0..20).map(|_| rate(&mut draw)).collect();
             rounds.push(&round(&rates), 0.0);
         }
-        assert!(rounds.is_over(ROUNDS_MAX as u32) && !rounds.is_looked_at());
+        assert!(rounds.is_over(ROUNDS_MAX as u32) && !rounds.is_checked());
         assert_eq!(rounds.steady_from(), Some(12));
         assert!((rounds.verdict().level / 1e5 - 1.0).abs() < 0.02);
     }

@@ -1,10 +1,10 @@
 //! Whether a figure has become steady: SNIA's rule, to the letter, and a stricter one of our own.
 //!
-//! SNIA's (Solid State Storage Performance Test Specification 2.0.2, steady state): of the last five
-//! rounds the largest and the smallest are no farther apart than 20 % of their mean, and the line of
-//! least squares rises or falls over the window by no more than 10 % of it. On a slow decay it is met
-//! long before the end (notes in docs/method/steady.md), so ours looks at the last half of all that
-//! was seen, however long that is, and three witnesses must agree.
+//! SNIA's (Solid State Storage Performance Test Specification 2.0.2, steady state): of the last
+//! five rounds the largest and the smallest are no farther apart than 20 % of their mean, and the
+//! line of least squares rises or falls over the window by no more than 10 % of it. On a slow decay
+//! it is met long before the end (notes in docs/method/steady.md), so ours looks at the last half
+//! of all that was seen, however long that is, and three conditions must agree.
 
 use std::f64::consts::TAU;
 
@@ -34,8 +34,8 @@ const CHANGE_MOST: f64 = 0.02;
 /// What MSER-5 would cut off of the last half matters where the level without it is another by more
 /// than this share: where there is little noise, a remainder of a thousandth is cut off, too.
 const CUT_MOST: f64 = 0.002;
-/// Ratio of von Neumann below which the parts hang on one another (1 in 30 of independent ones), and
-/// the least that they must vary for that to matter, over the level.
+/// Ratio of von Neumann below which the parts hang on one another (1 in 30 of independent ones),
+/// and the least that they must vary for that to matter, over the level.
 const WANDERING: f64 = 1.2;
 const WANDERING_MIN: f64 = 0.02;
 /// Longer series are halved by joining neighbours until they fit, before a cycle is looked for.
@@ -90,7 +90,7 @@ pub struct Window {
 
 impl Window {
     /// That of the last five of these rounds; none of fewer, or where one is no positive number.
-    pub fn of(rounds: &[f64]) -> Option<Self> {
+    pub fn from_rounds(rounds: &[f64]) -> Option<Self> {
         let first = rounds.len().checked_sub(WINDOW_ROUNDS)?;
         let five = &rounds[first..];
         if five.iter().any(|figure| !figure.is_finite() || *figure <= 0.0) {
@@ -125,7 +125,8 @@ impl Window {
 
 /// The first window of a series of rounds that is steady by SNIA's rule.
 pub fn first_steady(rounds: &[f64]) -> Option<Window> {
-    let windows = (WINDOW_ROUNDS..=rounds.len()).filter_map(|end| Window::of(&rounds[..end]));
+    let windows =
+        (WINDOW_ROUNDS..=rounds.len()).filter_map(|end| Window::from_rounds(&rounds[..end]));
     windows.into_iter().find(Window::is_steady)
 }
 
@@ -188,10 +189,10 @@ pub struct Steadiness {
 /// What an evenly spaced series does, of which the first `least` samples are too little to say so:
 /// as many as the load needs to reach every place of the medium that it writes, twice.
 ///
-/// Three witnesses must agree: the means of five equal parts of the last half keep 10 % range and
-/// 5 % slope; the truncation point of MSER-5 (White, Simulation 69, 1997) does not lie in it, unless
-/// what it cuts off changes the level by less than 0.2 %; and it
-/// holds no change for good ([`changes`], at 1 %) of more than 2 %, nor parts that hang on one another. Where the spectrum
+/// Three conditions must agree: the means of five equal parts of the last half keep 10 % range and
+/// 5 % slope; the truncation point of MSER-5 (White, Simulation 69, 1997) does not lie in it,
+/// unless what it cuts off changes the level by less than 0.2 %; and it holds no change for good
+/// ([`changes`], at 1 %) of more than 2 %, nor parts that hang on one another. Where the spectrum
 /// of the last half has a peak that chance does not explain, the parts are whole cycles.
 pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
     let from = series.len() / 2;
@@ -279,8 +280,8 @@ fn line_share(figures: &[f64]) -> f64 {
     if all > 0.0 { 1.0 - variance(&left) / all } else { 0.0 }
 }
 
-/// Whether parts follow those before them (von Neumann, Annals of Mathematical Statistics 12, 1941):
-/// a figure that walks about has no level, though it may stay near one for a while.
+/// Whether parts follow those before them (von Neumann, Annals of Mathematical Statistics 12,
+/// 1941): a figure that walks about has no level, though it may stay near one for a while.
 fn wanders(parts: &[f64], level: f64) -> bool {
     let variance = variance(parts);
     let steps: f64 = parts.windows(2).map(|two| (two[1] - two[0]).powi(2)).sum();
@@ -308,8 +309,8 @@ fn truncation(series: &[f64]) -> Option<usize> {
 }
 
 /// The period of a cycle, in samples, where there is one that matters: the largest ordinate of the
-/// periodogram without the line, by Fisher's test (Proceedings of the Royal Society A 125, 1929), of
-/// five whole cycles at least and of a height that is no small part of the level.
+/// periodogram without the line, by Fisher's test (Proceedings of the Royal Society A 125, 1929),
+/// of five whole cycles at least and of a height that is no small part of the level.
 fn cycle(series: &[f64]) -> Option<f64> {
     let count = series.len();
     let Line { slope, intercept } = Line::through(series, 1);

@@ -8,8 +8,9 @@ use crate::rounds::SteadyRule;
 use crate::spectrum::{DEGREES_TO_END, Workspace};
 use crate::units::Nanos;
 
-/// Time from look to look: geometric, since each further look at the same data costs coverage.
-const LOOK_FACTOR: f64 = 1.5;
+/// Time from interim check to check: geometric, since each further check of the same data costs
+/// coverage.
+const CHECK_FACTOR: f64 = 1.5;
 /// What a person may ask for.
 const SHARE_MIN: f64 = 0.0005;
 const SHARE_MAX: f64 = 0.5;
@@ -102,15 +103,15 @@ impl FromStr for EarlyEnd {
 
 /// Watches a series as it grows and says when its mean is known within the tolerance.
 ///
-/// It looks when the least time has passed and then at 1.5 times the time of the former look. The
-/// interval that it looks at is [`Estimate::looked_at`](crate::Estimate::looked_at), so that the
+/// It checks when the least time has passed and then at 1.5 times the time of the former check. The
+/// interval that it checks is [`Estimate::interim`](crate::Estimate::interim), so that the
 /// one reported afterwards meets the tolerance too. Nothing is allocated after [`new`](Self::new).
 #[derive(Clone, Debug)]
 pub struct Precision {
     tolerance: Tolerance,
-    next_look: Nanos,
+    next_check: Nanos,
     elapsed: Nanos,
-    looks: u32,
+    interim_checks: u32,
     series: Vec<f64>,
     workspace: Workspace,
 }
@@ -120,9 +121,9 @@ impl Precision {
     pub fn new(tolerance: Tolerance, least: Nanos, intervals: usize) -> Self {
         Self {
             tolerance,
-            next_look: least,
+            next_check: least,
             elapsed: Nanos::ZERO,
-            looks: 0,
+            interim_checks: 0,
             series: Vec::with_capacity(intervals),
             workspace: Workspace::for_samples(intervals),
         }
@@ -135,19 +136,19 @@ impl Precision {
         }
         self.series.push(completed as f64 / length.as_secs_f64());
         self.elapsed += length;
-        if self.elapsed < self.next_look {
+        if self.elapsed < self.next_check {
             return false;
         }
-        self.next_look = Nanos((self.elapsed.0 as f64 * LOOK_FACTOR) as u64);
-        self.looks += 1;
-        let estimate = series_mean_in(&mut self.workspace, &self.series).looked_at();
+        self.next_check = Nanos((self.elapsed.0 as f64 * CHECK_FACTOR) as u64);
+        self.interim_checks += 1;
+        let estimate = series_mean_in(&mut self.workspace, &self.series).interim();
         let met = |share: f64| share <= self.tolerance.share();
         estimate.degrees >= DEGREES_TO_END && estimate.half_width_share().is_some_and(met)
     }
 
-    /// How often it has looked.
-    pub fn looks(&self) -> u32 {
-        self.looks
+    /// How often it has checked.
+    pub fn interim_checks(&self) -> u32 {
+        self.interim_checks
     }
 }
 
@@ -181,13 +182,13 @@ mod tests {
     /// Intervals until the rule is met, at most 1000.
     fn intervals(mut rule: Precision, rate: impl Fn(u64) -> u64) -> (u64, u32) {
         let ended = (0..1000).find(|n| rule.closed(rate(*n), Nanos::from_millis(100)));
-        (ended.map_or(1000, |n| n + 1), rule.looks())
+        (ended.map_or(1000, |n| n + 1), rule.interim_checks())
     }
 
     #[test]
-    fn it_looks_at_growing_distances_and_not_before_the_least_time() {
+    fn it_checks_at_growing_distances_and_not_before_the_least_time() {
         let rule = || Precision::new(Tolerance(0.02), Nanos::from_secs(5), 1000);
-        // A steady rate is known at the first look.
+        // A steady rate is known at the first interim check.
         let noise = |n: u64| {
             let n = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 58

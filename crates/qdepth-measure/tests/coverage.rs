@@ -44,8 +44,8 @@ impl Process {
             }
             Self::Saw(period) => {
                 let phase = draws.uniform();
-                // From 0 to `at` periods, of what rises from -1 to 1 in each: a count of completions
-                // is a mean over its sample.
+                // From 0 to `at` periods, of what rises from -1 to 1 in each: a count of
+                // completions is a mean over its sample.
                 let whole = |at: f64| at.fract() * (at.fract() - 1.0);
                 let at = |n: usize| n as f64 / period + phase;
                 let tooth = |n: usize| period * (whole(at(n + 1)) - whole(at(n)));
@@ -120,7 +120,7 @@ fn until(process: Process, spread: f64, length: usize) -> Counted {
         let end =
             series.iter().position(|rate| rule.closed((rate / 10.0).round() as u64, interval));
         match end {
-            Some(last) => (series_mean(&series[..=last]).looked_at(), last + 1, true),
+            Some(last) => (series_mean(&series[..=last]).interim(), last + 1, true),
             None => (series_mean(series), series.len(), false),
         }
     })

@@ -1,6 +1,6 @@
 //! How often the interval of short visits holds the truth: the plan `first` measures four loads in
-//! four visits of 200 ms each, in turn, within four seconds. Rates that wander, and storage that has
-//! not settled yet when a visit begins.
+//! four visits of 200 ms each, in turn, within four seconds. Rates that wander, and storage that
+//! has not settled yet when a visit begins.
 
 #[cfg(test)]
 mod draws;
@@ -183,8 +183,8 @@ fn completed(servers: usize, spread: f64, window: (f64, f64), draws: &mut Draws)
     }
 }
 
-/// Storage whose rate does not wander, in visits of so many requests one after another on each place
-/// in the queue; of shorter ones the interval is as much wider as the visits themselves tell.
+/// Storage whose rate does not wander, in visits of so many requests one after another on each
+/// place in the queue; of shorter ones the interval is as much wider as the visits themselves tell.
 fn settling(servers: usize, spread: f64, turnovers: f64) -> Covered {
     let length = turnovers * OUTSTANDING as f64 / servers as f64;
     covered(|draws| {

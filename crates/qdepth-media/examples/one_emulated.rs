@@ -7,12 +7,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use qdepth_media::{OpenMedia, Spelled};
+use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_workload::{Choices, PlanFile, resolve};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [spelling, profile, outstanding, milliseconds] = words.as_slice() else {
+    let [expression, profile, outstanding, milliseconds] = words.as_slice() else {
         return Err("usage: one_emulated MEDIA PROFILE OUTSTANDING MILLISECONDS".into());
     };
     let text = format!(
@@ -20,9 +20,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
          warm_up = \"10ms\"\nduration = \"{milliseconds}ms\""
     );
     let file: PlanFile = toml::from_str(&text)?;
-    let spelled = Spelled::read(spelling)?;
-    let point = resolve(&file, &Choices::default(), &[spelled.shape()?.into()])?.points.remove(0);
-    let mut target = spelled.open(&OpenMedia::for_point(&point))?;
+    let medium = TargetExpression::read(expression)?;
+    let point = resolve(&file, &Choices::default(), &[medium.shape()?.into()])?.points.remove(0);
+    let mut target = medium.open(&OpenMedia::for_point(&point))?;
     let before = cpu_seconds();
     let outcome = target.measure(&point, &AtomicBool::new(false)).ok_or("nothing measured")?;
     println!("issued {} cpu_s {:.6}", outcome.issued, cpu_seconds() - before);

@@ -1,6 +1,6 @@
 //! `cargo xtask bench media`: emulated requests per second of one core, every latency recorded, by
-//! the ordinary loop; then the memory of an emulated drive of 2 TB. Printed is the median of the rounds, of CPU time, so that a busy machine
-//! counts little.
+//! the ordinary loop; then the memory of an emulated drive of 2 TB. Printed is the median of the
+//! rounds, of CPU time, so that a busy machine counts little.
 
 #![expect(clippy::disallowed_methods, reason = "a tool for those who work on the project")]
 #![expect(clippy::print_stdout, reason = "a program of its own")]
@@ -8,7 +8,7 @@
 use std::sync::atomic::AtomicBool;
 
 use qdepth_measure::Nanos;
-use qdepth_media::{OpenMedia, Spelled};
+use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_workload::{Choices, PlanFile, resolve, shipped_plan_text};
 
 const LOADS: [(&str, &str, u32, u64); 6] = [
@@ -23,8 +23,8 @@ const ROUNDS: usize = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let only = std::env::args().nth(1);
-    for (spelling, profile, outstanding, seconds) in LOADS {
-        if only.as_deref().is_some_and(|o| format!("{spelling} {profile} {outstanding}") != o) {
+    for (expression, profile, outstanding, seconds) in LOADS {
+        if only.as_deref().is_some_and(|o| format!("{expression} {profile} {outstanding}") != o) {
             continue;
         }
         let text = format!(
@@ -32,12 +32,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
              warm_up = \"10ms\"\nduration = \"{seconds}s\""
         );
         let file: PlanFile = toml::from_str(&text)?;
-        let spelled = Spelled::read(spelling)?;
+        let medium = TargetExpression::read(expression)?;
         let choices = Choices::default();
-        let point = resolve(&file, &choices, &[spelled.shape()?.into()])?.points.remove(0);
+        let point = resolve(&file, &choices, &[medium.shape()?.into()])?.points.remove(0);
         let mut rates = Vec::new();
         for _ in 0..ROUNDS {
-            let mut target = spelled.open(&OpenMedia::for_point(&point))?;
+            let mut target = medium.open(&OpenMedia::for_point(&point))?;
             let before = cpu_seconds();
             let outcome =
                 target.measure(&point, &AtomicBool::new(false)).ok_or("nothing measured")?;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         rates.sort_by(f64::total_cmp);
         println!(
-            "{spelling:<28} {profile:<12} {outstanding:>4}: {:.1} M/s",
+            "{expression:<28} {profile:<12} {outstanding:>4}: {:.1} M/s",
             rates[ROUNDS / 2] / 1e6
         );
     }
@@ -61,9 +61,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn memory_of_standard() -> Result<u64, Box<dyn std::error::Error>> {
     let mut file: PlanFile = toml::from_str(shipped_plan_text("standard").ok_or("no standard")?)?;
     file.duration = Some(Nanos::from_secs(1));
-    let spelled = Spelled::read("media:p3700-2tb")?;
-    for point in resolve(&file, &Choices::default(), &[spelled.shape()?.into()])?.points {
-        let mut target = spelled.open(&OpenMedia::for_point(&point))?;
+    let medium = TargetExpression::read("media:p3700-2tb")?;
+    for point in resolve(&file, &Choices::default(), &[medium.shape()?.into()])?.points {
+        let mut target = medium.open(&OpenMedia::for_point(&point))?;
         target.measure(&point, &AtomicBool::new(false)).ok_or("nothing measured")?;
     }
     let status = std::fs::read_to_string("/proc/self/status")?;
@@ -71,16 +71,17 @@ fn memory_of_standard() -> Result<u64, Box<dyn std::error::Error>> {
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// CPU time of a request of Database at 512 on a drive of 2 TB, over so many seconds of virtual time.
+/// CPU time of a request of Database at 512 on a drive of 2 TB, over so many seconds of virtual
+/// time.
 fn ns_per_request(seconds: u64) -> Result<f64, Box<dyn std::error::Error>> {
     let text = format!(
         "name = \"linear\"\nprofiles = [\"database\"]\noutstanding = [512]\nduration = \"{seconds}s\""
     );
-    let spelled = Spelled::read("media:p3700-2tb @area=full")?;
+    let medium = TargetExpression::read("media:p3700-2tb @area=full")?;
     let file: PlanFile = toml::from_str(&text)?;
-    let plan = resolve(&file, &Choices::default(), &[spelled.shape()?.into()])?;
+    let plan = resolve(&file, &Choices::default(), &[medium.shape()?.into()])?;
     let point = plan.points.first().ok_or("no point")?;
-    let mut target = spelled.open(&OpenMedia::for_point(point))?;
+    let mut target = medium.open(&OpenMedia::for_point(point))?;
     let before = cpu_seconds();
     let outcome = target.measure(point, &AtomicBool::new(false)).ok_or("nothing measured")?;
     Ok((cpu_seconds() - before) * 1e9 / outcome.issued as f64)

@@ -22,7 +22,7 @@ pub(crate) struct Calendar {
     today: u64,
     /// First slot of each day, in order of time, then of slot.
     first: Box<[u32; DAYS]>,
-    places: Vec<Place>,
+    entries: Vec<SlotEntry>,
     /// Days that hold something, a bit each, and the words of them that do.
     days: [u64; DAYS / 64],
     words: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Calendar {
 
 /// A slot's place on its day, and what its request ends with: together, in one line of the cache.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SlotEntry {
     /// Its end, ns.
     at: u64,
     /// The slot after it.
@@ -48,7 +48,7 @@ impl Calendar {
             day: 10,
             today: 0,
             first: Box::new([NONE; DAYS]),
-            places: vec![Place { at: 0, after: NONE, result: 0 }; slots],
+            entries: vec![SlotEntry { at: 0, after: NONE, result: 0 }; slots],
             days: [0; DAYS / 64],
             words: 0,
             far: BinaryHeap::with_capacity(slots),
@@ -61,7 +61,7 @@ impl Calendar {
     /// inlined.
     #[inline(always)]
     pub(crate) fn push(&mut self, at: u64, slot: u32, result: i32) {
-        self.places[slot as usize].result = result;
+        self.entries[slot as usize].result = result;
         let (soonest, first) = self.earliest;
         if at < soonest || (at == soonest && slot < first) {
             self.earliest = (at, slot);
@@ -81,8 +81,8 @@ impl Calendar {
             self.first[day] = slot;
             self.days[day / 64] |= 1 << (day % 64);
             self.words |= 1 << (day / 64);
-            let place = &mut self.places[slot as usize];
-            (place.at, place.after) = (at, NONE);
+            let entry = &mut self.entries[slot as usize];
+            (entry.at, entry.after) = (at, NONE);
         } else {
             self.insert_among(day, next, at, slot);
         }
@@ -93,18 +93,18 @@ impl Calendar {
     fn insert_among(&mut self, day: usize, mut next: u32, at: u64, slot: u32) {
         let mut former = NONE;
         while next != NONE {
-            let place = self.places[next as usize];
-            if place.at > at || (place.at == at && next > slot) {
+            let entry = self.entries[next as usize];
+            if entry.at > at || (entry.at == at && next > slot) {
                 break;
             }
-            (former, next) = (next, place.after);
+            (former, next) = (next, entry.after);
         }
-        let place = &mut self.places[slot as usize];
-        (place.at, place.after) = (at, next);
+        let entry = &mut self.entries[slot as usize];
+        (entry.at, entry.after) = (at, next);
         if former == NONE {
             self.first[day] = slot;
         } else {
-            self.places[former as usize].after = slot;
+            self.entries[former as usize].after = slot;
         }
     }
 
@@ -124,9 +124,9 @@ impl Calendar {
         for first in self.first.iter_mut() {
             let mut slot = std::mem::replace(first, NONE);
             while slot != NONE {
-                let place = self.places[slot as usize];
-                all.push((place.at, slot));
-                slot = place.after;
+                let entry = self.entries[slot as usize];
+                all.push((entry.at, slot));
+                slot = entry.after;
             }
         }
         (self.days, self.words) = ([0; DAYS / 64], 0);
@@ -166,7 +166,7 @@ impl Calendar {
     #[inline(always)]
     pub(crate) fn take(&mut self) -> i32 {
         let (at, slot) = self.earliest;
-        let Place { after, result, .. } = self.places[slot as usize];
+        let SlotEntry { after, result, .. } = self.entries[slot as usize];
         let day = at >> self.day;
         self.today = day;
         if self.far.is_empty() {
@@ -183,7 +183,7 @@ impl Calendar {
         if self.far.peek() == Some(&Reverse((at, slot))) {
             self.far.pop();
         } else {
-            self.unlink(at >> self.day, self.places[slot as usize].after);
+            self.unlink(at >> self.day, self.entries[slot as usize].after);
         }
         let near = self.near();
         self.earliest = self.far.peek().map_or(near, |Reverse(far)| near.min(*far));
@@ -209,7 +209,7 @@ impl Calendar {
             return EMPTY;
         }
         let slot = self.first[self.first_day() % DAYS];
-        (self.places[slot as usize].at, slot)
+        (self.entries[slot as usize].at, slot)
     }
 }
 

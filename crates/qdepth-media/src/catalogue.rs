@@ -50,7 +50,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MEDIA.iter().map(|(name, _)| *name)
 }
 
-/// Names of the hosts, as a spelling's `@host=` has them.
+/// Names of the hosts, as an expression's `@host=` has them.
 pub fn host_names() -> impl Iterator<Item = &'static str> {
     HOSTS.iter().filter_map(|(name, _)| name.strip_prefix("host-"))
 }

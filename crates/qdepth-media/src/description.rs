@@ -30,8 +30,8 @@ pub struct Format {
     pub parameters: BTreeMap<String, Sourced>,
 }
 
-/// What the maker's data sheet promises at most, as data sheets count: 1 MB is 10^6 bytes. Nothing of
-/// it enters an emulation: it stands beside what came out.
+/// What the maker's data sheet promises at most, as data sheets count: 1 MB is 10^6 bytes. Nothing
+/// of it enters an emulation: it stands beside what came out.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataSheet {
@@ -160,7 +160,7 @@ impl Description {
         }
     }
 
-    /// The numbers that hold for a format and with what a spelling says otherwise.
+    /// The numbers that hold for a format and with what an expression says otherwise.
     pub fn numbers(
         &self,
         name: &str,
@@ -188,7 +188,7 @@ impl Description {
 
     fn no_format(&self, name: &str, format: &str) -> MediaError {
         if self.formats.is_empty() {
-            return MediaError::spelling(
+            return MediaError::expression(
                 &format!("{name}/{format}"),
                 format!("{} has no formatting options", self.title),
             );

@@ -1,10 +1,10 @@
-//! What was discarded of a flash drive and not written since: its pages hold nothing that would have to
-//! be read or collected.
+//! What was discarded of a flash drive and not written since: its pages hold nothing that would
+//! have to be read or collected.
 
 /// Bytes of a page: what can be discarded.
 const PAGE: u64 = 4096;
-/// Words of a part of the drive: 128 MiB, a bit for each page. Room is made for those parts of which
-/// something is discarded.
+/// Words of a part of the drive: 128 MiB, a bit for each page. Room is made for those parts of
+/// which something is discarded.
 const WORDS: usize = 512;
 /// Most parts: a drive of 128 TiB.
 const PARTS_MAX: usize = 1 << 20;

@@ -11,7 +11,7 @@ use crate::calendar::Calendar;
 use crate::host::Host;
 use crate::io::{End, Io};
 use crate::node::{Array, Node};
-use crate::single::{Lane, Single};
+use crate::single::{Single, StreamRoute};
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, Tick, instant, ticks};
 
@@ -26,7 +26,7 @@ pub(crate) enum Typed<'e> {
 
 /// Whose a slot is.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SlotOwner {
     stream: u16,
     node: u16,
 }
@@ -48,8 +48,8 @@ pub struct Emulated {
     nodes: Vec<Node>,
     /// How many of the nodes are those of each target.
     drives: Vec<usize>,
-    lanes: Vec<Lane>,
-    places: Vec<Place>,
+    routes: Vec<StreamRoute>,
+    owners: Vec<SlotOwner>,
     requests: Vec<Io>,
     pending: Calendar,
     /// The last end that was handed back, which may lie ahead of time where answers have a lead.
@@ -69,13 +69,18 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    pub(crate) fn new(host: Host, nodes: Vec<Node>, lanes: Vec<Lane>, outstanding: &[u32]) -> Self {
-        let several = lanes.len() > 1;
+    pub(crate) fn new(
+        host: Host,
+        nodes: Vec<Node>,
+        routes: Vec<StreamRoute>,
+        outstanding: &[u32],
+    ) -> Self {
+        let several = routes.len() > 1;
         let immediate = nodes.iter().all(Node::is_immediate);
-        let last = lanes.len().saturating_sub(1) as u16;
-        let place = |stream: u16| {
-            let node = lanes.get(usize::from(stream)).map_or(0, |lane| lane.node as u16);
-            Place { stream, node }
+        let last = routes.len().saturating_sub(1) as u16;
+        let owner = |stream: u16| {
+            let node = routes.get(usize::from(stream)).map_or(0, |route| route.node as u16);
+            SlotOwner { stream, node }
         };
         let slots = outstanding.iter().map(|slots| (*slots).max(1) as usize).sum::<usize>();
         let slots = slots.max(SLOTS);
@@ -89,11 +94,11 @@ impl Emulated {
             drives: vec![nodes.len()],
             nodes,
             bound: 0,
-            begun: vec![0; lanes.len()],
-            present: vec![0; lanes.len()],
+            begun: vec![0; routes.len()],
+            present: vec![0; routes.len()],
             held: Vec::with_capacity(slots),
-            places: owned.chain(std::iter::repeat(last)).take(slots).map(place).collect(),
-            lanes,
+            owners: owned.chain(std::iter::repeat(last)).take(slots).map(owner).collect(),
+            routes,
             requests: vec![Io { read: true, trim: false, offset: 0, size: 0 }; slots],
             pending: Calendar::new(slots),
             handed: 0,
@@ -104,16 +109,16 @@ impl Emulated {
 
     /// The medium as a type of its own, where it is one of those and under one stream.
     pub(crate) fn typed(&mut self) -> Option<Typed<'_>> {
-        let [lane] = self.lanes[..] else { return None };
+        let [route] = self.routes[..] else { return None };
         // Answers that were handed back ahead of time hold up those that follow.
         if self.staged || self.handed > self.now.0 {
             return None;
         }
         let Self { now, host, nodes, pending, .. } = self;
         match &mut nodes[..] {
-            [Node::Ssd(medium)] => Some(Typed::Ssd(Single { now, host, lane, medium, pending })),
+            [Node::Ssd(medium)] => Some(Typed::Ssd(Single { now, host, route, medium, pending })),
             [Node::Array(medium)] => {
-                Some(Typed::Array(Single { now, host, lane, medium, pending }))
+                Some(Typed::Array(Single { now, host, route, medium, pending }))
             }
             _ => None,
         }
@@ -144,7 +149,7 @@ impl Emulated {
 
     /// Binds the streams to each other: each has the same work to do.
     pub(crate) fn bind(&mut self, bound: u64) {
-        if self.lanes.len() > 1 && bound > 0 {
+        if self.routes.len() > 1 && bound > 0 {
             self.bound = bound;
             self.staged = true;
         }
@@ -157,22 +162,22 @@ impl Emulated {
             let working = self.begun.iter().zip(&self.present).filter(|(_, n)| **n > 0);
             let slowest = working.map(|(begun, _)| *begun).min().unwrap_or(0);
             let may =
-                |slot: &u32| self.begun[self.place(*slot).stream as usize] < slowest + self.bound;
+                |slot: &u32| self.begun[self.owner(*slot).stream as usize] < slowest + self.bound;
             let Some(index) = self.held.iter().position(may) else { return };
             let slot = self.held.remove(index);
-            let stream = self.place(slot).stream;
+            let stream = self.owner(slot).stream;
             self.begun[stream as usize] += 1;
             self.hand_to_host(slot);
         }
     }
 
     #[inline]
-    fn place(&self, slot: u32) -> Place {
-        self.places[slot as usize]
+    fn owner(&self, slot: u32) -> SlotOwner {
+        self.owners[slot as usize]
     }
 
     fn hand_to_host(&mut self, slot: u32) {
-        let Place { stream, node, .. } = self.place(slot);
+        let SlotOwner { stream, node, .. } = self.owner(slot);
         let io = self.requests[slot as usize];
         let further = self.nodes[node as usize].further(io);
         let issued = self.host.process(ticks(self.now), stream as usize, io, further);
@@ -190,7 +195,7 @@ impl Emulated {
     #[inline]
     fn hand_to_medium(&mut self, at: Tick, slot: u32) {
         let io = self.requests[slot as usize];
-        let node = self.place(slot).node;
+        let node = self.owner(slot).node;
         if let Some(end) = self.nodes[node as usize].submit(at, slot, io) {
             self.end(end, io.size);
         }
@@ -209,7 +214,7 @@ impl Emulated {
             self.host_events.pop();
             match stage {
                 Stage::Shared => {
-                    let node = self.place(slot).node;
+                    let node = self.owner(slot).node;
                     let further = self.nodes[node as usize].further(self.requests[slot as usize]);
                     let passed = self.host.share(due, further);
                     self.host_events.push(Reverse((passed, Stage::Medium, slot)));
@@ -249,7 +254,7 @@ impl Emulated {
             }
             let result = self.pending.take();
             self.handed = at;
-            let Place { stream, node } = self.place(slot);
+            let SlotOwner { stream, node } = self.owner(slot);
             if result != 0 {
                 // A sync was never at a medium.
                 self.nodes[node as usize].completed(slot);
@@ -304,9 +309,9 @@ impl Target for Emulated {
             self.pending.push(self.now.0.max(self.handed), slot.0, 0);
             return;
         }
-        let place = self.places[index];
-        let (stream, node) = (place.stream as usize, place.node as usize);
-        let io = self.lanes[stream].io(request);
+        let owner = self.owners[index];
+        let (stream, node) = (owner.stream as usize, owner.node as usize);
+        let io = self.routes[stream].io(request);
         if self.staged {
             self.requests[index] = io;
             if self.bound > 0 {

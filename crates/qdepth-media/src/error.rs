@@ -31,9 +31,9 @@ pub enum MediaError {
         /// Of value and limits; may be empty.
         unit: String,
     },
-    /// A spelling that cannot be read, or an array that cannot be.
+    /// An expression that cannot be read, or an array that cannot be.
     #[error("`{text}`: {why}")]
-    Spelling {
+    Expression {
         /// The part that is wrong.
         text: String,
         /// What is wrong, and what would be right.
@@ -69,7 +69,7 @@ impl MediaError {
         Self::Unknown { what: what.into(), name: name.to_owned(), nearest, known: known.join(", ") }
     }
 
-    pub(crate) fn spelling(text: &str, why: impl Into<String>) -> Self {
-        Self::Spelling { text: text.to_owned(), why: why.into() }
+    pub(crate) fn expression(text: &str, why: impl Into<String>) -> Self {
+        Self::Expression { text: text.to_owned(), why: why.into() }
     }
 }

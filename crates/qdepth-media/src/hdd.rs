@@ -8,7 +8,7 @@ use crate::parameter::Values;
 use crate::tick::{NEVER, Tick, cost, micros, per_kib_at};
 
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct QueuedIo {
     slot: u32,
     io: Io,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Hdd {
     command: Tick,
     hit: [Tick; 2],
     window: usize,
-    waiting: VecDeque<Waiting>,
+    queue: VecDeque<QueuedIo>,
     /// When the mechanics can take the next request.
     free: Tick,
     track: u64,
@@ -50,7 +50,7 @@ impl Hdd {
             command: micros(get("command_us")),
             hit: [micros(get("hit_write_us")), micros(get("hit_read_us"))],
             window: get("queue") as usize,
-            waiting: VecDeque::with_capacity(4096),
+            queue: VecDeque::with_capacity(4096),
             free: 0,
             track: 0,
             next: [u64::MAX; 2],
@@ -67,28 +67,28 @@ impl Hdd {
         let side = usize::from(io.read);
         let contiguous = io.offset == self.next[side];
         self.next[side] = io.offset + u64::from(io.size);
-        if contiguous && self.waiting.is_empty() {
+        if contiguous && self.queue.is_empty() {
             self.free = self.free.max(now) + cost(io.size, self.media_per_kib);
             self.track = io.offset / self.track_bytes;
             self.passing = self.next[side];
             return Some((now + self.hit[side]).max(self.free));
         }
         self.free = self.free.max(now);
-        self.waiting.push_back(Waiting { slot, io });
+        self.queue.push_back(QueuedIo { slot, io });
         None
     }
 
     /// When the mechanics take the next request.
     pub(crate) fn next(&self) -> Tick {
-        if self.waiting.is_empty() { NEVER } else { self.free }
+        if self.queue.is_empty() { NEVER } else { self.free }
     }
 
     /// Takes it.
     pub(crate) fn step(&mut self, ends: &mut Vec<End>) {
-        let reached = |waiting: &Waiting| self.positioning(waiting.io);
-        let best = (0..self.window.min(self.waiting.len()))
-            .min_by_key(|index| self.waiting.get(*index).map_or(NEVER, reached));
-        let Some(chosen) = best.and_then(|index| self.waiting.remove(index)) else { return };
+        let reached = |queued: &QueuedIo| self.positioning(queued.io);
+        let best = (0..self.window.min(self.queue.len()))
+            .min_by_key(|index| self.queue.get(*index).map_or(NEVER, reached));
+        let Some(chosen) = best.and_then(|index| self.queue.remove(index)) else { return };
         let begun = self.free + self.positioning(chosen.io);
         self.free = begun + cost(chosen.io.size, self.media_per_kib);
         self.track = chosen.io.offset / self.track_bytes;
@@ -96,8 +96,8 @@ impl Hdd {
         ends.push(End { slot: chosen.slot, at: self.free, errno: 0 });
     }
 
-    /// From the end of the former request to the first byte: electronics, seek, rotation. None of it
-    /// where that ended: else the electronics' time alone would cost a revolution.
+    /// From the end of the former request to the first byte: electronics, seek, rotation. None of
+    /// it where that ended: else the electronics' time alone would cost a revolution.
     fn positioning(&self, io: Io) -> Tick {
         if io.offset == self.passing {
             return 0;

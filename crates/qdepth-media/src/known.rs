@@ -49,7 +49,7 @@ pub enum Outside {
 
 /// What is asked of a load.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct LoadCharacteristics {
     /// Largest request, bytes.
     pub request_bytes: f64,
     /// Requests in flight, for each drive.
@@ -91,19 +91,19 @@ impl Known {
     }
 
     /// What of a load nothing was measured of.
-    pub fn outside(&self, asked: &Asked) -> Vec<Outside> {
+    pub fn outside(&self, load: &LoadCharacteristics) -> Vec<Outside> {
         let mut outside = Vec::new();
-        let writes = asked.read_share < 1.0;
+        let writes = load.read_share < 1.0;
         if writes && self.read_share[0] >= 1.0 {
             outside.push(Outside::NotKnown("no write was measured".to_owned()));
         }
-        if asked.read_share > 0.0 && self.read_share[1] <= 0.0 {
+        if load.read_share > 0.0 && self.read_share[1] <= 0.0 {
             outside.push(Outside::NotKnown("no read was measured".to_owned()));
         }
-        if asked.random_share > 0.0 && self.random_share[1] <= 0.0 {
+        if load.random_share > 0.0 && self.random_share[1] <= 0.0 {
             outside.push(Outside::NotKnown("no random access was measured".to_owned()));
         }
-        if asked.random_share < 1.0 && self.random_share[0] >= 1.0 {
+        if load.random_share < 1.0 && self.random_share[0] >= 1.0 {
             outside.push(Outside::NotKnown("no sequential access was measured".to_owned()));
         }
         let mut beyond = |what: &str, asked: f64, [low, high]: [f64; 2]| {
@@ -112,9 +112,9 @@ impl Known {
                 outside.push(Outside::Extrapolated(measured));
             }
         };
-        beyond("request of bytes", asked.request_bytes, self.request_bytes);
-        beyond("in flight on each drive", asked.in_flight, self.in_flight);
-        beyond("area of bytes", asked.area_bytes, [0.0, self.area_bytes]);
+        beyond("request of bytes", load.request_bytes, self.request_bytes);
+        beyond("in flight on each drive", load.in_flight, self.in_flight);
+        beyond("area of bytes", load.area_bytes, [0.0, self.area_bytes]);
         outside
     }
 }
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    const ASKED: Asked = Asked {
+    const LOAD: LoadCharacteristics = LoadCharacteristics {
         request_bytes: 8192.0,
         in_flight: 8.0,
         area_bytes: 1e9,
@@ -147,12 +147,12 @@ mod tests {
 
     #[test]
     fn a_load_is_inside_extrapolated_or_not_known() {
-        assert_eq!(known().outside(&ASKED), []);
-        let large = Asked { request_bytes: 1e6, ..ASKED };
+        assert_eq!(known().outside(&LOAD), []);
+        let large = LoadCharacteristics { request_bytes: 1e6, ..LOAD };
         assert!(matches!(known().outside(&large)[..], [Outside::Extrapolated(_)]));
-        let writes = Asked { read_share: 0.5, ..ASKED };
+        let writes = LoadCharacteristics { read_share: 0.5, ..LOAD };
         assert!(matches!(known().outside(&writes)[..], [Outside::NotKnown(_)]));
-        let wide = Asked { area_bytes: 1e12, in_flight: 512.0, ..ASKED };
+        let wide = LoadCharacteristics { area_bytes: 1e12, in_flight: 512.0, ..LOAD };
         assert_eq!(known().outside(&wide).len(), 2);
     }
 

@@ -3,7 +3,7 @@
 //!
 //! A medium is a small set of physical parameters. It sees requests (read or write, offset, size)
 //! and nothing of a profile, an intensity or a published result. Start with [`open`] and
-//! [`Spelled`]; then `ssd.rs`, the drive.
+//! [`TargetExpression`]; then `ssd.rs`, the drive.
 
 mod amplification;
 mod calendar;
@@ -13,6 +13,7 @@ mod description;
 mod discarded;
 mod emulated;
 mod error;
+mod expression;
 mod hdd;
 mod host;
 mod io;
@@ -25,7 +26,6 @@ mod parameter;
 mod pressure;
 mod simple;
 mod single;
-mod spelling;
 mod ssd;
 mod thermal;
 mod tick;
@@ -35,11 +35,11 @@ pub use checked::Checked;
 pub use description::{DataSheet, Description, Format, Sourced};
 pub use emulated::{Emulated, SLOTS};
 pub use error::MediaError;
+pub use expression::{is_emulated, is_file, name_and_format, several};
 pub use host::Settings;
-pub use known::{Asked, Known, Outside};
+pub use known::{Known, LoadCharacteristics, Outside};
 pub use load::{MediaLoad, OpenMedia};
 pub use node::Fault;
-pub use open::{Shape, Spelled, open};
+pub use open::{Shape, TargetExpression, open};
 pub use parameter::{Parameter, Values, parameters};
-pub use spelling::{is_emulated, is_file, name_and_format, several};
 pub use ssd::Wear;

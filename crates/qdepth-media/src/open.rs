@@ -1,4 +1,4 @@
-//! From a spelling to a target: descriptions are read, checked and put together.
+//! From an expression to a target: descriptions are read, checked and put together.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use crate::checked::Checked;
 use crate::description::Description;
 use crate::emulated::Emulated;
 use crate::error::MediaError;
+use crate::expression::{Area, Arrangement, Form, Otherwise, is_file, read, setting_names};
 use crate::hdd::Hdd;
 use crate::host::Host;
 use crate::known::Known;
@@ -18,14 +19,14 @@ use crate::node::{Array, Fault, Faulty, Layout, Node, Queue};
 use crate::parameter::{HOST, Values, parameters};
 use crate::pressure::Pressured;
 use crate::simple::{Servers, Volume};
-use crate::single::Lane;
-use crate::spelling::{Area, Arrangement, Form, Otherwise, is_file, read, setting_names};
+use crate::single::StreamRoute;
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, ticks};
 
-/// Consecutive data on a member of an operating system's RAID (ioDrive paper of 2013, section "PCIe-SSDs in the RAID array").
+/// Consecutive data on a member of an operating system's RAID (ioDrive paper of 2013, section
+/// "PCIe-SSDs in the RAID array").
 const STRIPE: u64 = 64 << 10;
-/// A spelling that stands for no host at all.
+/// An expression that stands for no host at all.
 const NO_HOST: &str = "none";
 
 /// What a spelled target offers.
@@ -55,7 +56,7 @@ impl From<Shape> for TargetShape {
 
 /// A spelled target, read and checked.
 #[derive(Clone, Debug)]
-pub struct Spelled {
+pub struct TargetExpression {
     text: String,
     form: Form,
     otherwise: Otherwise,
@@ -64,15 +65,15 @@ pub struct Spelled {
     own: BTreeMap<String, Description>,
 }
 
-/// Reads a spelling and opens it.
+/// Reads an expression and opens it.
 ///
 /// # Errors
 /// Where a name is unknown, a value is out of its range, or an array cannot be.
-pub fn open(spelling: &str, options: &OpenMedia) -> Result<Emulated, MediaError> {
-    Spelled::read(spelling)?.open(options)
+pub fn open(expression: &str, options: &OpenMedia) -> Result<Emulated, MediaError> {
+    TargetExpression::read(expression)?.open(options)
 }
 
-impl Spelled {
+impl TargetExpression {
     /// Puts its drives into a state of wear, whatever is spelled.
     pub fn set_wear(&mut self, wear: Wear) {
         self.otherwise.wear = Some(wear);
@@ -82,20 +83,20 @@ impl Spelled {
     ///
     /// # Errors
     /// As [`open`].
-    pub fn read(spelling: &str) -> Result<Self, MediaError> {
-        Self::read_with(spelling, &|_| Err("description files are not read here".to_owned()))
+    pub fn read(expression: &str) -> Result<Self, MediaError> {
+        Self::read_with(expression, &|_| Err("description files are not read here".to_owned()))
     }
 
-    /// As [`read`](Self::read); `file` gives the text of a description file by its path, or says why
-    /// not.
+    /// As [`read`](Self::read); `file` gives the text of a description file by its path, or says
+    /// why not.
     ///
     /// # Errors
     /// As [`open`], and where a description file cannot be read or says what cannot be.
     pub fn read_with(
-        spelling: &str,
+        expression: &str,
         file: &dyn Fn(&str) -> Result<String, String>,
     ) -> Result<Self, MediaError> {
-        let (form, otherwise) = read(spelling)?;
+        let (form, otherwise) = read(expression)?;
         let mut own = BTreeMap::new();
         let names = form.media();
         for name in names.into_iter().map(|(name, _)| name).filter(|name| is_file(name)) {
@@ -111,19 +112,19 @@ impl Spelled {
                 None => default_host(&form, &own)?.map(|name| host(&name)).transpose()?,
             },
         };
-        let spelled = Self { text: spelling.trim().to_owned(), form, otherwise, host, own };
+        let target = Self { text: expression.trim().to_owned(), form, otherwise, host, own };
         let probe = OpenMedia {
             seed: 0,
             loads: vec![MediaLoad {
                 outstanding: 1,
-                streams: spelled.shape()?.parts,
+                streams: target.shape()?.parts,
                 area: Extent { offset_bytes: 0, length_bytes: 0 },
                 alignment: 1,
             }],
             wear: None,
         };
-        spelled.open(&probe)?;
-        Ok(spelled)
+        target.open(&probe)?;
+        Ok(target)
     }
 
     /// Gives a parameter of every medium in it, or of its host, another value, as `@name=value`
@@ -301,13 +302,13 @@ impl Spelled {
         options: &OpenMedia,
         others: &[(&Self, &OpenMedia)],
     ) -> Result<Emulated, MediaError> {
-        let (mut nodes, mut lanes, mut drives) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut nodes, mut routes, mut drives) = (Vec::new(), Vec::new(), Vec::new());
         let mut outstanding: Vec<u32> = Vec::new();
         for (target, options) in std::iter::once(&(self, options)).chain(others) {
             let own = target.nodes(options)?;
             let before = nodes.len();
-            let of_own = target.lanes(&target.shape()?, options, own.len()).into_iter();
-            lanes.extend(of_own.map(|lane| Lane { node: before + lane.node, ..lane }));
+            let of_own = target.routes(&target.shape()?, options, own.len()).into_iter();
+            routes.extend(of_own.map(|route| StreamRoute { node: before + route.node, ..route }));
             drives.push(own.len());
             nodes.extend(own);
             for load in &options.loads {
@@ -317,12 +318,12 @@ impl Spelled {
         let host = match &self.host {
             Some(values) => {
                 let values = self.host_values(values)?;
-                let streams = lanes.len() as u32;
+                let streams = routes.len() as u32;
                 Host::new(&values, self.otherwise.ghz, self.otherwise.settings, streams)
             }
-            None => Host::none(lanes.len() as u32),
+            None => Host::none(routes.len() as u32),
         };
-        let mut emulated = Emulated::new(host, nodes, lanes, &outstanding);
+        let mut emulated = Emulated::new(host, nodes, routes, &outstanding);
         emulated.belong(drives);
         if let Some(host) = &self.host {
             emulated.bind(self.host_values(host)?.get("equal_work") as u64);
@@ -333,9 +334,9 @@ impl Spelled {
     /// Whether both are on the same host, so that they share it where they are loaded at the same
     /// time.
     pub fn shares_host(&self, other: &Self) -> bool {
-        let of = |spelled: &Self| {
-            let host = spelled.host.as_ref().map(|host| spelled.host_values(host).ok());
-            (host, spelled.otherwise.ghz, spelled.otherwise.settings)
+        let of = |target: &Self| {
+            let host = target.host.as_ref().map(|host| target.host_values(host).ok());
+            (host, target.otherwise.ghz, target.otherwise.settings)
         };
         self.host.is_some() && of(self) == of(other)
     }
@@ -357,7 +358,7 @@ impl Spelled {
             Form::Independent(members) => members.as_slice(),
             one => std::slice::from_ref(one),
         };
-        let mut maker = Maker { spelled: self, options, made: 0, area: 0.0 };
+        let mut maker = Maker { target: self, options, made: 0, area: 0.0 };
         let parts = f64::from(shape.parts.max(1));
         let share = parts / members.len() as f64;
         maker.area = loaded_bytes(&options.loads) as f64 / parts * share;
@@ -376,12 +377,12 @@ impl Spelled {
     }
 
     /// Streams go round over the independent drives, then over their partitions.
-    fn lanes(&self, shape: &Shape, options: &OpenMedia, nodes: usize) -> Vec<Lane> {
-        let of = |load: &MediaLoad| Self::lanes_of(shape, load, nodes);
+    fn routes(&self, shape: &Shape, options: &OpenMedia, nodes: usize) -> Vec<StreamRoute> {
+        let of = |load: &MediaLoad| Self::routes_of(shape, load, nodes);
         options.loads.iter().flat_map(of).collect()
     }
 
-    fn lanes_of(shape: &Shape, load: &MediaLoad, nodes: usize) -> Vec<Lane> {
+    fn routes_of(shape: &Shape, load: &MediaLoad, nodes: usize) -> Vec<StreamRoute> {
         let streams = load.streams.max(1);
         let part = load.area.length_bytes / u64::from(streams);
         let part = part - part % load.alignment.max(1);
@@ -396,7 +397,7 @@ impl Spelled {
                 } else {
                     (row, 0)
                 };
-                Lane {
+                StreamRoute {
                     node: stream as usize % nodes,
                     from: load.area.offset_bytes + u64::from(stream) * part,
                     to: load.area.offset_bytes + partition * partition_bytes + within * part,
@@ -463,7 +464,7 @@ fn default_host(
 
 /// Makes the parts of a target, counting drives so that each gets its own wear and seed.
 struct Maker<'a> {
-    spelled: &'a Spelled,
+    target: &'a TargetExpression,
     options: &'a OpenMedia,
     made: usize,
     area: f64,
@@ -475,17 +476,17 @@ impl Maker<'_> {
         match form {
             Form::Medium { name, format } => self.medium(name, format.as_deref(), area),
             Form::Array { kind, members, stripe } => self.array(kind, members, *stripe, area),
-            Form::Independent(_) => Err(MediaError::spelling(
-                &self.spelled.text,
+            Form::Independent(_) => Err(MediaError::expression(
+                &self.target.text,
                 "independent(…) must be the outermost: its drives have streams of their own",
             )),
             Form::Pressure(member, bytes_per_s) => {
                 // The writes go over the whole of it, as the paper's do.
-                let capacity = self.spelled.size(member)?.0;
+                let capacity = self.target.size(member)?.0;
                 let node = self.node(member, capacity as f64)?;
                 let Node::Ssd(ssd) = node else {
-                    return Err(MediaError::spelling(
-                        &self.spelled.text,
+                    return Err(MediaError::expression(
+                        &self.target.text,
                         "pressure(…) goes directly around one solid-state drive",
                     ));
                 };
@@ -513,7 +514,7 @@ impl Maker<'_> {
     }
 
     fn medium(&mut self, name: &str, format: Option<&str>, area: f64) -> Result<Node, MediaError> {
-        let (kind, values) = self.spelled.values(name, format)?;
+        let (kind, values) = self.target.values(name, format)?;
         let number = self.made;
         self.made += 1;
         let seed = Seed(self.options.seed).derive("medium").derive(&number.to_string());
@@ -523,7 +524,7 @@ impl Maker<'_> {
             "volume" => Node::Volume(Box::new(Volume::new(&values))),
             _ => {
                 let carried = self.options.wear.as_ref().and_then(|w| w.get(number).copied());
-                let wear = carried.or(self.spelled.otherwise.wear).unwrap_or(Wear::STEADY);
+                let wear = carried.or(self.target.otherwise.wear).unwrap_or(Wear::STEADY);
                 Node::Ssd(Box::new(Ssd::new(&values, area as u64, wear)))
             }
         })
@@ -545,8 +546,8 @@ impl Maker<'_> {
         };
         let mut nodes =
             members.iter().map(|m| self.node(m, area * share)).collect::<Result<Vec<_>, _>>()?;
-        let start = match &self.spelled.host {
-            Some(host) => self.spelled.host_values(host)?.get("file_start_bytes"),
+        let start = match &self.target.host {
+            Some(host) => self.target.host_values(host)?.get("file_start_bytes"),
             None => 0.0,
         };
         let stripe_bytes = stripe.unwrap_or(STRIPE);

@@ -1,5 +1,5 @@
 //! What a description may say: the parameters of each kind of medium, their units, ranges and
-//! meaning. A name that is not here is refused, here and in a spelling's `@name=value`.
+//! meaning. A name that is not here is refused, here and in an expression's `@name=value`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::error::MediaError;
 /// One parameter of a kind of medium or host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its name in descriptions and spellings.
+    /// Its name in descriptions and expressions.
     pub name: &'static str,
     /// Unit of its value; empty for a pure number.
     pub unit: &'static str,

@@ -112,8 +112,8 @@ impl Volume {
         let limit = &mut self.limits[if self.apart { side } else { 0 }];
         let begin = now.max(limit.free);
         limit.credits = (limit.credits + (begin - limit.counted)).min(self.credits_max);
-        // Every I/O costs what is earned in the time of one at the provisioned rate; what lacks of it
-        // is waited for.
+        // Every I/O costs what is earned in the time of one at the provisioned rate; what lacks of
+        // it is waited for.
         let lacks = self.gap.saturating_sub(limit.credits);
         let begin = begin + lacks;
         limit.credits = limit.credits + lacks - self.gap;

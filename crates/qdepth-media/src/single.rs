@@ -11,14 +11,14 @@ use crate::tick::{Tick, instant, ticks};
 
 /// Where the requests of a stream go: which of several independent drives, and from where on.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Lane {
+pub(crate) struct StreamRoute {
     pub(crate) node: usize,
     /// Subtracted from an offset, then `to` is added.
     pub(crate) from: u64,
     pub(crate) to: u64,
 }
 
-impl Lane {
+impl StreamRoute {
     /// A request of the stream as its drive sees it.
     #[inline(always)]
     pub(crate) fn io(self, request: Request) -> Io {
@@ -46,7 +46,7 @@ pub(crate) trait Medium {
 pub(crate) struct Single<'e, M> {
     pub(crate) now: &'e mut Instant,
     pub(crate) host: &'e mut Host,
-    pub(crate) lane: Lane,
+    pub(crate) route: StreamRoute,
     pub(crate) medium: &'e mut M,
     pub(crate) pending: &'e mut Calendar,
 }
@@ -63,7 +63,7 @@ impl<M: Medium> Target for Single<'_, M> {
         if request.direction == Direction::Sync {
             return self.pending.push(now.0, slot.0, 0);
         }
-        let io = self.lane.io(request);
+        let io = self.route.io(request);
         let further = self.medium.further(io);
         let issued = self.host.process(ticks(now), 0, io, further);
         let at = self.host.share(issued, further);

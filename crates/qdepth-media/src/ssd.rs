@@ -141,7 +141,7 @@ pub(crate) struct Ssd {
 
 impl Times {
     /// From the description, where collecting garbage writes `extra` bytes for each byte.
-    fn of(values: &Values, extra: f64) -> Self {
+    fn new(values: &Values, extra: f64) -> Self {
         let get = |name: &str| values.get(name);
         let costs = |path: &str, gather: f64, batch: f64| Costs {
             command: micros(get("command_us")),
@@ -194,7 +194,7 @@ impl Ssd {
         };
         let amplification = collection.amplification(area as f64);
         let cache_bytes = get("cache_gb") * 1e9;
-        let times = Times::of(values, amplification - 1.0);
+        let times = Times::new(values, amplification - 1.0);
         let chunk_kib = (get("die_chunk_kib") as u32).max(1).next_power_of_two();
         Self {
             times,
@@ -224,7 +224,7 @@ impl Ssd {
             // A fresh drive has all of its flash free, a preconditioned one its spare.
             fresh_bytes: if wear.overwritten == 0 { (user + spare) as u64 } else { spare as u64 },
             cache_left: cache_bytes as u64,
-            thermal: Thermal::of(values),
+            thermal: Thermal::from_values(values),
         }
     }
 
@@ -352,9 +352,9 @@ impl Ssd {
         die.read_free
     }
 
-    /// A command without data: it takes the controller and the path as a write's does, and its pages
-    /// hold nothing from then on. What held something is free room, so that as many bytes are written
-    /// at random before garbage is collected again.
+    /// A command without data: it takes the controller and the path as a write's does, and its
+    /// pages hold nothing from then on. What held something is free room, so that as many bytes are
+    /// written at random before garbage is collected again.
     #[cold]
     fn trim(&mut self, now: Tick, io: Io) -> Tick {
         let start = now.max(self.controller_free);
@@ -398,8 +398,8 @@ impl Ssd {
         if ends_after < self.times.spin { 0 } else { batch }
     }
 
-    /// Takes the internal data path for a request's `data`, and for the `collection` that it causes,
-    /// and says when it is through.
+    /// Takes the internal data path for a request's `data`, and for the `collection` that it
+    /// causes, and says when it is through.
     #[inline(always)]
     fn pass(
         &mut self,

@@ -30,7 +30,7 @@ pub(crate) struct Thermal {
 
 impl Thermal {
     /// None where the drive's power under writes is not described.
-    pub(crate) fn of(values: &Values) -> Option<Self> {
+    pub(crate) fn from_values(values: &Values) -> Option<Self> {
         let get = |name| values.get(name);
         let watts = get("watts_write");
         if watts <= 0.0 {

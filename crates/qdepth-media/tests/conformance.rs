@@ -1,26 +1,26 @@
 //! Every medium, format and wrapper under the suite that real targets pass too.
 
 use qdepth_engine::conformance::check;
-use qdepth_media::{Description, MediaLoad, OpenMedia, Spelled, catalogue};
+use qdepth_media::{Description, MediaLoad, OpenMedia, TargetExpression, catalogue};
 use qdepth_workload::Extent;
 
 /// As a load of this many requests in flight would open it.
 #[cfg(test)]
-fn opened(spelling: &str, slots: u32) -> qdepth_media::Emulated {
-    let spelled = Spelled::read(spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
-    let shape = spelled.shape().unwrap();
+fn opened(expression: &str, slots: u32) -> qdepth_media::Emulated {
+    let medium = TargetExpression::read(expression).unwrap_or_else(|e| panic!("{expression}: {e}"));
+    let shape = medium.shape().unwrap();
     let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
     let load =
         MediaLoad { outstanding: slots / shape.parts, streams: shape.parts, area, alignment: 4096 };
     let options = OpenMedia { seed: 1, loads: vec![load], wear: None };
-    spelled.open(&options).unwrap()
+    medium.open(&options).unwrap()
 }
 
 #[cfg(test)]
-fn passes(spelling: &str) {
-    let mut target = opened(spelling, 64);
+fn passes(expression: &str) {
+    let mut target = opened(expression, 64);
     if let Err(broken) = check(&mut target, 64, 1 << 20) {
-        panic!("{spelling}: {broken}");
+        panic!("{expression}: {broken}");
     }
 }
 
@@ -40,7 +40,7 @@ fn every_wrapper_keeps_the_laws_on_every_kind() {
     for medium in
         ["p3700-800gb", "iodrive-320gb", "sas-12g-hdd-450gb", "fixed", "generic-cloud-volume"]
     {
-        for spelling in [
+        for expression in [
             format!("raid0(media:{medium}*2)"),
             format!("raid1(media:{medium}*2)"),
             format!("raid5(media:{medium}*3)"),
@@ -57,7 +57,7 @@ fn every_wrapper_keeps_the_laws_on_every_kind() {
                 "raid5(delay(media:{medium}, 1ms), fault(media:{medium}, hang=1000000), media:{medium})"
             ),
         ] {
-            passes(&spelling);
+            passes(&expression);
         }
     }
     passes("pressure(media:p3700-1600gb, 500MB/s)");

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::common::rate;
 use qdepth_media::{Checked, Description, catalogue, description_text};
 
-/// How the sheets of a kind measure a promise: spelling behind the name, outstanding I/Os,
+/// How the sheets of a kind measure a promise: expression behind the name, outstanding I/Os,
 /// milliseconds.
 #[cfg(test)]
 struct Sheet {
@@ -76,12 +76,12 @@ fn emulated(sheet: &Sheet, key: &str) -> f64 {
     let random = key.starts_with("random");
     let read = if key.contains("_read") { 100 } else { 0 };
     let (behind, outstanding, milliseconds) = if random { sheet.random } else { sheet.sequential };
-    let spelling = format!("media:{} {behind}", sheet.name);
+    let expression = format!("media:{} {behind}", sheet.name);
     let full = behind.contains("@area=full");
     if random {
-        return rate(&spelling, outstanding, milliseconds, &profile(100, read, "4KiB", full));
+        return rate(&expression, outstanding, milliseconds, &profile(100, read, "4KiB", full));
     }
-    let requests = rate(&spelling, outstanding, milliseconds, &profile(0, read, "128KiB", full));
+    let requests = rate(&expression, outstanding, milliseconds, &profile(0, read, "128KiB", full));
     requests * f64::from(128 << 10) / 1e6
 }
 
@@ -104,9 +104,9 @@ fn each_promise_is_reached_at_the_sheets_own_load() {
 /// What sheets promise beside the four maxima.
 #[test]
 fn further_numbers_of_a_sheet_are_reached() {
-    let one = |spelling: &str, outstanding: u32, random: u32, read: u32, size: &str| {
-        let spelling = format!("media:{spelling} @host=none");
-        rate(&spelling, outstanding, 2000, &profile(random, read, size, false))
+    let one = |expression: &str, outstanding: u32, random: u32, read: u32, size: &str| {
+        let expression = format!("media:{expression} @host=none");
+        rate(&expression, outstanding, 2000, &profile(random, read, size, false))
     };
     let fresh = "@state=fresh";
     let of = |name: &str, read: u32| one(&format!("{name} {fresh}"), 1, 100, read, "4KiB");
@@ -130,11 +130,11 @@ fn credits_last_as_documented() {
     {
         let credits = Description::shipped(name).unwrap().parameters["credits"].value;
         near("burst, seconds", credits / (burst - base), seconds, 1e-9);
-        let spelling = format!("media:{name} @credits={}", credits / 100.0);
+        let expression = format!("media:{name} @credits={}", credits / 100.0);
         // The warm-up is a fifth of the window, and takes credits too.
         let window = seconds / 100.0 * 1.25;
         let reads = profile(100, 100, "4KiB", false);
-        let found = rate(&spelling, 32, (window * 1000.0) as u64, &reads);
+        let found = rate(&expression, 32, (window * 1000.0) as u64, &reads);
         let bursting = seconds / 100.0 - window / 5.0;
         let truth = (bursting * burst + (window - bursting) * base) / window;
         near(name, found, truth, 0.01);

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{measured, point};
 use qdepth_engine::Outcome;
-use qdepth_media::{OpenMedia, Spelled};
+use qdepth_media::{OpenMedia, TargetExpression};
 use sha2::{Digest, Sha256};
 
 const MIX: &str = "random = 70\nread = 67\nrequest_size = [{ size = \"8KiB\", weight = 3 }, { size = \"64KiB\", weight = 1 }]\n";
@@ -24,24 +24,24 @@ fn bytes(outcome: &Outcome) -> String {
 }
 
 #[cfg(test)]
-fn hash(spelling: &str, seed: u64) -> String {
-    let mut point = point(spelling, 8, 10, MIX);
+fn hash(expression: &str, seed: u64) -> String {
+    let mut point = point(expression, 8, 10, MIX);
     point.seed = seed;
-    let digest = Sha256::digest(bytes(&measured(spelling, &point)));
+    let digest = Sha256::digest(bytes(&measured(expression, &point)));
     digest.iter().take(8).map(|b| format!("{b:02x}")).collect()
 }
 
 #[test]
 fn a_thousand_seeds_give_the_same_bytes_twice() {
     for seed in 0..1000 {
-        let spelling = [
+        let expression = [
             "media:p3700-800gb",
             "raid0(media:iodrive-320gb*2)",
             "raid5(media:p3700-800gb*3)",
             "independent(media:sas-12g-hdd-450gb*2)",
             "media:fixed @exponential=1 @servers=2",
         ][seed as usize % 5];
-        assert_eq!(hash(spelling, seed), hash(spelling, seed), "{spelling}, seed {seed}");
+        assert_eq!(hash(expression, seed), hash(expression, seed), "{expression}, seed {seed}");
     }
 }
 
@@ -57,18 +57,18 @@ fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
     let paced = "random = 100\nread = 67\nrequest_size = \"4KiB\"\n\
                  arrivals = { kind = \"poisson\", rate = 20000.0 }\n";
     let syncs = "random = 100\nread = 50\nrequest_size = \"8KiB\"\nfsync = { kind = \"every\", writes = 3 }\n";
-    for spelling in
+    for expression in
         ["media:p3700-800gb", "raid0(media:p3700-800gb*3)", "raid1(media:iodrive-320gb*2)"]
     {
         for profile in [MIX, trims, paced, syncs] {
             for outstanding in [1, 7, 256] {
-                let point = point(spelling, outstanding, 40, profile);
-                let any = measured(spelling, &point);
-                let spelled = Spelled::read(spelling).expect("read");
-                let mut target = spelled.open(&OpenMedia::for_point(&point)).expect("opens");
+                let point = point(expression, outstanding, 40, profile);
+                let any = measured(expression, &point);
+                let medium = TargetExpression::read(expression).expect("read");
+                let mut target = medium.open(&OpenMedia::for_point(&point)).expect("opens");
                 let one = target.measure(&point, &AtomicBool::new(false)).expect("measured");
-                assert_eq!(any, one, "{spelling}, {outstanding}: {profile}");
-                assert!(one.completed() > 50, "{spelling}, {outstanding}: {profile}");
+                assert_eq!(any, one, "{expression}, {outstanding}: {profile}");
+                assert!(one.completed() > 50, "{expression}, {outstanding}: {profile}");
             }
         }
     }
@@ -81,8 +81,8 @@ fn every_machine_gives_these_bytes() {
         ("media:fixed @exponential=1 @servers=3 @service_us=90 @host=none", GOLDEN[0]),
         ("raid5(media:fixed*3) @service_us=70 @host=none", GOLDEN[1]),
     ];
-    for (spelling, golden) in fixed {
-        assert_eq!(hash(spelling, 7), golden, "{spelling}");
+    for (expression, golden) in fixed {
+        assert_eq!(hash(expression, 7), golden, "{expression}");
     }
 }
 

@@ -5,7 +5,7 @@
 mod tests {
     use qdepth_engine::{Completions, Slot, Target};
     use qdepth_measure::{Instant, Nanos};
-    use qdepth_media::{Emulated, MediaLoad, OpenMedia, Spelled};
+    use qdepth_media::{Emulated, MediaLoad, OpenMedia, TargetExpression};
     use qdepth_workload::{Direction, Extent, Request};
 
     use crate::common::rate;
@@ -20,11 +20,11 @@ mod tests {
         "media:generic-cloud-volume",
     ];
 
-    fn open(spelling: &str) -> Emulated {
+    fn open(expression: &str) -> Emulated {
         let area = Extent { offset_bytes: 0, length_bytes: 32 << 30 };
         let load = MediaLoad { outstanding: SLOTS, streams: 1, area, alignment: 4096 };
         let options = OpenMedia { loads: vec![load], ..OpenMedia::for_points(&[]) };
-        Spelled::read(spelling).unwrap().open(&options).unwrap()
+        TargetExpression::read(expression).unwrap().open(&options).unwrap()
     }
 
     /// Two thirds reads of 8 KiB, anywhere.
@@ -35,8 +35,8 @@ mod tests {
     }
 
     /// Requests completed in `ms`, looked at every `step` ns.
-    fn served(spelling: &str, ms: u64, step: u64, lead: Nanos) -> u64 {
-        let mut target = open(spelling);
+    fn served(expression: &str, ms: u64, step: u64, lead: Nanos) -> u64 {
+        let mut target = open(expression);
         let mut done = Completions::with_capacity(SLOTS as usize);
         let (mut issued, mut completed) = (0, 0);
         let mut submitted = [Instant(0); SLOTS as usize];
@@ -52,11 +52,11 @@ mod tests {
             assert_eq!(target.now(), clock);
             for end in done.as_slice() {
                 let slot = end.slot.0 as usize;
-                assert!(end.at.0 <= clock.0 + lead.0, "{spelling}: ahead of its lead");
+                assert!(end.at.0 <= clock.0 + lead.0, "{expression}: ahead of its lead");
                 // What an array or a disk decides later is known later, though never after its end.
-                let ahead = if spelling.starts_with("raid") { 0 } else { lead.0 };
+                let ahead = if expression.starts_with("raid") { 0 } else { lead.0 };
                 let late = end.at.0 <= before.0 + ahead && submitted[slot] < before;
-                assert!(!late, "{spelling}: {} at {} with {lead}", end.at.0, clock.0);
+                assert!(!late, "{expression}: {} at {} with {lead}", end.at.0, clock.0);
                 completed += 1;
                 submitted[slot] = clock;
                 target.submit(end.slot, request(issued));
@@ -70,25 +70,25 @@ mod tests {
             target.wait(Instant::NEVER, &mut done).unwrap();
             left += done.as_slice().len() as u32;
         }
-        assert_eq!(issued, completed + u64::from(left), "{spelling}: each ends once");
+        assert_eq!(issued, completed + u64::from(left), "{expression}: each ends once");
         completed
     }
 
     #[test]
     fn nothing_comes_late_and_nothing_is_lost() {
-        for spelling in MEDIA {
+        for expression in MEDIA {
             for lead in [0, 40, 400] {
-                assert!(served(spelling, 200, 3_000, Nanos::from_micros(lead)) > 50);
+                assert!(served(expression, 200, 3_000, Nanos::from_micros(lead)) > 50);
             }
         }
     }
 
     #[test]
     fn a_fine_clock_gives_the_rate_of_virtual_time() {
-        let spelling = "media:p3700-800gb";
-        let found = served(spelling, 300, 200, Nanos::ZERO) as f64 / 0.3;
+        let expression = "media:p3700-800gb";
+        let found = served(expression, 300, 200, Nanos::ZERO) as f64 / 0.3;
         let profile = "random = 100\nread = 67\nrequest_size = \"8KiB\"\n";
-        let truth = rate(spelling, SLOTS, 2000, profile);
+        let truth = rate(expression, SLOTS, 2000, profile);
         assert!((found / truth - 1.0).abs() < 0.02, "{found} instead of {truth}");
     }
 }

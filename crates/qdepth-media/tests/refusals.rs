@@ -2,19 +2,19 @@
 //! panics.
 
 use proptest::prelude::*;
-use qdepth_media::{Description, Spelled};
+use qdepth_media::{Description, TargetExpression};
 
 #[cfg(test)]
-fn refusal(spelling: &str) -> String {
-    match Spelled::read(spelling).and_then(|s| s.shape()) {
-        Ok(_) => panic!("{spelling} was accepted"),
+fn refusal(expression: &str) -> String {
+    match TargetExpression::read(expression).and_then(|s| s.shape()) {
+        Ok(_) => panic!("{expression} was accepted"),
         Err(error) => error.to_string(),
     }
 }
 
 #[test]
 fn each_refusal_says_what_would_be_right() {
-    for (spelling, words) in [
+    for (expression, words) in [
         ("media:p3700-80gb", &["medium `p3700-80gb`", "did you mean `p3700-800gb`"][..]),
         ("media:iodrive-320gb/improved", &["did you mean `improved-write`"]),
         ("media:p3700-800gb/improved", &["no formatting options"]),
@@ -37,9 +37,9 @@ fn each_refusal_says_what_would_be_right() {
         ("raid0(media:null*2", &["parenthesis"]),
         ("media:", &["medium ``"]),
     ] {
-        let said = refusal(spelling);
+        let said = refusal(expression);
         for word in words {
-            assert!(said.contains(word), "{spelling}: `{said}` lacks `{word}`");
+            assert!(said.contains(word), "{expression}: `{said}` lacks `{word}`");
         }
     }
 }
@@ -62,7 +62,7 @@ fn a_data_sheet_promises_rates_and_its_promises_are_the_mediums_own() {
     }
     assert_eq!(described("").unwrap().data_sheet.promises().count(), 0, "those of another drive");
     let facts = |text: &str| {
-        let facts = Spelled::read(text).unwrap().facts();
+        let facts = TargetExpression::read(text).unwrap().facts();
         let promised = facts.into_iter().filter(|(_, key, _)| key.starts_with("data_sheet_"));
         promised.map(|(subject, key, value)| format!("{subject} {key} {value}")).collect::<Vec<_>>()
     };
@@ -75,11 +75,11 @@ fn a_data_sheet_promises_rates_and_its_promises_are_the_mediums_own() {
 proptest! {
     #[test]
     fn no_text_panics(text in "(media:|raid0\\(|raid5\\(|delay\\(|@|\\*|,|\\)|=|[a-z0-9µ/ -]){0,24}") {
-        let _ = Spelled::read(&text).and_then(|s| s.shape());
+        let _ = TargetExpression::read(&text).and_then(|s| s.shape());
     }
 
     #[test]
     fn no_value_of_a_parameter_panics(value in -1e9f64..1e9, name in "(dies|spare_gb|die_chunk_kib|die_program_us|capacity_gb|link_mb_s|buffer_chunks)") {
-        let _ = Spelled::read(&format!("media:p3700-800gb @{name}={value}"));
+        let _ = TargetExpression::read(&format!("media:p3700-800gb @{name}={value}"));
     }
 }

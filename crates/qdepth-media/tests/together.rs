@@ -4,26 +4,27 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{measured, point};
 use qdepth_engine::{Shard, Target, measure_together};
-use qdepth_media::{OpenMedia, Spelled, several};
+use qdepth_media::{OpenMedia, TargetExpression, several};
 use qdepth_workload::Point;
 
 const DATABASE: &str = "random = 100\nread = 67\nrequest_size = \"8KiB\"";
 
 /// Long enough for a share of reads that is within 0.5 %.
 #[cfg(test)]
-fn point_of(spelling: &str, outstanding: u32) -> Point {
-    point(spelling, outstanding, if outstanding == 1 { 2000 } else { 200 }, DATABASE)
+fn point_of(expression: &str, outstanding: u32) -> Point {
+    point(expression, outstanding, if outstanding == 1 { 2000 } else { 200 }, DATABASE)
 }
 
 /// Rates of drives at the same time, each with a load of its own.
 #[cfg(test)]
 fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
-    let spelled: Vec<Spelled> = drives.iter().map(|d| Spelled::read(d).unwrap()).collect();
+    let media: Vec<TargetExpression> =
+        drives.iter().map(|d| TargetExpression::read(d).unwrap()).collect();
     let of = |(seed, drive): (u64, &&str)| Point { seed, ..point_of(drive, outstanding) };
     let points: Vec<Point> = (1..).zip(drives).map(of).collect();
     let options: Vec<OpenMedia> = points.iter().map(OpenMedia::for_point).collect();
-    let others: Vec<_> = spelled[1..].iter().zip(&options[1..]).collect();
-    let mut target = spelled[0].open_beside(&options[0], &others).unwrap();
+    let others: Vec<_> = media[1..].iter().zip(&options[1..]).collect();
+    let mut target = media[0].open_beside(&options[0], &others).unwrap();
     let shards: Vec<Shard<'_>> = points.iter().map(Shard::whole).collect();
     let start = target.now();
     let stop = AtomicBool::new(false);
@@ -63,7 +64,7 @@ fn sixty_four_drives_have_512_outstanding_each() {
 
 #[test]
 fn a_host_is_shared_where_it_is_the_same() {
-    let read = |text: &str| Spelled::read(text).unwrap();
+    let read = |text: &str| TargetExpression::read(text).unwrap();
     let one = read("media:p3700-800gb");
     assert!(one.shares_host(&read("media:p3700-2tb")));
     for other in ["media:iodrive-320gb/advertised", "media:p3700-800gb @cpu=1.6GHz", "media:null"] {
@@ -90,9 +91,9 @@ fn a_number_of_targets_is_spelled_behind_a_star() {
 fn where_a_file_begins_can_be_said() {
     let streaming = "random = 0\nread = 100\nrequest_size = \"64KiB\"";
     let of = |start: &str| {
-        let spelling = format!("raid0(media:p3700-800gb*2) @file_start_bytes={start}");
-        let point = point(&spelling, 2, 100, streaming);
-        let outcome = measured(&spelling, &point);
+        let expression = format!("raid0(media:p3700-800gb*2) @file_start_bytes={start}");
+        let point = point(&expression, 2, 100, streaming);
+        let outcome = measured(&expression, &point);
         outcome.completed() as f64 / outcome.duration.as_secs_f64()
     };
     assert!(of("0") > 2.0 * of("4096"), "{} and {}", of("0"), of("4096"));

@@ -22,9 +22,9 @@ fn mean_response(outcome: &Outcome) -> f64 {
 }
 
 #[cfg(test)]
-fn open_loop(spelling: &str, rate: f64, seconds: u64) -> Outcome {
+fn open_loop(expression: &str, rate: f64, seconds: u64) -> Outcome {
     let profile = format!("{READS_8K}arrivals = {{ kind = \"poisson\", rate = {rate} }}\n");
-    measured(spelling, &point(spelling, 4096, seconds * 1000, &profile))
+    measured(expression, &point(expression, 4096, seconds * 1000, &profile))
 }
 
 /// M/D/1, Pollaczek and Khinchine: W = s + ρ s / (2 (1 − ρ)).
@@ -40,9 +40,9 @@ fn m_d_1() {
 /// M/M/c, Erlang's C: W = s + C / (c μ − λ).
 #[test]
 fn m_m_c() {
-    let spelling = "media:fixed @exponential=1 @servers=4 @host=none";
+    let expression = "media:fixed @exponential=1 @servers=4 @host=none";
     let (servers, rho): (f64, f64) = (4.0, 0.5);
-    let outcome = open_loop(spelling, servers * rho * 10_000.0, 2000);
+    let outcome = open_loop(expression, servers * rho * 10_000.0, 2000);
     let offered = servers * rho;
     let (mut term, mut sum) = (1.0, 0.0);
     for k in 0..4 {
@@ -58,15 +58,16 @@ fn m_m_c() {
 #[test]
 fn closed_network_of_fixed_servers() {
     for (outstanding, servers) in [(1, 1), (1, 8), (4, 8), (8, 8), (64, 8), (512, 3)] {
-        let spelling = format!("media:fixed @servers={servers} @host=none");
-        let found = rate(&spelling, outstanding, 4000, READS_8K);
+        let expression = format!("media:fixed @servers={servers} @host=none");
+        let found = rate(&expression, outstanding, 4000, READS_8K);
         let truth = f64::from(outstanding.min(servers)) * 10_000.0;
         within(&format!("{outstanding} before {servers}"), found, truth, 0.001);
     }
 }
 
 /// One random request at a time on a disk: settling, seek by the square root of the distance
-/// between two places drawn evenly (mean 8/15 of the root of all tracks), half a revolution, transfer.
+/// between two places drawn evenly (mean 8/15 of the root of all tracks), half a revolution,
+/// transfer.
 #[test]
 fn mean_access_of_a_disk() {
     let found = rate(
@@ -106,7 +107,7 @@ fn writes_over_the_whole_capacity_are_those_of_the_data_sheet() {
 /// Little's law on every kind: the requests in flight are the rate times the mean latency.
 #[test]
 fn littles_law() {
-    for spelling in [
+    for expression in [
         "media:p3700-800gb",
         "media:iodrive-320gb/improved-write",
         "media:sas-12g-hdd-450gb",
@@ -117,12 +118,12 @@ fn littles_law() {
     ] {
         for outstanding in [1, 32] {
             let profile = "random = 100\nread = 67\nrequest_size = \"8KiB\"\n";
-            let outcome = measured(spelling, &point(spelling, outstanding, 1000, profile));
+            let outcome = measured(expression, &point(expression, outstanding, 1000, profile));
             let duration = outcome.duration.0 as f64;
             let counted = outcome.in_flight_integral / duration;
             let stamped = outcome.latency_in_window / duration;
-            within(spelling, counted, f64::from(outstanding), 0.001);
-            within(spelling, stamped, f64::from(outstanding), 0.001);
+            within(expression, counted, f64::from(outstanding), 0.001);
+            within(expression, stamped, f64::from(outstanding), 0.001);
         }
     }
 }

@@ -1,5 +1,5 @@
 //! An emulated medium in real time: a block device for any NBD client, at which the medium decides
-//! when each request ends. It is how another program, fio, can be the witness of what the emulation
+//! when each request ends. It is how another program, fio, can check what the emulation
 //! says in virtual time.
 //!
 //! One thread does everything, since the order in which requests reach a medium is part of its

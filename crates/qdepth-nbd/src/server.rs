@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use qdepth_engine::{Completions, Slot, Target};
 use qdepth_measure::{Instant, Nanos};
-use qdepth_media::{Emulated, MediaError, MediaLoad, OpenMedia, SLOTS, Spelled};
+use qdepth_media::{Emulated, MediaError, MediaLoad, OpenMedia, SLOTS, TargetExpression};
 use qdepth_workload::{Direction, Extent, Request};
 use rustix::time::{ClockId, clock_gettime};
 use thiserror::Error;
@@ -19,7 +19,7 @@ use crate::wire::{Command, Kind, LENGTH_MAX};
 
 /// Before a moment that is waited for, and after something was done, this stretch is spent looking:
 /// four times what a kernel is late by in waking a thread.
-const LOOK: Nanos = Nanos::from_micros(200);
+const BUSY_POLL: Nanos = Nanos::from_micros(200);
 /// Longest sleep: a signal is looked for this often.
 const SLEEP: Nanos = Nanos::from_millis(50);
 /// New clients are looked for this often, also while others are busy.
@@ -53,7 +53,7 @@ pub enum ServeError {
 
 /// A request in flight.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct InFlightRequest {
     client: Client,
     command: Command,
     arrived: Instant,
@@ -71,7 +71,7 @@ pub struct Server {
     /// Whether it looks for requests without end, and never sleeps.
     awake: bool,
     /// What is in flight, by slot.
-    waiting: Vec<Option<Waiting>>,
+    in_flight: Vec<Option<InFlightRequest>>,
     free: Vec<u32>,
     bytes_in_flight: u64,
     done: Completions,
@@ -79,37 +79,37 @@ pub struct Server {
 }
 
 impl Server {
-    /// Lets clients in through `listener`. What clients write is kept in `file`, which is empty. Answers leave
-    /// `lead` before the medium's time for them, for the way that they have to the client; none
-    /// before its request has come.
+    /// Lets clients in through `listener`. What clients write is kept in `file`, which is empty.
+    /// Answers leave `lead` before the medium's time for them, for the way that they have to the
+    /// client; none before its request has come.
     ///
     /// # Errors
     /// Where the medium has several parts, or the file cannot be as large as it.
     pub fn new(
-        spelled: &Spelled,
+        target: &TargetExpression,
         listener: UnixListener,
         file: File,
         lead: Nanos,
     ) -> Result<Self, ServeError> {
-        Self::with(spelled, file, lead, |capacity| Clients::new(listener, capacity))
+        Self::with(target, file, lead, |capacity| Clients::new(listener, capacity))
     }
 
     /// One client, past the negotiation, and nobody else.
-    pub(crate) fn of_one(
-        spelled: &Spelled,
+    pub(crate) fn for_client(
+        target: &TargetExpression,
         client: UnixStream,
         file: File,
     ) -> Result<Self, ServeError> {
-        Self::with(spelled, file, Nanos::ZERO, |capacity| Clients::alone(client, capacity))
+        Self::with(target, file, Nanos::ZERO, |capacity| Clients::alone(client, capacity))
     }
 
     fn with(
-        spelled: &Spelled,
+        target: &TargetExpression,
         file: File,
         lead: Nanos,
         clients: impl FnOnce(u64) -> io::Result<Clients>,
     ) -> Result<Self, ServeError> {
-        let (medium, capacity) = open(spelled)?;
+        let (medium, capacity) = open(target)?;
         let store = Store::new(file, capacity)
             .map_err(|source| ServeError::Store { bytes: capacity, source })?;
         let clients = clients(capacity)?;
@@ -121,7 +121,7 @@ impl Server {
             begun: clock(),
             lead,
             awake: false,
-            waiting: vec![None; SLOTS],
+            in_flight: vec![None; SLOTS],
             free: (0..SLOTS as u32).rev().collect(),
             bytes_in_flight: 0,
             done: Completions::with_capacity(SLOTS),
@@ -156,7 +156,7 @@ impl Server {
             self.clients.send();
             if received || ended || taken {
                 active = now;
-            } else if !self.awake && now.since(active) >= LOOK {
+            } else if !self.awake && now.since(active) >= BUSY_POLL {
                 self.sleep(now)?;
             }
             if welcomed.is_none_or(|before| now.since(before) >= WELCOME) {
@@ -187,24 +187,24 @@ impl Server {
         self.medium.keep_up(now, self.lead, &mut self.done);
         for index in 0..self.done.as_slice().len() {
             let done = self.done.as_slice()[index];
-            let Some(waiting) = self.waiting[done.slot.0 as usize].take() else { continue };
+            let Some(request) = self.in_flight[done.slot.0 as usize].take() else { continue };
             self.free.push(done.slot.0);
-            self.bytes_in_flight -= u64::from(waiting.command.length);
-            let due = Instant(done.at.0.saturating_sub(self.lead.0)).max(waiting.arrived);
-            self.served.service_time.record(done.at.since(waiting.arrived));
+            self.bytes_in_flight -= u64::from(request.command.length);
+            let due = Instant(done.at.0.saturating_sub(self.lead.0)).max(request.arrived);
+            self.served.service_time.record(done.at.since(request.arrived));
             self.served.late.record(now.since(due));
-            self.answer(&waiting, done.result.min(0).abs());
+            self.answer(&request, done.result.min(0).abs());
         }
         !self.done.as_slice().is_empty()
     }
 
-    fn answer(&mut self, waiting: &Waiting, errno: i32) {
-        self.served.count(&waiting.command, errno == 0);
-        let Some(connection) = self.clients.get(waiting.client) else { return };
-        let reads = errno == 0 && waiting.command.kind == Kind::Read;
-        let length = if reads { waiting.command.length as usize } else { 0 };
-        connection.answer(waiting.command.cookie, length, |data| match errno {
-            0 => self.store.read(waiting.command.offset, data).map_err(|e| errno_of(&e)),
+    fn answer(&mut self, request: &InFlightRequest, errno: i32) {
+        self.served.count(&request.command, errno == 0);
+        let Some(connection) = self.clients.get(request.client) else { return };
+        let reads = errno == 0 && request.command.kind == Kind::Read;
+        let length = if reads { request.command.length as usize } else { 0 };
+        connection.answer(request.command.cookie, length, |data| match errno {
+            0 => self.store.read(request.command.offset, data).map_err(|e| errno_of(&e)),
             _ => Err(errno),
         });
     }
@@ -249,27 +249,27 @@ impl Server {
             Kind::Flush | Kind::Disconnect => (0, Direction::Sync),
             Kind::Unknown => (EINVAL, Direction::Sync),
         };
-        let waiting = Waiting { client, command, arrived };
+        let request = InFlightRequest { client, command, arrived };
         let slot = if errno == 0 { self.free.pop() } else { None };
         match slot {
-            Some(slot) => self.submit(slot, waiting, direction),
-            None => self.answer(&waiting, errno),
+            Some(slot) => self.submit(slot, request, direction),
+            None => self.answer(&request, errno),
         }
         true
     }
 
-    fn submit(&mut self, slot: u32, waiting: Waiting, direction: Direction) {
-        let Command { offset, length, .. } = waiting.command;
+    fn submit(&mut self, slot: u32, request: InFlightRequest, direction: Direction) {
+        let Command { offset, length, .. } = request.command;
         let (offset, size) = if direction == Direction::Sync { (0, 0) } else { (offset, length) };
         self.bytes_in_flight += u64::from(length);
-        self.waiting[slot as usize] = Some(waiting);
+        self.in_flight[slot as usize] = Some(request);
         self.medium.submit(Slot(slot), Request { direction, offset, size });
     }
 
     /// Sleeps where nothing is due soon.
     fn sleep(&self, now: Instant) -> io::Result<()> {
         let due = self.medium.next_due().map_or(SLEEP, |due| due.since(now));
-        let sleep = due.saturating_sub(self.lead).saturating_sub(LOOK).min(SLEEP);
+        let sleep = due.saturating_sub(self.lead).saturating_sub(BUSY_POLL).min(SLEEP);
         if sleep == Nanos::ZERO { Ok(()) } else { self.clients.sleep(sleep) }
     }
 }
@@ -280,11 +280,11 @@ pub(crate) fn clock() -> Nanos {
 }
 
 /// The medium under a load that nobody knows yet: one stream, as many requests in flight as can be.
-pub(crate) fn open(spelled: &Spelled) -> Result<(Emulated, u64), MediaError> {
-    let shape = spelled.shape()?;
+pub(crate) fn open(target: &TargetExpression) -> Result<(Emulated, u64), MediaError> {
+    let shape = target.shape()?;
     if shape.parts > 1 {
-        return Err(MediaError::Spelling {
-            text: spelled.text().to_owned(),
+        return Err(MediaError::Expression {
+            text: target.text().to_owned(),
             why: "its parts have streams of their own, which one block device cannot tell apart: \
                   serve each drive by itself, without independent(…) and @processes"
                 .to_owned(),
@@ -292,7 +292,7 @@ pub(crate) fn open(spelled: &Spelled) -> Result<(Emulated, u64), MediaError> {
     }
     let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes };
     let load = MediaLoad { outstanding: SLOTS as u32, streams: 1, area, alignment: 1 };
-    let medium = spelled.open(&OpenMedia { seed: 0, loads: vec![load], wear: None })?;
+    let medium = target.open(&OpenMedia { seed: 0, loads: vec![load], wear: None })?;
     Ok((medium, shape.usable_bytes))
 }
 

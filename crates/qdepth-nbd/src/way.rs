@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use qdepth_engine::{Completions, Slot, Target};
 use qdepth_measure::{LatencyHistogram, Nanos};
-use qdepth_media::{MediaError, Spelled};
+use qdepth_media::{MediaError, TargetExpression};
 use qdepth_workload::{Direction, Request};
 
 use crate::server::{ServeError, Server, clock, open};
@@ -53,9 +53,9 @@ impl Way {
     /// # Errors
     /// Where a pair of sockets cannot be made or read.
     pub fn measured(file: File, awake: bool) -> Result<Self, ServeError> {
-        let nothing = Spelled::read("media:null")?;
+        let nothing = TargetExpression::read("media:null")?;
         let (client, ours) = UnixStream::pair()?;
-        let server = Server::of_one(&nothing, ours, file)?.busy_polling(awake);
+        let server = Server::for_client(&nothing, ours, file)?.busy_polling(awake);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| {
@@ -83,8 +83,8 @@ impl Way {
     ///
     /// # Errors
     /// Where it cannot be opened.
-    pub fn outlook(&self, spelled: &Spelled) -> Result<Outlook, MediaError> {
-        let medium = mean_read(spelled)?;
+    pub fn outlook(&self, target: &TargetExpression) -> Result<Outlook, MediaError> {
+        let medium = mean_read(target)?;
         Ok(Outlook { medium, fits: medium >= self.lead() })
     }
 }
@@ -115,8 +115,8 @@ fn ask(mut stream: UnixStream) -> io::Result<Way> {
 }
 
 /// The medium's own time for a small read at random, nothing else in flight.
-fn mean_read(spelled: &Spelled) -> Result<Nanos, MediaError> {
-    let (mut medium, capacity) = open(spelled)?;
+fn mean_read(target: &TargetExpression) -> Result<Nanos, MediaError> {
+    let (mut medium, capacity) = open(target)?;
     let blocks = capacity / u64::from(BYTES);
     let mut done = Completions::with_capacity(1);
     let mut sum = Nanos::ZERO;

@@ -14,7 +14,7 @@ mod tests {
 
     use nbd::client::{NbdClient, handshake};
     use qdepth_measure::Nanos;
-    use qdepth_media::Spelled;
+    use qdepth_media::TargetExpression;
     use qdepth_nbd::{Served, Server};
 
     const MS: u64 = 1_000_000;
@@ -25,13 +25,13 @@ mod tests {
         thread: JoinHandle<Served>,
     }
 
-    fn serve(spelling: &str) -> Serving {
+    fn serve(expression: &str) -> Serving {
         let folder = tempfile::tempdir().unwrap();
-        let spelled = Spelled::read(spelling).unwrap();
+        let target = TargetExpression::read(expression).unwrap();
         let data = tempfile::tempfile_in(folder.path()).unwrap();
         let socket = folder.path().join("socket");
         let listener = UnixListener::bind(socket).unwrap();
-        let server = Server::new(&spelled, listener, data, Nanos::ZERO).unwrap();
+        let server = Server::new(&target, listener, data, Nanos::ZERO).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || server.serve(&stopped, false).unwrap());
@@ -124,8 +124,8 @@ mod tests {
         assert!(times.min().unwrap().0 >= 50 * MS && times.max().unwrap().0 < 200 * MS);
     }
 
-    fn qdepth_capacity(spelling: &str) -> u64 {
-        Spelled::read(spelling).unwrap().shape().unwrap().usable_bytes
+    fn qdepth_capacity(expression: &str) -> u64 {
+        TargetExpression::read(expression).unwrap().shape().unwrap().usable_bytes
     }
 
     #[test]
@@ -287,10 +287,10 @@ mod tests {
     #[test]
     fn parts_with_streams_of_their_own_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let spelled = Spelled::read("independent(media:null*2)").unwrap();
+        let target = TargetExpression::read("independent(media:null*2)").unwrap();
         let data = tempfile::tempfile().unwrap();
         let listener = UnixListener::bind(folder.path().join("socket")).unwrap();
-        let refused = Server::new(&spelled, listener, data, Nanos::ZERO).unwrap_err().to_string();
+        let refused = Server::new(&target, listener, data, Nanos::ZERO).unwrap_err().to_string();
         assert!(refused.contains("serve each drive by itself"), "{refused}");
     }
 }

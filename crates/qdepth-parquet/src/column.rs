@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const fn of(value: &Value<'_>) -> Self {
+    pub(crate) const fn from_value(value: &Value<'_>) -> Self {
         match value {
             Value::Text(_) => Self::Text,
             Value::Whole(_) => Self::Whole,
@@ -103,10 +103,11 @@ impl Column {
         }
     }
 
-    /// Adds a value; one that is not of the column's kind, or is beyond what the type can say, is none.
+    /// Adds a value; one that is not of the column's kind, or is beyond what the type can say, is
+    /// none.
     pub(crate) fn push(&mut self, value: &Value<'_>) {
         let is_there = match value {
-            _ if Kind::of(value) != self.kind => false,
+            _ if Kind::from_value(value) != self.kind => false,
             Value::Text(text) => text.as_deref().map(|text| self.push_text(text)).is_some(),
             Value::Flag(is_so) => is_so.map(|is_so| self.flags.push(is_so)).is_some(),
             Value::Real(figure) => {

@@ -8,7 +8,7 @@ use crate::thrift::{Of, Struct};
 /// Bytes that are held of a table before they become a group of rows.
 const GROUP_BYTES: usize = 16 << 20;
 /// Looking how much is held costs as much as a few rows.
-const LOOK_EVERY: u64 = 1024;
+const SIZE_CHECK_ROWS: u64 = 1024;
 const MAGIC: &[u8] = b"PAR1";
 /// Stands behind the first magic number, so that the door for files knows our tables.
 const OURS: &[u8] = b"qdepth\0\0\0\0\0\0";
@@ -67,7 +67,7 @@ impl Sheet {
                 column.push(&field.value);
             }
             self.rows_of_group += 1;
-            let looks = self.rows_of_group.is_multiple_of(LOOK_EVERY);
+            let looks = self.rows_of_group.is_multiple_of(SIZE_CHECK_ROWS);
             if looks && self.columns.iter().map(Column::held).sum::<usize>() >= self.group_bytes {
                 self.close_group(&mut bytes);
             }
@@ -142,5 +142,5 @@ impl Sheet {
 }
 
 fn named(field: &Field<'_>) -> (String, Kind) {
-    (field.name.clone().into_owned(), Kind::of(&field.value))
+    (field.name.clone().into_owned(), Kind::from_value(&field.value))
 }

@@ -22,18 +22,20 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["--version" | "-V"] => say(&format!("qdepth-pdf {}", env!("CARGO_PKG_VERSION")), 0),
-        ["--help" | "-h"] => say(USAGE, 0),
+        ["--version" | "-V"] => {
+            print_and_exit(&format!("qdepth-pdf {}", env!("CARGO_PKG_VERSION")), 0)
+        }
+        ["--help" | "-h"] => print_and_exit(USAGE, 0),
         [folder, output] => match write(Path::new(folder), Path::new(output)) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => say(&format!("qdepth-pdf: {error}"), error.status()),
+            Err(error) => print_and_exit(&format!("qdepth-pdf: {error}"), error.status()),
         },
-        _ => say(USAGE, 2),
+        _ => print_and_exit(USAGE, 2),
     }
 }
 
 #[expect(clippy::print_stderr, reason = "the one place where the program says something")]
-fn say(text: &str, status: u8) -> ExitCode {
+fn print_and_exit(text: &str, status: u8) -> ExitCode {
     eprintln!("{}", visible(text, Lines::Many));
     ExitCode::from(status)
 }

@@ -62,18 +62,18 @@ fn list(folders: &[PathBuf]) -> String {
 pub(crate) fn pdf(folder: &Path, fonts: Vec<Font>) -> Result<Vec<u8>, PdfError> {
     let world = Folder::new(folder, fonts)?;
     let document = typst::compile::<PagedDocument>(&world).output;
-    let document = document.map_err(|errors| PdfError::Typst(world.told(&errors)))?;
+    let document = document.map_err(|errors| PdfError::Typst(world.render(&errors)))?;
     let written = |standards: PdfStandards| {
         let creator = Smart::Custom(Some(format!("qdepth-pdf {}", env!("CARGO_PKG_VERSION"))));
         typst_pdf::pdf(&document, &PdfOptions { creator, standards, ..PdfOptions::default() })
     };
-    // Accessible by ISO 14289-1 (PDF/UA-1); what lacks something for that, as a picture of somebody's
-    // without words, is a tagged PDF all the same.
+    // Accessible by ISO 14289-1 (PDF/UA-1); what lacks something for that, as a picture of
+    // somebody's without words, is a tagged PDF all the same.
     let accessible = PdfStandards::new(&[PdfStandard::Ua_1]).ok().map(&written);
     if let Some(Ok(pdf)) = accessible {
         return Ok(pdf);
     }
-    written(PdfStandards::default()).map_err(|errors| PdfError::Typst(world.told(&errors)))
+    written(PdfStandards::default()).map_err(|errors| PdfError::Typst(world.render(&errors)))
 }
 
 struct Folder {
@@ -100,7 +100,7 @@ impl Folder {
     }
 
     /// The errors with their lines.
-    fn told(&self, errors: &[SourceDiagnostic]) -> String {
+    fn render(&self, errors: &[SourceDiagnostic]) -> String {
         let one = |error: &SourceDiagnostic| {
             let line = self.range(error.span).and_then(|r| self.main.lines().byte_to_line(r.start));
             let line = line.map_or_else(String::new, |line| format!("line {}: ", line + 1));

@@ -55,7 +55,7 @@ pub(crate) fn entries(run: &RunRecord, points: &[PointRecord]) -> Vec<ComparedEn
     let cells: Vec<(Cell<'_>, PointSummary)> = cells(comparison, points)
         .into_iter()
         .map(|cell| {
-            let summary = PointSummary::of(&cell.whole);
+            let summary = PointSummary::from_point(&cell.whole);
             (cell, summary)
         })
         .collect();
@@ -93,7 +93,8 @@ fn divided(
 
 fn entry(cell: &Cell<'_>, summary: &PointSummary, divided: Option<Estimate>) -> ComparedEntry {
     let ends = |estimate: &Estimate| estimate.interval.map(|(low, high)| [low, high]);
-    let parts: Vec<f64> = cell.parts.iter().map(|p| PointSummary::of(p).io_per_s.value).collect();
+    let parts: Vec<f64> =
+        cell.parts.iter().map(|p| PointSummary::from_point(p).io_per_s.value).collect();
     let (first_done_ns, last_done_ns) = cell.done_ns();
     ComparedEntry {
         variant: cell.variant,

@@ -97,7 +97,7 @@ pub struct TargetEntry {
     /// Its name, unique within the run.
     pub name: String,
     /// As the user spelled it.
-    pub spelling: String,
+    pub expression: String,
     /// `directory`, `file`, `block-device` or `emulated`.
     pub kind: String,
     /// The area under load, bytes.
@@ -189,7 +189,7 @@ pub fn document(run: &RunRecord, points: &[PointRecord]) -> Document {
         },
         environment: run.environment.iter().map(observation).collect(),
         targets: run.targets.iter().map(target).collect(),
-        points: points.iter().map(|point| entry(&Shown::of(run, point))).collect(),
+        points: points.iter().map(|point| entry(&Shown::new(run, point))).collect(),
         compared: entries(run, points),
         findings: run.findings.iter().map(finding).collect(),
     }
@@ -209,7 +209,7 @@ fn target(target: &TargetRecord) -> TargetEntry {
     TargetEntry {
         index: target.index,
         name: target.name.clone(),
-        spelling: target.spelling.clone(),
+        expression: target.expression.clone(),
         kind: target.kind.as_str().to_owned(),
         area_bytes: target.area_bytes,
         engine: target.engine.clone(),

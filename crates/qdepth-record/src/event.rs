@@ -18,7 +18,8 @@ pub enum RunEvent {
     RunStarted(RunStarted),
     /// A point begins, with its warm-up; those of a group begin at the same time.
     PointStarted(PointStarted),
-    /// A second of a point's measured window has passed, or what was left of it or of a visit to it.
+    /// A second of a point's measured window has passed, or what was left of it or of a visit to
+    /// it.
     Interval(Interval),
     /// A second of a machine that measures has passed.
     Machine(Machine),
@@ -123,8 +124,8 @@ pub struct Interval {
     pub trimmed_bytes: u64,
     /// Mean of completed − issued, ns; null without I/Os.
     pub service_time_mean_ns: Option<f64>,
-    /// Mean response time, ns: in an open loop it counts from when the request was due; null without
-    /// I/Os.
+    /// Mean response time, ns: in an open loop it counts from when the request was due; null
+    /// without I/Os.
     pub response_time_mean_ns: Option<f64>,
     /// 95 % interval of the rate since the window began, I/Os per second, low and high; null where
     /// none can be given honestly yet.
@@ -156,7 +157,7 @@ pub struct Machine {
     pub io_per_s: f64,
     /// Bytes that they moved, a second.
     pub bytes_per_s: f64,
-    /// What went on beside them, by name, the unit in the name; the names of a point's `witnesses`:
+    /// What went on beside them, by name, the unit in the name; the names of a point's `monitors`:
     /// `cpu busy_share`, `nvme0n1 celsius`.
     pub values: BTreeMap<String, f64>,
 }

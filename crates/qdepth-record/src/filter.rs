@@ -5,7 +5,8 @@ use crate::headline::RunHeadline;
 /// What a run must be like; what is not given chooses nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Words, each of which stands in its id, plan, host, time, notes or a target; whatever the case.
+    /// Words, each of which stands in its id, plan, host, time, notes or a target; whatever the
+    /// case.
     pub words: Vec<String>,
     /// Words, each of which stands in one of its notes, whatever the case.
     pub notes: Vec<String>,

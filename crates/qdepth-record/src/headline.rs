@@ -104,8 +104,8 @@ pub struct RunsEntry {
     pub points_planned: u32,
     /// Whether time was invented: then nothing of the run was measured on storage.
     pub emulated: bool,
-    /// Whether what is stored of the run is not what was written. Of a long list only the newest 100
-    /// are read whole: of the others `qdepth logbook check` tells.
+    /// Whether what is stored of the run is not what was written. Of a long list only the newest
+    /// 100 are read whole: of the others `qdepth logbook check` tells.
     pub damaged: bool,
     /// What persons noted of it (`qdepth note`), in the order of noting.
     pub notes: Vec<String>,

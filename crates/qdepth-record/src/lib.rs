@@ -36,13 +36,13 @@ pub use headline::{
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
 pub use point::{
     ByDirection, Column, CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, Latency,
-    LatencyByDirection, LatencySummary, PointEntry, PointRecord, PointSummary, Stored,
-    WitnessEntry, follows, percentile_name,
+    LatencyByDirection, LatencySummary, MonitorEntry, PointEntry, PointRecord, PointSummary,
+    Stored, follows, percentile_name,
 };
 pub use record::{
     ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
-    KernelCounts, MEASUREMENT_VERSION, Observation, RunRecord, RunState, StatedLatency, TargetKind,
-    TargetRecord, VariantRecord, WitnessRecord,
+    KernelCounts, MEASUREMENT_VERSION, MonitorRecord, Observation, RunRecord, RunState,
+    StatedLatency, TargetKind, TargetRecord, VariantRecord,
 };
 pub use step::shown_step;
 pub use table::export_csv;

@@ -83,7 +83,7 @@ pub struct TargetRecord {
     /// Its place in the run, from 0.
     pub index: u32,
     /// As the user spelled it.
-    pub spelling: String,
+    pub expression: String,
     /// A name for tables and legends, unique within the run.
     pub name: String,
     /// What kind of thing.
@@ -344,9 +344,9 @@ pub struct KernelCounts {
     pub written_bytes: u64,
 }
 
-/// What a witness said at one moment of a point.
+/// What a monitor said at one moment of a point.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct WitnessRecord {
+pub struct MonitorRecord {
     /// Nanoseconds from the first look, which is just before the load begins (warm-up included), to
     /// the end of the second that this is of.
     pub at_ns: u64,

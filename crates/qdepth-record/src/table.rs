@@ -45,7 +45,7 @@ pub(crate) fn header() -> Vec<String> {
         "duration_ns",
         "ended_by",
         "tolerance",
-        "looks",
+        "interim_checks",
         "io_per_s",
         "io_per_s_low",
         "io_per_s_high",

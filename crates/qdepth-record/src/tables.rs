@@ -1,5 +1,5 @@
-//! Runs as tables with typed columns: what columnar files hold, and CSV a part of. Names are those of
-//! the JSON documents and of CSV.
+//! Runs as tables with typed columns: what columnar files hold, and CSV a part of. Names are those
+//! of the JSON documents and of CSV.
 
 use std::collections::BTreeMap;
 
@@ -40,8 +40,8 @@ pub enum TableOf {
     Points,
     /// A row a slice of a point's series.
     Intervals,
-    /// A row a second of a witness of a point.
-    Witnesses,
+    /// A row a second of a monitor of a point.
+    Monitors,
     /// A row a kind of failed I/Os of a point.
     Errors,
     /// A row a doubt about a point or a run.
@@ -56,7 +56,7 @@ impl TableOf {
         Self::Facts,
         Self::Points,
         Self::Intervals,
-        Self::Witnesses,
+        Self::Monitors,
         Self::Errors,
         Self::Findings,
     ];
@@ -69,7 +69,7 @@ impl TableOf {
             Self::Facts => "facts",
             Self::Points => "points",
             Self::Intervals => "intervals",
-            Self::Witnesses => "witnesses",
+            Self::Monitors => "monitors",
             Self::Errors => "errors",
             Self::Findings => "findings",
         }
@@ -83,7 +83,7 @@ impl TableOf {
             Self::Facts => "a fact of the machine, or of the storage below a target",
             Self::Points => "a point: a load profile at one intensity on one target",
             Self::Intervals => "a slice of a point's series",
-            Self::Witnesses => "what a witness of the machine said at one moment of a point",
+            Self::Monitors => "what a monitor of the machine said at one moment of a point",
             Self::Errors => "failed I/Os of one kind of a point",
             Self::Findings => "a doubt about a point, or about a run",
         }
@@ -111,8 +111,8 @@ impl TableOf {
                 let slices = (0_u64..).zip(&point.intervals);
                 slices.for_each(|(slice, of)| row(interval_fields((run, point), slice, of)));
             }),
-            Self::Witnesses => points.iter().for_each(|point| {
-                point.witnesses.iter().for_each(|said| {
+            Self::Monitors => points.iter().for_each(|point| {
+                point.monitors.iter().for_each(|said| {
                     let mut fields = key(run, point);
                     fields.extend([
                         Field::new(
@@ -174,7 +174,7 @@ fn something() -> (RunHeadline, RunRecord, Vec<PointRecord>) {
     };
     let target = TargetRecord {
         index: 0,
-        spelling: String::new(),
+        expression: String::new(),
         name: String::new(),
         kind: TargetKind::File,
         area_bytes: 0,
@@ -185,7 +185,7 @@ fn something() -> (RunHeadline, RunRecord, Vec<PointRecord>) {
     let doubt = || Finding::remark(qdepth_measure::Code::Buffered);
     let mut point = PointRecord {
         intervals: vec![IntervalRecord::default()],
-        witnesses: vec![Default::default()],
+        monitors: vec![Default::default()],
         findings: vec![doubt()],
         ..PointRecord::default()
     };
@@ -325,7 +325,7 @@ fn target_fields<'a>(run: &'a RunRecord, target: &'a TargetRecord) -> Vec<Field<
             "Its name, unique within the run: `target` of the points",
             text(&target.name),
         ),
-        Field::new("spelling", "As the user spelled it", text(&target.spelling)),
+        Field::new("expression", "As the user spelled it", text(&target.expression)),
         Field::new(
             "kind",
             "`directory`, `file`, `block-device` or `emulated`",

@@ -29,7 +29,7 @@ pub struct EmulatedPoint {
 impl EmulatedPoint {
     /// From what completed in a window of `duration_ns`, and the sum of its service times. None
     /// where nothing did.
-    pub fn of(completed: u64, bytes: u64, duration_ns: u64, times_ns: u128) -> Option<Self> {
+    pub fn new(completed: u64, bytes: u64, duration_ns: u64, times_ns: u128) -> Option<Self> {
         let seconds = duration_ns as f64 / 1e9;
         (completed > 0 && duration_ns > 0).then(|| Self {
             io_per_s: completed as f64 / seconds,
@@ -40,7 +40,8 @@ impl EmulatedPoint {
 }
 
 impl EmulatedPoint {
-    /// Loads at the same time as one: rates add, times are the mean over all requests. None of none.
+    /// Loads at the same time as one: rates add, times are the mean over all requests. None of
+    /// none.
     pub fn together(points: &[Self]) -> Option<Self> {
         let sum = |of: &dyn Fn(&Self) -> f64| points.iter().map(of).sum::<f64>();
         let io_per_s = sum(&|p| p.io_per_s);
@@ -252,7 +253,7 @@ impl Comparison {
 
 /// Puts what was emulated beside what was published.
 pub fn compare(reference: &Reference, emulation: Emulation) -> Comparison {
-    let noise = Noise::of(&reference.published);
+    let noise = Noise::from_published(&reference.published);
     let figures: Vec<ComparedFigure> =
         reference.published.iter().map(|p| figure(reference, &noise, &emulation, p)).collect();
     let relations: Vec<ComparedRelation> =
@@ -332,7 +333,7 @@ fn shade(emulation: &Emulation, cell: &Shaded) -> ComparedShade {
     let figures = AsEmulated(emulation);
     let both = cell.emulated.value(&figures).zip(cell.reference.value(&figures));
     let increase = both.map(|(value, reference)| value / reference - 1.0);
-    ComparedShade { shaded: cell.clone(), increase, class: increase.map(Class::of) }
+    ComparedShade { shaded: cell.clone(), increase, class: increase.map(Class::from_increase) }
 }
 
 fn errors<'a>(figures: impl Iterator<Item = &'a ComparedFigure>) -> Errors {

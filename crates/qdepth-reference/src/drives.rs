@@ -112,7 +112,7 @@ impl Reference {
 
     /// The medium that a target is, where it is one as it was described, alone.
     fn medium(&self, target: &str) -> Option<&str> {
-        let name = self.target(target)?.spelling.strip_prefix(MEDIUM)?;
+        let name = self.target(target)?.expression.strip_prefix(MEDIUM)?;
         (!name.contains('@')).then_some(name)
     }
 }

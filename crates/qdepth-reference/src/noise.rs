@@ -39,7 +39,7 @@ const PAIRS: [(&str, &str); 2] = [
 
 impl Noise {
     /// The noise of these figures.
-    pub(crate) fn of(published: &[Published]) -> Self {
+    pub(crate) fn from_published(published: &[Published]) -> Self {
         let mut noise = Self::default();
         for (place, figure) in published.iter().enumerate() {
             for other in &published[place + 1..] {

@@ -24,7 +24,7 @@ pub enum Class {
 
 impl Class {
     /// The class of an increase, a share: 0.3 is 30 %.
-    pub fn of(increase: f64) -> Self {
+    pub fn from_increase(increase: f64) -> Self {
         match increase {
             i if i > 1.2 => Self::Dark,
             i if i > 0.6 => Self::Middle,

@@ -23,23 +23,23 @@ pub struct Target {
     /// As in expressions.
     pub name: String,
     /// As on the command line.
-    pub spelling: String,
+    pub expression: String,
     /// What the number of a point counts.
     #[serde(default)]
     pub intensity: Intensity,
 }
 
 impl Target {
-    /// Whether the spelling names this medium and no other.
+    /// Whether the expression names this medium and no other.
     pub(crate) fn is_of(&self, medium: &str) -> bool {
         let end = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
-        let mut named = self.spelling.split("media:").skip(1);
+        let mut named = self.expression.split("media:").skip(1);
         let is = |rest: &str| rest.split(end).next() == Some(medium);
         named.next().is_some_and(is) && named.all(is)
     }
 }
 
-fn one() -> u32 {
+fn default_times() -> u32 {
     1
 }
 
@@ -72,7 +72,7 @@ pub struct Line {
     /// Which target.
     pub target: String,
     /// Intensities of the target in one place of the axis: 4 where the axis counts a drive of four.
-    #[serde(default = "one")]
+    #[serde(default = "default_times")]
     pub times: u32,
 }
 

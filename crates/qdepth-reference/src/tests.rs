@@ -78,7 +78,7 @@ fn damaged_relations_targets_and_diagrams_are_refused_in_words() {
         "reference/relations.toml, r-1: `1 < `: column 5: the end stands where a number, a point or a function is expected"
     );
     assert!(relation("use = \"perhaps\"").contains("unknown variant `perhaps`"));
-    let target = "[[target]]\nname = \"a\"\nspelling = \"media:a\"\nintensity = \"threads\"\n";
+    let target = "[[target]]\nname = \"a\"\nexpression = \"media:a\"\nintensity = \"threads\"\n";
     let error = targets::read_targets(target).expect_err("threads").to_string();
     assert!(error.contains("line 4") && error.contains("`streams`"), "{error}");
     let diagram = "[[diagram]]\ndocument = \"d\"\nsection = \"s\"\ntitle = \"t\"\nquantity = \"speed\"\nload = \"x\"\nintensities = [1]\nlines = []\n";
@@ -160,7 +160,7 @@ fn the_noise_floor_is_that_of_the_notes() {
     // and 512 outstanding I/Os, Improved beside Maximum Write 13.5, 3.2 and 3.9 %, over the 180
     // cells; of those, the Improved cells of arrays above 1 are not in our data.
     let reference = Reference::shipped().unwrap();
-    let noise = crate::noise::Noise::of(&reference.published);
+    let noise = crate::noise::Noise::from_published(&reference.published);
     let at = |outstanding: &str| {
         let figure = reference.published.iter().find(|p| {
             p.document == "iodrive" && p.place == "table" && p.outstanding == outstanding

@@ -159,7 +159,7 @@ fn classes_of_grey_end_where_the_table_says() {
         (1.20, Class::Middle),
         (1.201, Class::Dark),
     ] {
-        assert_eq!(Class::of(increase), class, "{increase}");
+        assert_eq!(Class::from_increase(increase), class, "{increase}");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::compose::{fact, literal};
 use crate::document::{Block, Cell, Cover, Document, Row, Section, Table};
 use crate::number::{percent, thousands, three_digits};
 use crate::section::sweep::tables::text;
-use crate::words::{self, CertificateWords, Lang, entry, say, words};
+use crate::words::{self, CertificateWords, Lang, entry, fill_in, words};
 
 /// The proofs, a row each.
 pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
@@ -17,7 +17,7 @@ pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
             ProofOutcome::Failed => Cell::alarm(outcome),
             _ => Cell::plain(outcome),
         };
-        let [what, found, bar] = told(words, proof);
+        let [what, found, bar] = proof_cells(words, proof);
         let cells = vec![outcome, Cell::head(what), Cell::plain(found), Cell::plain(bar)];
         Row { cells, ..Row::default() }
     };
@@ -38,7 +38,7 @@ fn outcome(words: &CertificateWords, outcome: ProofOutcome) -> &'static str {
 }
 
 /// What a proof is of, what was found, and its bar.
-fn told(words: &CertificateWords, proof: &ProofRecord) -> [String; 3] {
+fn proof_cells(words: &CertificateWords, proof: &ProofRecord) -> [String; 3] {
     let Some([what, found, bar]) = entry(words.proofs, &proof.code) else {
         return [proof.code.clone(), proof.why.clone().unwrap_or_default(), String::new()];
     };
@@ -52,8 +52,8 @@ fn told(words: &CertificateWords, proof: &ProofRecord) -> [String; 3] {
         .map(|(name, value)| shown(is_rate, name, *value))
         .collect();
     values.push(("subject", proof.subject.clone()));
-    let found = proof.why.clone().unwrap_or_else(|| say(found, &values));
-    [say(what, &values), found, say(bar, &values)]
+    let found = proof.why.clone().unwrap_or_else(|| fill_in(found, &values));
+    [fill_in(what, &values), found, fill_in(bar, &values)]
 }
 
 /// A value of a proof with its name, as it is printed.
@@ -78,7 +78,7 @@ pub fn certificate_sentence(certificate: &CertificateRecord, lang: Lang) -> Stri
     let words = words(lang).certificate;
     let count = |outcome| certificate.count(outcome);
     let failed = certificate.proofs.iter().filter(|p| p.outcome == ProofOutcome::Failed);
-    let which: Vec<String> = failed.map(|proof| told(words, proof)[0].clone()).collect();
+    let which: Vec<String> = failed.map(|proof| proof_cells(words, proof)[0].clone()).collect();
     let place = match certificate.outcome {
         ProofOutcome::Passed => 0,
         ProofOutcome::Failed => 1,
@@ -91,7 +91,7 @@ pub fn certificate_sentence(certificate: &CertificateRecord, lang: Lang) -> Stri
         ("open", count(ProofOutcome::NotTried).to_string()),
         ("which", which.join(words::words(lang).list[0])),
     ];
-    say(words.answers[place], &values)
+    fill_in(words.answers[place], &values)
 }
 
 /// Title, and below it when and where: two lines.
@@ -104,7 +104,7 @@ pub fn certificate_head(certificate: &CertificateRecord, lang: Lang) -> [String;
         ("kernel", or_unknown(&certificate.kernel)),
         ("at", certificate.at.clone()),
     ];
-    [words.title, words.subtitle].map(|template| say(template, &values))
+    [words.title, words.subtitle].map(|template| fill_in(template, &values))
 }
 
 /// Composes the certificate as a page.

@@ -17,6 +17,7 @@ use crate::section::comparison::{self, Compared};
 use crate::section::explain::{self, recommendation};
 use crate::section::findings::findings;
 use crate::section::machine;
+use crate::section::monitors;
 use crate::section::paper::practice::practice;
 use crate::section::paper::{self, Paper, conclusion};
 use crate::section::pressure;
@@ -27,9 +28,8 @@ use crate::section::sweep::sentences;
 use crate::section::sweep::series;
 use crate::section::sweep::tables;
 use crate::section::timeline;
-use crate::section::witnesses;
 use crate::view::{Load, View};
-use crate::words::{Lang, about, aside, counted, say};
+use crate::words::{Lang, about, aside, counted, fill_in};
 
 /// A run and its points.
 pub type Measured = (RunRecord, Vec<PointRecord>);
@@ -51,8 +51,8 @@ pub struct Telling {
     pub published: Vec<PublishedDrive>,
     /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
     pub redact: bool,
-    /// Ids of the runs that processes are measuring right now, where that is known: another one that
-    /// never ended was killed.
+    /// Ids of the runs that processes are measuring right now, where that is known: another one
+    /// that never ended was killed.
     pub alive: Option<BTreeSet<String>>,
 }
 
@@ -70,22 +70,22 @@ pub fn compose(run: &RunRecord, points: &[PointRecord], telling: impl Into<Telli
     let results = results_hash(run, points);
     if telling.redact {
         let (run, points) = redact::redacted(run, points);
-        let compared = Compared::of(&run, &points);
+        let compared = Compared::from_run(&run, &points);
         let view = View::new(&run, &points, compared.as_ref(), &telling);
-        return told(&view, &telling, &results);
+        return compose_view(&view, &telling, &results);
     }
-    let compared = Compared::of(run, points);
-    told(&View::new(run, points, compared.as_ref(), &telling), &telling, &results)
+    let compared = Compared::from_run(run, points);
+    compose_view(&View::new(run, points, compared.as_ref(), &telling), &telling, &results)
 }
 
-fn told(view: &View<'_>, telling: &Telling, results: &str) -> Document {
+fn compose_view(view: &View<'_>, telling: &Telling, results: &str) -> Document {
     let (run, words) = (view.run, view.words);
     let targets = sentences::targets(view);
-    let own = telling.paper.title.of(telling.lang);
+    let own = telling.paper.title.in_lang(telling.lang);
     let title =
-        if own.is_empty() { say(words.title, &[("targets", targets)]) } else { own.to_owned() };
+        if own.is_empty() { fill_in(words.title, &[("targets", targets)]) } else { own.to_owned() };
     let title = if own.is_empty() { view.marked(title) } else { title };
-    let subtitle = say(
+    let subtitle = fill_in(
         words.subtitle,
         &[
             ("date", sentences::date(&run.started_at, words)),
@@ -93,7 +93,7 @@ fn told(view: &View<'_>, telling: &Telling, results: &str) -> Document {
             ("version", run.qdepth_version.clone()),
         ],
     );
-    let opening = telling.paper.opening.of(telling.lang);
+    let opening = telling.paper.opening.in_lang(telling.lang);
     let opening = (!opening.is_empty()).then(|| opening.to_owned());
     let day = run.ended_at.as_deref().unwrap_or(&run.started_at);
     let (paper, logo) = (&telling.paper, telling.logo.as_ref());
@@ -127,7 +127,7 @@ pub fn summary_sentences(
     points: &[PointRecord],
     telling: impl Into<Telling>,
 ) -> Vec<String> {
-    let compared = Compared::of(run, points);
+    let compared = Compared::from_run(run, points);
     sentences::summary(&View::new(run, points, compared.as_ref(), &telling.into()))
 }
 
@@ -138,7 +138,7 @@ pub fn doubts_in_words(
     points: &[PointRecord],
     telling: impl Into<Telling>,
 ) -> Vec<String> {
-    let compared = Compared::of(run, points);
+    let compared = Compared::from_run(run, points);
     let telling = telling.into();
     let view = View::new(run, points, compared.as_ref(), &telling);
     let mut said = Vec::new();
@@ -164,7 +164,7 @@ pub fn point_tables(
     telling: impl Into<Telling>,
 ) -> Vec<Table> {
     let telling = telling.into();
-    let compared = Compared::of(run, points);
+    let compared = Compared::from_run(run, points);
     let view = View::new(run, points, compared.as_ref(), &telling);
     untraced(tables_of(&view, compared.is_some()))
 }
@@ -221,7 +221,7 @@ pub(crate) fn banners(view: &View<'_>) -> Vec<Banner> {
         };
         let why = view.run.retracted().unwrap_or_default().trim_end_matches(['.', '。']).to_owned();
         let values = [("missing", missing), ("why", why)];
-        Banner { label: label.to_owned(), text: say(text, &values) }
+        Banner { label: label.to_owned(), text: fill_in(text, &values) }
     };
     let retracted = view.run.retracted().map(|_| banner(view.words.retracted));
     let emulated = view.run.emulated.then(|| banner(view.words.emulated));
@@ -263,14 +263,14 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
             ("area", number::binary_bytes(target.area_bytes as f64)),
             ("engine", target.engine.clone()),
         ];
-        let name = if run.emulated || target.name == target.spelling {
-            target.spelling.clone()
+        let name = if run.emulated || target.name == target.expression {
+            target.expression.clone()
         } else {
-            format!("{} ({})", target.name, target.spelling)
+            format!("{} ({})", target.name, target.expression)
         };
-        let details = say(words.area, &values);
+        let details = fill_in(words.area, &values);
         // Very many are told by what they are, not one by one.
-        let crowd = run.targets.len() > EACH;
+        let crowd = run.targets.len() > TARGETS_LISTED_MAX;
         match told.iter_mut().find(|(of, names)| *of == details && (crowd || names[0] == name)) {
             Some((_, names)) => names.push(name),
             None => told.push((details, vec![name])),
@@ -289,13 +289,13 @@ fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
     facts.extend(
         run.ended_at.as_ref().map(|at| fact(words.ended, sentences::moment(at, view.words))),
     );
-    let points = say(
+    let points = fill_in(
         words.points,
         &[("measured", view.points().count().to_string()), ("planned", view.planned().to_string())],
     );
     let state = [state_words(view)[0], points.as_str()].join(view.words.list[0]);
     facts.push(fact(words.state, state));
-    let version = say(
+    let version = fill_in(
         words.version_value,
         &[("version", run.qdepth_version.clone()), ("method", run.measurement_version.to_string())],
     );
@@ -327,7 +327,8 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     // Behind what it came to: a reader wants the results, and looks up how they were had.
     all.push(section("method", names.method, method(&[view])));
     all.push(section("points", names.points, all_points(view)));
-    // Behind the results, as the ioDrive paper has it: it is long, and most readers only look things up in it.
+    // Behind the results, as the ioDrive paper has it: it is long, and most readers only look
+    // things up in it.
     all.push(section("environment", names.environment, environment(view)));
     all.push(section("reproduce", names.reproduce, reproduce(view, results)));
     all.extend(paper::closing(view));
@@ -380,7 +381,7 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
         let mut blocks = vec![Block::Heading(load.title.clone())];
         if drawn.is_empty() {
             let profile = [("profile", load.title.clone())];
-            blocks.push(Block::Paragraph(say(words.not_drawn, &profile)));
+            blocks.push(Block::Paragraph(fill_in(words.not_drawn, &profile)));
         } else {
             blocks.extend(series::of_load(view, load).into_iter().map(Block::Paragraph));
             blocks.push(Block::Pictures(drawn));
@@ -394,7 +395,7 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
 }
 
 /// Targets that have a line each among the facts.
-const EACH: usize = 12;
+const TARGETS_LISTED_MAX: usize = 12;
 
 /// Points of which a report has tables; more go with it as a file.
 const TABLED: usize = 400;
@@ -422,7 +423,7 @@ pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {
     let steps = Steps::new(view);
     let detailed = steps.are_write_pressure() || Bandwidth::new(view).is_some();
     let stepped = detailed.then(|| pressure::tables::loads(view, &steps));
-    let tables = swept.chain(stepped).chain(witnesses::table(view)).map(Block::Table);
+    let tables = swept.chain(stepped).chain(monitors::table(view)).map(Block::Table);
     marked(view, tables.collect())
 }
 

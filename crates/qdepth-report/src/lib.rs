@@ -3,8 +3,8 @@
 //!
 //! [`compose`] turns a run and its points into a [`Document`]; [`html`] prints it as one
 //! self-contained file. [`point_tables`] and [`summary_sentences`] serve the terminal.
-//! [`finding_text`] words a doubt, [`host_tables`] a machine. [`compose_reproduction`] is the page of published figures beside
-//! emulated ones.
+//! [`finding_text`] words a doubt, [`host_tables`] a machine. [`compose_reproduction`] is the page
+//! of published figures beside emulated ones.
 //!
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
 
@@ -29,7 +29,7 @@ pub use certificate::{
 };
 pub use compare::{
     EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RunFigures, SniaWindow, SteadyPoint,
-    SteadyTold, Trend, TrendAsked, TrendChange, TrendRow, TrendRun, Versus, VersusDifference,
+    SteadyTold, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus, VersusDifference,
     VersusRow, VersusSchema, VersusSide, VersusUnmatched, compose_trend, compose_versus, documents,
     repeated, repeated_json, repeated_schema, repeated_table, rounds_sentences, steady_json,
     steady_schema, steady_sentences, steady_table, steady_told, trend, trend_json, trend_of,

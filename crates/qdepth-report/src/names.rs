@@ -2,7 +2,7 @@
 
 use qdepth_record::{RunRecord, TargetKind};
 
-use crate::words::{Words, say};
+use crate::words::{Words, fill_in};
 
 /// The key of the fact that says what an emulated medium is called.
 const PRODUCT: &str = "product";
@@ -18,19 +18,19 @@ pub(crate) fn shown(run: &RunRecord, words: &Words, name: &str) -> String {
     let Some(target) = target else { return name.to_owned() };
     match target.kind {
         TargetKind::Directory | TargetKind::File => on_devices(words, name),
-        TargetKind::BlockDevice => model_first(&target.spelling, name),
+        TargetKind::BlockDevice => model_first(&target.expression, name),
         TargetKind::Emulated => name.to_owned(),
     }
 }
 
 /// `/dev/nvme0n1 (INTEL SSDPEDMD800G4)` as `INTEL SSDPEDMD800G4 (nvme0n1)`: the product is what a
 /// reader asks for, the node tells two of them apart.
-fn model_first(spelling: &str, name: &str) -> String {
-    let model = name.strip_prefix(spelling).and_then(|rest| rest.strip_prefix(" ("));
+fn model_first(expression: &str, name: &str) -> String {
+    let model = name.strip_prefix(expression).and_then(|rest| rest.strip_prefix(" ("));
     let Some((model, number)) = model.and_then(|rest| rest.rsplit_once(')')) else {
         return name.to_owned();
     };
-    let node = spelling.rsplit('/').next().unwrap_or(spelling);
+    let node = expression.rsplit('/').next().unwrap_or(expression);
     format!("{} ({node}){number}", model.trim())
 }
 
@@ -45,7 +45,7 @@ fn on_devices(words: &Words, name: &str) -> String {
         ("devices", devices.to_owned()),
         ("number", number.to_owned()),
     ];
-    say(words.answer.on_devices, &values)
+    fill_in(words.answer.on_devices, &values)
 }
 
 /// What a description is called; else the name that it has in the catalogue.

@@ -29,12 +29,12 @@ const SHORTEST: usize = 3;
 
 /// The run and its points with pseudonyms in every text.
 pub(crate) fn redacted(run: &RunRecord, points: &[PointRecord]) -> Measured {
-    Names::of(std::iter::once(run)).hidden(run, points)
+    Names::from_runs(std::iter::once(run)).hidden(run, points)
 }
 
 /// The same of several runs: what has the same name has the same pseudonym in all of them.
 pub(crate) fn all_redacted(runs: &[Measured]) -> Vec<Measured> {
-    let names = Names::of(runs.iter().map(|(run, _)| run));
+    let names = Names::from_runs(runs.iter().map(|(run, _)| run));
     runs.iter().map(|(run, points)| names.hidden(run, points)).collect()
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn all_redacted(runs: &[Measured]) -> Vec<Measured> {
 struct Names(Vec<(String, String)>);
 
 impl Names {
-    fn of<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
+    fn from_runs<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
         let mut found: Vec<(String, &str)> = Vec::new();
         for run in runs {
             let facts = run.targets.iter().flat_map(|target| &target.facts);
@@ -51,7 +51,7 @@ impl Names {
             }
             for target in &run.targets {
                 if matches!(target.kind, TargetKind::Directory | TargetKind::File) {
-                    found.push((target.spelling.clone(), "path"));
+                    found.push((target.expression.clone(), "path"));
                 }
             }
         }
@@ -90,7 +90,7 @@ impl Names {
     fn hide_in_run(&self, run: &mut RunRecord) {
         run.environment.iter_mut().for_each(|seen| self.hide_in(seen));
         for target in &mut run.targets {
-            self.hide(&mut target.spelling);
+            self.hide(&mut target.expression);
             self.hide(&mut target.name);
             target.facts.iter_mut().for_each(|seen| self.hide_in(seen));
         }
@@ -146,10 +146,10 @@ mod tests {
         run.targets[1].facts.push(fact("nvme1n1", "serial", "S4EWNX0M999999"));
         run.targets[1].facts.push(fact("file_system", "mount_point", "/srv/secret"));
         run.targets[1].kind = TargetKind::Directory;
-        run.targets[1].spelling = "/srv/secret/bench".into();
+        run.targets[1].expression = "/srv/secret/bench".into();
         run.targets[1].name = "/srv/secret/bench on db7.example.org".into();
         run.findings.push(
-            Finding::remark(qdepth_measure::Code::WitnessMissing).label("why", "no S4EWNX0M123456"),
+            Finding::remark(qdepth_measure::Code::MonitorMissing).label("why", "no S4EWNX0M123456"),
         );
         run
     }

@@ -5,7 +5,7 @@ use crate::document::{Align, Cell, Column, Table};
 use crate::view::{Point, View};
 
 /// The places of a point; of a column of a comparison those of its drives or processes.
-pub(crate) fn of(view: &View<'_>, point: &Point<'_>) -> Vec<u32> {
+pub(crate) fn point_indices(view: &View<'_>, point: &Point<'_>) -> Vec<u32> {
     match view.compared.and_then(|compared| compared.cell(point.record)) {
         Some(cell) => cell.parts.iter().map(|part| part.index).collect(),
         None => vec![point.record.index],
@@ -17,7 +17,7 @@ pub(crate) fn of_all<'p, 'a: 'p>(
     view: &View<'_>,
     points: impl IntoIterator<Item = &'p Point<'a>>,
 ) -> Vec<u32> {
-    points.into_iter().flat_map(|point| of(view, point)).collect()
+    points.into_iter().flat_map(|point| point_indices(view, point)).collect()
 }
 
 /// `4, 49`; places that follow one another as `4–7`.

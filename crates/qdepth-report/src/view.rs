@@ -15,7 +15,7 @@ use crate::names;
 use crate::number;
 use crate::section::comparison::Compared;
 use crate::section::paper::Paper;
-use crate::words::{Lang, Words, aside, counted, say, title_of, told, words};
+use crate::words::{Lang, Words, aside, counted, fill_in, title_of, translated, words};
 
 /// The percentiles with a column of their own.
 pub(crate) const QUANTILES: [(f64, &str); 4] =
@@ -79,7 +79,8 @@ impl Point<'_> {
     pub(crate) fn main(&self) -> &Estimate {
         if self.record.reported_as_throughput { &self.mib_per_s } else { &self.summary.io_per_s }
     }
-    /// Reads, writes and trims together. The response time, which in a closed loop is the service time.
+    /// Reads, writes and trims together. The response time, which in a closed loop is the service
+    /// time.
     pub(crate) fn latency(&self) -> &LatencySummary {
         &self.summary.response_time.all
     }
@@ -223,7 +224,7 @@ impl<'a> View<'a> {
             None => of_target(),
         };
         known.unwrap_or_else(|| {
-            say(self.words.tables.target_fallback, &[("index", (index + 1).to_string())])
+            fill_in(self.words.tables.target_fallback, &[("index", (index + 1).to_string())])
         })
     }
 
@@ -273,7 +274,7 @@ impl<'a> View<'a> {
 
     /// The name of a step, from its title in the records.
     pub(crate) fn step(&self, title: &str) -> String {
-        number::step(&told(self.lang, title))
+        number::step(&translated(self.lang, title))
     }
 
     /// The name of a figure of a latency.
@@ -358,7 +359,7 @@ fn distinguish(loads: &mut [Load<'_>], words: &Words) {
         let apart: Vec<String> = (0..3).filter(differs).map(|place| own[place].clone()).collect();
         if !apart.is_empty() {
             let values = [("title", load.title.clone()), ("apart", apart.join(words.list[0]))];
-            load.title = say(words.tables.load_title, &values);
+            load.title = fill_in(words.tables.load_title, &values);
         }
     }
 }
@@ -372,7 +373,7 @@ pub(crate) fn arrivals(record: &PointRecord, words: &Words) -> String {
 }
 
 fn point(record: &PointRecord) -> Point<'_> {
-    let summary = PointSummary::of(record);
+    let summary = PointSummary::from_point(record);
     let io_per_s = &summary.io_per_s;
     let (completed, bytes) = (record.completed(), record.bytes());
     let one_size = (completed as f64 * record.request_size_mean_bytes - bytes as f64).abs() < 0.5;

@@ -9,8 +9,8 @@ use crate::number;
 pub use qdepth_words::Lang;
 pub(crate) use qdepth_words::{
     CampaignWords, CertificateWords, CompareWords, ComparisonWords, HostWords, PtsWords,
-    ReproductionWords, Words, about, aside, counted, entry, fact_name, fill, heading, say, told,
-    words,
+    ReproductionWords, Words, about, aside, counted, entry, fact_name, fill, fill_in, heading,
+    translated, words,
 };
 
 /// The title of a load profile; that of a shipped one in the language of the words.
@@ -26,7 +26,7 @@ pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
 /// A load in words: the title of its profile, and its step where it has such.
 pub(crate) fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
     let title = title_of(profile, title, words(lang));
-    if step.is_empty() { title } else { [title, told(lang, step)].join(words(lang).phrase) }
+    if step.is_empty() { title } else { [title, translated(lang, step)].join(words(lang).phrase) }
 }
 
 /// A finding in words.
@@ -59,7 +59,7 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
             all.fold((*value, *value), |(low, high), next| (low.min(*next), high.max(*next)));
         let [low, high] = [low, high].map(|value| figure_text(name, value));
         let span = [("low", low.clone()), ("high", high.clone())];
-        values.insert(name, if low == high { low } else { say(words.findings.span, &span) });
+        values.insert(name, if low == high { low } else { fill_in(words.findings.span, &span) });
     }
     FindingText {
         title: title.to_owned(),
@@ -70,7 +70,7 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
 
 /// From the one to the other.
 pub(crate) fn span(lang: Lang, [low, high]: [String; 2]) -> String {
-    say(words(lang).findings.span, &[("low", low), ("high", high)])
+    fill_in(words(lang).findings.span, &[("low", low), ("high", high)])
 }
 
 /// A figure of a finding with the unit that its name carries.
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn the_words_of_the_reference_data_are_told_in_japanese() {
         let reference = Reference::shipped().unwrap();
-        let assert_told = |text: &str| assert!(is_japanese(&told(Lang::Ja, text)), "{text}");
+        let assert_told = |text: &str| assert!(is_japanese(&translated(Lang::Ja, text)), "{text}");
         reference.goals.iter().for_each(|goal| assert_told(&goal.title));
         reference.diagrams.iter().for_each(|diagram| assert_told(&diagram.title));
         // Names of what stands in the machine are the same in every language.

@@ -1,13 +1,13 @@
 //! Emulates the points that a comparison with published figures needs, as the plan of their section
-//! measures them, and by themselves where no plan has them: the ordinary loop on ordinary points, in
-//! as many threads as there are processors. What comes out depends on neither.
+//! measures them, and by themselves where no plan has them: the ordinary loop on ordinary points,
+//! in as many threads as there are processors. What comes out depends on neither.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use qdepth_lab::emulated::{WARM_UP, WINDOW, on_all_processors, window_bytes};
-use qdepth_media::{OpenMedia, Spelled};
+use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_reference::{EmulatedPoint, Emulation, Intensity, PointName, Reference};
 use qdepth_workload::{
     Choices, Extent, PlanFile, Point, Profile, TargetShape, profiles, resolve, shipped_profile_text,
@@ -54,9 +54,9 @@ pub fn emulate_point(
     let target = reference
         .target(&name.target)
         .ok_or_else(|| format!("reference/targets.toml has no `{}`", name.target))?;
-    let said = |error: &dyn std::fmt::Display| format!("{}: {error}", target.spelling);
-    let spelled = Spelled::read(&target.spelling).map_err(|error| said(&error))?;
-    let shape = spelled.shape().map_err(|error| said(&error))?;
+    let said = |error: &dyn std::fmt::Display| format!("{}: {error}", target.expression);
+    let medium = TargetExpression::read(&target.expression).map_err(|error| said(&error))?;
+    let shape = medium.shape().map_err(|error| said(&error))?;
     let (streams, outstanding) = match target.intensity {
         Intensity::Outstanding => (shape.parts, name.intensity),
         Intensity::Streams => (name.intensity, 1),
@@ -73,7 +73,7 @@ pub fn emulate_point(
     let plan = resolve(&file, &choices, &[shape]).map_err(|error| said(&error))?;
     let mut point = plan.points.into_iter().next().ok_or("the plan has no point")?;
     point.stop.bytes = window_bytes(&point);
-    run(&spelled, &point, stop).map_err(|error| said(&error))
+    run(&medium, &point, stop).map_err(|error| said(&error))
 }
 
 fn plan_text(outstanding: u32) -> String {
@@ -92,9 +92,13 @@ fn profile(loads: &BTreeMap<String, Profile>, name: &str) -> Result<Profile, Str
     text.parse().map_err(|error| format!("profile {name}: {error}"))
 }
 
-fn run(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Result<EmulatedPoint, String> {
+fn run(
+    medium: &TargetExpression,
+    point: &Point,
+    stop: &AtomicBool,
+) -> Result<EmulatedPoint, String> {
     let mut target =
-        spelled.open(&OpenMedia::for_point(point)).map_err(|error| error.to_string())?;
+        medium.open(&OpenMedia::for_point(point)).map_err(|error| error.to_string())?;
     let outcome = target.measure(point, stop).ok_or("nothing was emulated: a bug")?;
     if outcome.interrupted {
         return Err("interrupted".to_owned());

@@ -6,5 +6,5 @@ use qdepth_reference::EmulatedPoint;
 /// Rate, throughput and mean latency of an emulated load; none where nothing completed.
 pub(crate) fn figures(outcome: &Outcome) -> Option<EmulatedPoint> {
     let times = outcome.directions[..3].iter().map(|d| d.service_time.sum()).sum();
-    EmulatedPoint::of(outcome.completed(), outcome.bytes(), outcome.duration.0, times)
+    EmulatedPoint::new(outcome.completed(), outcome.bytes(), outcome.duration.0, times)
 }

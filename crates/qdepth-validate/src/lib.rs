@@ -1,5 +1,5 @@
-//! The published papers beside their emulation: each point of the reference is emulated, as the plan
-//! of its section measures it. A leaf: neither the lab nor a medium knows what was published.
+//! The published papers beside their emulation: each point of the reference is emulated, as the
+//! plan of its section measures it. A leaf: neither the lab nor a medium knows what was published.
 
 mod emulate;
 mod figures;

@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use qdepth_host::system::System;
 use qdepth_lab::emulated::{WARM_UP, WINDOW, measure, window_bytes};
-use qdepth_lab::prepare::Found;
+use qdepth_lab::prepare::ResolvedTarget;
 use qdepth_lab::preview::preview;
 use qdepth_lab::request::PlanRequest;
 use qdepth_measure::Bytes;
-use qdepth_media::Spelled;
+use qdepth_media::TargetExpression;
 use qdepth_reference::{EmulatedPoint, PointName, SectionPlan};
 use qdepth_workload::{BANDWIDTH, BASELINE, PlanFile, Point, shipped_profile_names};
 
@@ -21,7 +21,7 @@ use crate::figures::figures;
 /// Loads that are at the same time one point of a comparison, with the media of their plan.
 #[derive(Clone, Debug)]
 pub struct Group {
-    targets: Arc<Vec<Spelled>>,
+    targets: Arc<Vec<TargetExpression>>,
     points: Vec<Point>,
 }
 
@@ -64,11 +64,11 @@ fn groups(
         }
     }
     let (resolved, found) = preview(&System::real(), &asked)?;
-    let spelled = found.into_iter().filter_map(|found| match found {
-        Found::Emulated(spelled) => Some(spelled),
-        Found::Real(_) => None,
+    let media = found.into_iter().filter_map(|found| match found {
+        ResolvedTarget::Emulated(medium) => Some(medium),
+        ResolvedTarget::Real(_) => None,
     });
-    let targets = Arc::new(spelled.collect());
+    let targets = Arc::new(media.collect());
     let named = |points: &[Point]| {
         let name = name(plan, points)?;
         let points = shortened(points);
@@ -118,8 +118,9 @@ fn name(plan: &SectionPlan, points: &[Point]) -> Option<PointName> {
     Some(PointName { target: plan.columns.get(column)?.clone(), load, intensity })
 }
 
-/// With the window of a reproduction: as many requests as tell the rate, however long they take, and in
-/// one go, since a visit of several begins where its draws say and the documents' loads at the beginning.
+/// With the window of a reproduction: as many requests as tell the rate, however long they take,
+/// and in one go, since a visit of several begins where its draws say and the documents' loads at
+/// the beginning.
 fn shortened(points: &[Point]) -> Vec<Point> {
     let shorter = |point: &Point| {
         let mut point = point.clone();

@@ -14,7 +14,7 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 pub(crate) const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub(crate) const SVG: &str = "image/svg+xml";
 
-fn of(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response<Body> {
+fn build_response(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response<Body> {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -23,22 +23,22 @@ fn of(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response
 
 /// A file that pages use.
 pub(crate) fn file(kind: &'static str, body: impl Into<Body>) -> Response<Body> {
-    of(StatusCode::OK, kind, body)
+    build_response(StatusCode::OK, kind, body)
 }
 
 /// A page.
 pub(crate) fn html(status: StatusCode, page: String) -> Response<Body> {
-    of(status, HTML, page)
+    build_response(status, HTML, page)
 }
 
 /// A document for machines.
 pub(crate) fn json(status: StatusCode, document: String) -> Response<Body> {
-    of(status, JSON, document)
+    build_response(status, JSON, document)
 }
 
 /// A line.
 pub(crate) fn plain(status: StatusCode, line: &str) -> Response<Body> {
-    of(status, TEXT, format!("{line}\n"))
+    build_response(status, TEXT, format!("{line}\n"))
 }
 
 /// That something is not, for machines.

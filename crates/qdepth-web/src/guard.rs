@@ -172,8 +172,8 @@ fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
     if by_cookie || bearer.is_some_and(|token| door.opens(token)) {
         return None;
     }
-    let query = Query::of(request.uri());
-    match query.one(TOKEN).filter(|token| door.opens(token)) {
+    let query = Query::from_uri(request.uri());
+    match query.first(TOKEN).filter(|token| door.opens(token)) {
         Some(token) => {
             let mut onward = plain(StatusCode::SEE_OTHER, "");
             let cookie = format!("{TOKEN}={token}; HttpOnly; SameSite=Strict; Path=/");

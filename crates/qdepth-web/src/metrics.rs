@@ -79,7 +79,7 @@ pub(crate) const METRICS: [Metric; 11] = [
         unit: "{point}",
         help: "Points of the plan.",
         kind: Kind::Gauge,
-        values: |known| one(known.run.as_ref().map_or(0.0, |run| f64::from(run.points))),
+        values: |known| without_labels(known.run.as_ref().map_or(0.0, |run| f64::from(run.points))),
     },
     Metric {
         prometheus: "qdepth_points_done",
@@ -87,7 +87,7 @@ pub(crate) const METRICS: [Metric; 11] = [
         unit: "{point}",
         help: "Points measured.",
         kind: Kind::Gauge,
-        values: |known| one(f64::from(known.done)),
+        values: |known| without_labels(f64::from(known.done)),
     },
     Metric {
         prometheus: "qdepth_outstanding_ios",
@@ -95,7 +95,7 @@ pub(crate) const METRICS: [Metric; 11] = [
         unit: "{io}",
         help: "Outstanding I/Os of the points that are measured at the same time, all streams.",
         kind: Kind::Gauge,
-        values: |known| one(known.outstanding()),
+        values: |known| without_labels(known.outstanding()),
     },
     Metric {
         prometheus: "qdepth_io_per_second",
@@ -119,7 +119,9 @@ pub(crate) const METRICS: [Metric; 11] = [
         unit: "s",
         help: "Mean of completed - issued over the last second told.",
         kind: Kind::Gauge,
-        values: |known| known.mean(|i| i.service_time_mean_ns).into_iter().flat_map(one).collect(),
+        values: |known| {
+            known.mean(|i| i.service_time_mean_ns).into_iter().flat_map(without_labels).collect()
+        },
     },
     Metric {
         prometheus: "qdepth_response_time_mean_seconds",
@@ -127,7 +129,9 @@ pub(crate) const METRICS: [Metric; 11] = [
         unit: "s",
         help: "Mean of completed - due over the last second told.",
         kind: Kind::Gauge,
-        values: |known| known.mean(|i| i.response_time_mean_ns).into_iter().flat_map(one).collect(),
+        values: |known| {
+            known.mean(|i| i.response_time_mean_ns).into_iter().flat_map(without_labels).collect()
+        },
     },
     Metric {
         prometheus: "qdepth_ios_total",
@@ -238,7 +242,7 @@ impl Known {
     }
 }
 
-fn one(value: f64) -> Vec<(Labels, f64)> {
+fn without_labels(value: f64) -> Vec<(Labels, f64)> {
     vec![(Labels::new(), value)]
 }
 

@@ -1,6 +1,6 @@
 //! Metrics of a run, pushed to an OpenTelemetry collector: OTLP/HTTP with JSON
-//! (<https://opentelemetry.io/docs/specs/otlp/#otlphttp>), each second, by a thread of its own. Nobody
-//! waits for the collector: what it does not take is counted, and the measurement goes on.
+//! (<https://opentelemetry.io/docs/specs/otlp/#otlphttp>), each second, by a thread of its own.
+//! Nobody waits for the collector: what it does not take is counted, and the measurement goes on.
 
 use std::net::ToSocketAddrs as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use crate::metrics::{Kind, Known, Labels, METRICS};
 
 /// From one push to the next.
-const EACH: Duration = Duration::from_secs(1);
+const EXPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// As long as a push may take, and the last may be waited for.
 const PUSH_TIME: Duration = Duration::from_secs(3);
 /// Where collectors take metrics, where the address names no path.
@@ -56,8 +56,8 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    /// Finds the collector at `http://HOST:PORT` (its path is `/v1/metrics` where none is named), and
-    /// pushes an empty set of metrics, to be sure that it takes them.
+    /// Finds the collector at `http://HOST:PORT` (its path is `/v1/metrics` where none is named),
+    /// and pushes an empty set of metrics, to be sure that it takes them.
     ///
     /// # Errors
     /// Where the address is none, or the collector takes nothing.
@@ -98,7 +98,7 @@ fn pushes(
     told: &Receiver<RunEvent>,
 ) -> Pushed {
     let (mut known, mut pushed, mut began) = (Known::default(), Pushed::default(), now_ns());
-    let mut next = now_ns() + EACH.as_nanos();
+    let mut next = now_ns() + EXPORT_INTERVAL.as_nanos();
     loop {
         let wait = Duration::from_nanos(next.saturating_sub(now_ns()) as u64);
         let ended = match told.recv_timeout(wait) {
@@ -122,7 +122,7 @@ fn pushes(
             return pushed;
         }
         if now_ns() >= next {
-            next = now_ns() + EACH.as_nanos();
+            next = now_ns() + EXPORT_INTERVAL.as_nanos();
         }
     }
 }

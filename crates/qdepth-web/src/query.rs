@@ -7,13 +7,13 @@ use http::Uri;
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    pub(crate) fn of(uri: &Uri) -> Self {
+    pub(crate) fn from_uri(uri: &Uri) -> Self {
         let text = uri.query().unwrap_or_default();
         Self(form_urlencoded::parse(text.as_bytes()).into_owned().collect())
     }
 
     /// The first value of this name that is not empty.
-    pub(crate) fn one(&self, name: &str) -> Option<&str> {
+    pub(crate) fn first(&self, name: &str) -> Option<&str> {
         let is_it = |(known, value): &&(String, String)| known == name && !value.is_empty();
         self.0.iter().find(is_it).map(|(_, value)| value.as_str())
     }

@@ -13,7 +13,7 @@ use crate::guard::Door;
 use crate::site::{MADE_AT_ONCE, Site};
 
 /// How often the loop looks whether it is to stop.
-const LOOK: Duration = Duration::from_millis(100);
+const STOP_POLL: Duration = Duration::from_millis(100);
 /// How much more readily others get a CPU: a measurement beside the server goes first.
 const NICE: i32 = 10;
 
@@ -30,7 +30,7 @@ pub struct Options {
 
 impl Options {
     /// A logbook at any free port of this machine's loopback address.
-    pub fn of(logbook: impl Into<PathBuf>) -> Self {
+    pub fn new(logbook: impl Into<PathBuf>) -> Self {
         Self { logbook: logbook.into(), address: Ipv4Addr::LOCALHOST.into(), port: 0 }
     }
 }
@@ -102,7 +102,7 @@ async fn take(listener: TcpListener, site: Arc<Site>, stop: &AtomicBool) -> Resu
     let listener = tokio::net::TcpListener::from_std(listener).map_err(WebError::Wait)?;
     let (peers, router) = (Arc::new(Peers::default()), site.router());
     while !stop.load(Ordering::Relaxed) {
-        let Ok(taken) = tokio::time::timeout(LOOK, listener.accept()).await else { continue };
+        let Ok(taken) = tokio::time::timeout(STOP_POLL, listener.accept()).await else { continue };
         match taken {
             Ok((stream, _)) => {
                 if let Some(peer) = Peers::admit(&peers) {
@@ -110,7 +110,7 @@ async fn take(listener: TcpListener, site: Arc<Site>, stop: &AtomicBool) -> Resu
                 }
             }
             // Out of descriptors: others close theirs within seconds.
-            Err(_) => tokio::time::sleep(LOOK).await,
+            Err(_) => tokio::time::sleep(STOP_POLL).await,
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ use crate::answer::{CSS, SCRIPT, SVG, file, plain};
 use crate::connection::Streaming;
 use crate::guard::{Door, guard};
 use crate::pages::{
-    Asked, Trouble, api, compare, live, machines, media, missing, run, runs, trend, trouble,
+    PageRequest, Trouble, api, compare, live, machines, media, missing, run, runs, trend, trouble,
 };
 use crate::source::Source;
 use crate::stream;
@@ -45,7 +45,7 @@ pub(crate) struct Site {
 }
 
 /// What is at an address. Trouble with the logbook is told in its place.
-type Page = fn(&Asked<'_>) -> Result<Response<Body>, Trouble>;
+type Page = fn(&PageRequest<'_>) -> Result<Response<Body>, Trouble>;
 
 impl Site {
     pub(crate) fn new(logbook: PathBuf, door: Door) -> Self {
@@ -61,19 +61,19 @@ impl Site {
     /// Every address there is, behind the guard.
     pub(crate) fn router(self: &Arc<Self>) -> Router {
         let page = |page: Page| get(move |State(site), uri| made(site, uri, String::new(), page));
-        let of_one = |page: Page| {
+        let named_page = |page: Page| {
             get(move |State(site), uri, Path(name): Path<String>| made(site, uri, name, page))
         };
         Router::new()
             .route("/", page(runs::page))
-            .route("/runs/{id}", of_one(run::page))
+            .route("/runs/{id}", named_page(run::page))
             .route("/compare", page(compare::page))
             .route("/media", page(media::list))
-            .route("/media/{name}", of_one(media::one))
+            .route("/media/{name}", named_page(media::detail))
             .route("/machines", page(machines::page))
             .route("/trend", page(trend::page))
             .route("/api/runs", page(api::runs))
-            .route("/api/runs/{id}", of_one(api::run))
+            .route("/api/runs/{id}", named_page(api::run))
             .route("/live", page(live::page))
             .route("/api/runs/{id}/events", get(events))
             .route("/metrics", page(live::metrics))
@@ -99,8 +99,8 @@ async fn events(
 ) -> Response<Body> {
     // It is looked for on a disk.
     let look = move || {
-        let asked = Asked::new(&site.source, &uri, &id);
-        site.source.live(&id).map_err(|error| Box::new(trouble(&asked, &error.into())))
+        let request = PageRequest::new(&site.source, &uri, &id);
+        site.source.live(&id).map_err(|error| Box::new(trouble(&request, &error.into())))
     };
     let found = match tokio::task::spawn_blocking(look).await {
         Ok(Ok(found)) => found,
@@ -127,8 +127,8 @@ async fn made(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Response<B
         let work = move || {
             // Held until it is made, even where nobody waits for it any more.
             let _turns = (turn, alone);
-            let asked = Asked::new(&site.source, &uri, &name);
-            page(&asked).unwrap_or_else(|error| trouble(&asked, &error))
+            let request = PageRequest::new(&site.source, &uri, &name);
+            page(&request).unwrap_or_else(|error| trouble(&request, &error))
         };
         tokio::task::spawn_blocking(work).await.ok()
     };

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
 use qdepth_record::{Document, RunHeadline, RunRecord, document};
-use qdepth_report::{EARLIER_MAX, Measured, Trend, TrendAsked, trend, trend_of};
+use qdepth_report::{EARLIER_MAX, Measured, Trend, TrendRequest, trend, trend_of};
 
 /// Of so many runs of a list each is read whole.
-pub(crate) const LOOKED_AT: usize = 100;
+pub(crate) const RUNS_LISTED_MAX: usize = 100;
 
 /// The runs of a logbook, as a page finds them.
 #[derive(Debug, Default)]
@@ -42,8 +42,8 @@ impl Source {
         Logbook::open_read_only(&self.logbook)
     }
 
-    /// The runs that are wanted, of which the first `whole` are read whole; of a logbook that is not
-    /// there yet none.
+    /// The runs that are wanted, of which the first `whole` are read whole; of a logbook that is
+    /// not there yet none.
     pub(crate) fn runs(
         &self,
         whole: usize,
@@ -97,15 +97,15 @@ impl Source {
     pub(crate) fn trend(
         &self,
         runs: &[RunHeadline],
-        asked: &TrendAsked<'_>,
+        request: &TrendRequest<'_>,
     ) -> Result<Trend, LogbookError> {
         if runs.is_empty() {
-            return Ok(trend(&[], 0, asked.threshold));
+            return Ok(trend(&[], 0, request.threshold));
         }
         let logbook = self.open()?;
         let record = |id: &str| there(logbook.run(id), RunRecord::is_damaged);
         let whole = |id: &str| there(logbook.measured(id), |(run, _)| run.is_damaged());
-        trend_of(runs, asked, record, whole)
+        trend_of(runs, request, record, whole)
     }
 
     /// Runs in the order asked, each once, and earlier ones of the same plan as the first.

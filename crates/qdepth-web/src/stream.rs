@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep};
 use crate::answer::{EVENTS, file, plain};
 use crate::connection::{STREAM_LIFE, Streaming};
 
-/// Between two looks for what has come.
-const LOOK: Duration = Duration::from_millis(500);
+/// Between two polls for what has come.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// A line that says nothing, so that a connection is known to live.
 const PULSE: Duration = Duration::from_secs(15);
 /// Pieces that a reader may lag behind.
@@ -62,7 +62,7 @@ async fn follow(mut events: LiveEvents, sender: Sender<String>) {
                 return;
             }
         }
-        sleep(LOOK).await;
+        sleep(POLL_INTERVAL).await;
     }
 }
 

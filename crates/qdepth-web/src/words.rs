@@ -103,7 +103,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    pub(crate) fn of(lang: Lang) -> &'static Self {
+    pub(crate) fn for_lang(lang: Lang) -> &'static Self {
         match lang {
             Lang::En => &EN,
             Lang::Ja => &JA,

@@ -35,7 +35,7 @@ fn fill_plain(part: &str, values: &BTreeMap<&str, String>) -> Option<String> {
 }
 
 /// [`fill`] with the values written beside the names.
-pub fn say(template: &str, values: &[(&str, String)]) -> String {
+pub fn fill_in(template: &str, values: &[(&str, String)]) -> String {
     fill(template, &values.iter().cloned().collect())
 }
 
@@ -46,7 +46,7 @@ pub type Counted = [&'static str; 2];
 /// The form of the words that suits the number, with the number in it.
 pub fn counted([one, other]: Counted, n: usize) -> String {
     let form = if n == 1 { one } else { other };
-    say(form, &[("n", thousands(n))])
+    fill_in(form, &[("n", thousands(n))])
 }
 
 /// A whole number with a comma between thousands.
@@ -64,12 +64,12 @@ fn thousands(n: usize) -> String {
 
 /// What stands behind something in brackets.
 pub fn aside(lang: Lang, text: &str) -> String {
-    say(words(lang).aside, &[("text", text.to_owned())])
+    fill_in(words(lang).aside, &[("text", text.to_owned())])
 }
 
 /// A text with what it is about before it.
 pub fn about(lang: Lang, subject: &str, text: &str) -> String {
-    say(words(lang).about, &[("subject", subject.to_owned()), ("text", text.to_owned())])
+    fill_in(words(lang).about, &[("subject", subject.to_owned()), ("text", text.to_owned())])
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_part_without_its_value_is_left_out() {
         let values = [("a", "1".to_owned())];
-        assert_eq!(say("x[ {a}][ and {b}].", &values), "x 1.");
-        assert_eq!(say("{b} stays silent[ {a}]", &values), " 1");
+        assert_eq!(fill_in("x[ {a}][ and {b}].", &values), "x 1.");
+        assert_eq!(fill_in("{b} stays silent[ {a}]", &values), " 1");
     }
 }

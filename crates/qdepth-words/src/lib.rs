@@ -9,8 +9,8 @@ mod phrases;
 #[cfg(test)]
 mod tests;
 
-pub use fill::{Counted, about, aside, counted, fill, say};
-pub use phrases::{fact_name, heading, told};
+pub use fill::{Counted, about, aside, counted, fill, fill_in};
+pub use phrases::{fact_name, heading, translated};
 
 /// Texts by names that are not known before, in the order of the names.
 pub type Map<T> = &'static [(&'static str, T)];

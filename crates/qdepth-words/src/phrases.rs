@@ -6,7 +6,7 @@ use crate::{Lang, entry, words};
 
 /// A fixed phrase of a record or of the reference data; of phrases parted by commas each that is
 /// known. What is not known stays as it is.
-pub fn told(lang: Lang, text: &str) -> String {
+pub fn translated(lang: Lang, text: &str) -> String {
     if lang == Lang::default() {
         return text.to_owned();
     }
@@ -24,10 +24,10 @@ pub fn told(lang: Lang, text: &str) -> String {
 
 /// A heading of a published document; its number stays.
 pub fn heading(lang: Lang, text: &str) -> String {
-    let whole = told(lang, text);
+    let whole = translated(lang, text);
     let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match text.split_once(' ').filter(|(number, _)| whole == *text && is_number(number)) {
-        Some((number, title)) => format!("{number} {}", told(lang, title)),
+        Some((number, title)) => format!("{number} {}", translated(lang, title)),
         None => whole,
     }
 }
@@ -108,26 +108,23 @@ mod tests {
 
     #[test]
     fn numbers_stay_where_the_sentence_has_them() {
-        let told = |text| told(Lang::Ja, text);
-        assert_eq!(
-            told("2 × 1MiB, pass 1 of 2, one target"),
-            "2 × 1MiB、パス 1 / 2、測定対象 1 個"
-        );
-        assert_eq!(told("4.3 % mean, 12 % worst"), "平均 4.3 %、最大 12 %");
-        assert_eq!(told("2,800 MB/s (10^6 bytes)"), "2,800 MB/s（1 MB = 10^6 バイト）");
-        assert_eq!(told("P3700 800GB, raid0x2"), "P3700 800GB, raid0x2", "names stay");
-        assert_eq!(super::told(Lang::En, "pass 1 of 2"), "pass 1 of 2");
+        let ja = |text| translated(Lang::Ja, text);
+        assert_eq!(ja("2 × 1MiB, pass 1 of 2, one target"), "2 × 1MiB、パス 1 / 2、測定対象 1 個");
+        assert_eq!(ja("4.3 % mean, 12 % worst"), "平均 4.3 %、最大 12 %");
+        assert_eq!(ja("2,800 MB/s (10^6 bytes)"), "2,800 MB/s（1 MB = 10^6 バイト）");
+        assert_eq!(ja("P3700 800GB, raid0x2"), "P3700 800GB, raid0x2", "names stay");
+        assert_eq!(super::translated(Lang::En, "pass 1 of 2"), "pass 1 of 2");
     }
 
     #[test]
     fn reasons_are_told_with_what_they_name() {
-        let told = |text: &str| told(Lang::Ja, text);
-        assert_eq!(told("lvs does not list /dev/vg/a"), "lvsに /dev/vg/aの記載がありません");
+        let ja = |text: &str| translated(Lang::Ja, text);
+        assert_eq!(ja("lvs does not list /dev/vg/a"), "lvsに /dev/vg/aの記載がありません");
         let missing = "/sys/a/b: No such file or directory (os error 2)";
-        assert_eq!(told(missing), "/sys/a/bがありません");
-        assert_eq!(told("PCIe 3.0 x4"), "PCIe 3.0 x4");
-        assert_eq!(told("a has no model name"), "aに model nameがありません");
-        assert_eq!(told("a has no PRETTY_NAME"), "aに PRETTY_NAMEがありません");
+        assert_eq!(ja(missing), "/sys/a/bがありません");
+        assert_eq!(ja("PCIe 3.0 x4"), "PCIe 3.0 x4");
+        assert_eq!(ja("a has no model name"), "aに model nameがありません");
+        assert_eq!(ja("a has no PRETTY_NAME"), "aに PRETTY_NAMEがありません");
     }
 
     #[test]

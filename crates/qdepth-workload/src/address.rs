@@ -120,8 +120,8 @@ impl AddressPattern {
         self.placements.is_empty() && !self.backwards
     }
 
-    /// The offset of the next request of the size that it was [settled](Self::settle) on, where each
-    /// place is alike.
+    /// The offset of the next request of the size that it was [settled](Self::settle) on, where
+    /// each place is alike.
     #[inline(always)]
     pub(crate) fn next_alike(&mut self, draw: u64, random: &mut impl Rng) -> u64 {
         let start = if (draw & 0xffff_ffff) < self.random_threshold {

@@ -85,7 +85,7 @@ pub struct Schedule {
 
 impl Schedule {
     /// That of a point's stream, from `start` on; none for a closed loop.
-    pub fn of(
+    pub fn for_stream(
         arrivals: Arrivals,
         trace: Option<&Trace>,
         start: Instant,

@@ -1,5 +1,5 @@
-//! Which write of a place is the last: what a read that is verified must find there. Each block of a
-//! file has a number that rises with every write of it, and that is part of what is written.
+//! Which write of a place is the last: what a read that is verified must find there. Each block of
+//! a file has a number that rises with every write of it, and that is part of what is written.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -41,7 +41,7 @@ const fn most(bits: u32) -> u64 {
 }
 
 impl Block {
-    fn of(bits: u64) -> Self {
+    fn from_bits(bits: u64) -> Self {
         let part = |from: u32, length: u32| (bits >> from) & most(length);
         Self {
             begun: bits as u32,
@@ -102,9 +102,9 @@ impl Generations {
 
     fn change(&self, offset: u64, change: impl Fn(Block) -> Block) -> Block {
         let Some(block) = self.at(offset) else { return Block::default() };
-        let changed = |bits| Some(change(Block::of(bits)).bits());
+        let changed = |bits| Some(change(Block::from_bits(bits)).bits());
         let before = block.fetch_update(Ordering::AcqRel, Ordering::Acquire, changed);
-        change(Block::of(before.unwrap_or_default()))
+        change(Block::from_bits(before.unwrap_or_default()))
     }
 
     /// The write that begins in the block at `offset`: the number that it is to carry. The rest of
@@ -126,7 +126,7 @@ impl Generations {
     /// The oldest write whose data a read that begins now may find in the block at `offset`; none
     /// where that may be older than what this process wrote.
     pub fn oldest(&self, offset: u64) -> Option<u32> {
-        let block = Block::of(self.at(offset)?.load(Ordering::Acquire));
+        let block = Block::from_bits(self.at(offset)?.load(Ordering::Acquire));
         let oldest = block.begun.checked_sub(block.behind as u32).filter(|oldest| *oldest > 0);
         oldest.map(|oldest| self.base.wrapping_add(oldest))
     }
@@ -135,7 +135,7 @@ impl Generations {
     /// it began.
     pub fn may_be(&self, offset: u64, oldest: Option<u32>, found: u32) -> bool {
         let Some((oldest, block)) = oldest.zip(self.at(offset)) else { return true };
-        let newest = self.base.wrapping_add(Block::of(block.load(Ordering::Acquire)).begun);
+        let newest = self.base.wrapping_add(Block::from_bits(block.load(Ordering::Acquire)).begun);
         found.wrapping_sub(oldest) <= newest.wrapping_sub(oldest)
     }
 }
@@ -209,9 +209,9 @@ mod tests {
     fn a_block_keeps_its_figures_in_its_bits() {
         let block =
             Block { begun: u32::MAX, behind: 4095, beside: 255, in_flight: 2047, failed: true };
-        assert_eq!(Block::of(block.bits()), block);
+        assert_eq!(Block::from_bits(block.bits()), block);
         let beyond = Block { behind: 4096, beside: 256, in_flight: 2048, ..block };
-        assert_eq!(Block::of(beyond.bits()), block);
+        assert_eq!(Block::from_bits(beyond.bits()), block);
     }
 
     #[test]

@@ -70,8 +70,8 @@ impl Contents {
     }
 }
 
-/// Gives `buffer`, which is to be written, a content: at the end of each 4 KiB, which compresses the
-/// less the more of it is random.
+/// Gives `buffer`, which is to be written, a content: at the end of each 4 KiB, which compresses
+/// the less the more of it is random.
 pub fn bear(buffer: &mut [u8], content: u64) {
     for (place, piece) in (0_u64..).zip(buffer.chunks_mut(PIECE)) {
         let bytes = [content, place].map(u64::to_le_bytes);

@@ -86,8 +86,9 @@ pub struct Stop {
     /// Whether each stream, when its time is over, goes on to what the first of its step moved.
     #[serde(default, skip_serializing_if = "is_no")]
     pub catches_up: bool,
-    /// Equal parts of the window, each measured while the other points of the sweep wait their turn.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    /// Equal parts of the window, each measured while the other points of the sweep wait their
+    /// turn.
+    #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
     pub visits: u32,
     /// Unrecorded lead-in of each visit where visits are short; 0: the usual one.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -202,7 +203,7 @@ pub struct Point {
     #[serde(default, skip_serializing_if = "Layout::is_area")]
     pub layout: Layout,
     /// Equal pieces that the part of a stream is in, between those of the other streams.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
     pub segments: u32,
     /// Zones of the area that are used; none = all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,7 +214,7 @@ pub struct Point {
     /// Sources of requests, each on an equal part of the area.
     pub streams: u32,
     /// Threads that the streams are dealt to in real time, at most one for each stream.
-    #[serde(default = "one")]
+    #[serde(default = "default_count")]
     pub workers: u32,
     /// Requests in flight per stream: held in a closed loop, at most in an open one.
     pub outstanding: u32,
@@ -273,11 +274,11 @@ fn is_yes(value: &bool) -> bool {
     *value
 }
 
-fn is_one(value: &u32) -> bool {
+fn is_default_count(value: &u32) -> bool {
     *value == 1
 }
 
-fn one() -> u32 {
+fn default_count() -> u32 {
     1
 }
 
@@ -516,10 +517,10 @@ impl Plan {
         sweeps
     }
 
-    /// Whether visits of both take turns: columns of a comparison at one load and intensity, so that
-    /// what wanders is the same for all of them; else points of one sweep. Short visits to one sweep
-    /// alone would lie too close together to tell what wanders, and all points of such a plan take
-    /// seconds.
+    /// Whether visits of both take turns: columns of a comparison at one load and intensity, so
+    /// that what wanders is the same for all of them; else points of one sweep. Short visits to one
+    /// sweep alone would lie too close together to tell what wanders, and all points of such a plan
+    /// take seconds.
     fn take_turns(&self, a: &Point, b: &Point) -> bool {
         let visits = |point: &Point| (point.stop.visits, point.stop.visit_lead_in_ns);
         let columns = self.comparison.as_ref().map_or(0, |comparison| comparison.variants.len());

@@ -116,8 +116,8 @@ pub struct Profile {
     /// Whether each place is trimmed first and then written, by the next request in the same place
     /// of the queue: half of the requests are trims then, and none reads. Left out: no.
     pub trim_first: Option<bool>,
-    /// What requests do, where that is no transfer of data: `"reserve"`, `"truncate"`, and, in a plan
-    /// with `files = "entries"`, `"make-files"`, `"stat-files"`, `"remove-files"`,
+    /// What requests do, where that is no transfer of data: `"reserve"`, `"truncate"`, and, in a
+    /// plan with `files = "entries"`, `"make-files"`, `"stat-files"`, `"remove-files"`,
     /// `"make-directories"` and so on. They are done one at a time. Left out: they move data.
     pub operation: Option<Operation>,
     /// Recorded requests that are made again, a line each: the time in nanoseconds, `r`, `w`, `t`
@@ -287,9 +287,9 @@ pub struct PlanFile {
     /// wider, and there is none where not one does. Left out: 200 ms.
     pub visit_lead_in: Option<Nanos>,
     /// Ends a point before the duration is over, after 5 s at least, once the 95 % interval of its
-    /// rate is as narrow as this: `"±2%"`; or once its rate is steady, `"steady"` (by our own rule) or
-    /// `"steady-snia"`: then it is measured in 25 rounds at most, of which those of the steady state
-    /// are told. Left out: every point lasts the duration.
+    /// rate is as narrow as this: `"±2%"`; or once its rate is steady, `"steady"` (by our own rule)
+    /// or `"steady-snia"`: then it is measured in 25 rounds at most, of which those of the steady
+    /// state are told. Left out: every point lasts the duration.
     pub until: Option<EarlyEnd>,
     /// Ends a point after so many bytes, if they come before the duration's end.
     pub bytes: Option<Bytes>,

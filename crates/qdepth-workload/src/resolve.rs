@@ -367,10 +367,10 @@ pub fn resolve(
     };
     let mut points = Vec::new();
     for (group, (step, way)) in turns.into_iter().enumerate() {
-        for (part, place) in way.places.iter().enumerate() {
+        for (part, destination) in way.destinations.iter().enumerate() {
             let loads = step.loads.iter().enumerate();
-            for (number, load) in loads.filter(|(_, load)| load.spec.on(place.target)) {
-                let mut point = point(file, choices, load, place)?;
+            for (number, load) in loads.filter(|(_, load)| load.spec.on(destination.target)) {
+                let mut point = point(file, choices, load, destination)?;
                 let seed = Seed(seed).derive(&point.profile);
                 let mut seed = seed.derive(&load.spec.outstanding.to_string());
                 if !step.title.is_empty() {

@@ -11,7 +11,7 @@ pub struct SizeMix {
 
 impl SizeMix {
     /// One size.
-    pub fn one(bytes: u32) -> Self {
+    pub fn fixed(bytes: u32) -> Self {
         Self { sizes: vec![(bytes, 1)] }
     }
     /// The only size, where there is one.

@@ -17,8 +17,8 @@ pub struct FlowSpec {
     pub group: u32,
     /// Its weight, 1 to 1000.
     pub weight: u32,
-    /// How long it waits once it is ahead and all of its requests came back. Left out: only until it
-    /// is not ahead any more.
+    /// How long it waits once it is ahead and all of its requests came back. Left out: only until
+    /// it is not ahead any more.
     pub pause: Option<Nanos>,
 }
 
@@ -49,13 +49,13 @@ pub struct LoadSpec {
     pub duration: Option<Nanos>,
     /// Ends it after so many bytes, if they come before the duration's end. Left out: the plan's.
     pub bytes: Option<Bytes>,
-    /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the load ends
-    /// with its last completion. Left out: the plan's.
+    /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the load
+    /// ends with its last completion. Left out: the plan's.
     pub bytes_per_stream: Option<Bytes>,
     /// Whether all loads of its step end when it does. Left out: no.
     pub ends_step: Option<bool>,
-    /// Whether, when its time is over, each stream goes on until it has moved as much as the one that
-    /// moved most; with bytes for each stream. Left out: no.
+    /// Whether, when its time is over, each stream goes on until it has moved as much as the one
+    /// that moved most; with bytes for each stream. Left out: no.
     pub catches_up: Option<bool>,
     /// Ties it to other loads of its step. Left out: it knows nothing of them.
     pub flow: Option<FlowSpec>,

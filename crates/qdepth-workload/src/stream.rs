@@ -168,8 +168,8 @@ impl RequestStream {
         self.former
     }
 
-    /// The next request, in the slot whose last one is `former`. The same numbers are drawn for it on
-    /// either way.
+    /// The next request, in the slot whose last one is `former`. The same numbers are drawn for it
+    /// on either way.
     #[inline(always)]
     pub fn draw_after(&mut self, former: &Request) -> Request {
         let Some(size) = self.plain else {

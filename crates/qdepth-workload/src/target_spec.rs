@@ -15,7 +15,8 @@ pub struct TargetSpec {
     pub path: Option<String>,
     /// An emulated medium: `p3700-800gb`, `iodrive-320gb/improved-write`, `./mine.toml`.
     pub medium: Option<String>,
-    /// How several of it stand together: `raid0`, `raid1`, `raid5`, `raid10`, `independent`, a layer.
+    /// How several of it stand together: `raid0`, `raid1`, `raid5`, `raid10`, `independent`, a
+    /// layer.
     pub array: Option<String>,
     /// How many of it. Left out: 1.
     pub members: Option<u32>,
@@ -44,8 +45,9 @@ impl TargetSpec {
     /// The same words as on the command line.
     ///
     /// # Errors
-    /// Where keys contradict each other. Whether names and values can be is for their reader to say.
-    pub fn spelling(&self) -> Result<String, String> {
+    /// Where keys contradict each other. Whether names and values can be is for their reader to
+    /// say.
+    pub fn expression(&self) -> Result<String, String> {
         let mut text = match (&self.path, &self.medium) {
             (Some(path), None) => {
                 if *self != (Self { path: self.path.clone(), ..Self::default() }) {
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     fn spelled(text: &str) -> Result<String, String> {
-        toml::from_str::<TargetSpec>(text).map_err(|e| e.to_string())?.spelling()
+        toml::from_str::<TargetSpec>(text).map_err(|e| e.to_string())?.expression()
     }
 
     #[test]

@@ -12,7 +12,7 @@ fn plan(text: &str) -> Result<Plan, String> {
     resolve(&file, &Choices::default(), &[SHAPE]).map_err(|e| e.to_string())
 }
 
-fn one(profile: &str) -> Result<Point, String> {
+fn resolve_profile(profile: &str) -> Result<Point, String> {
     let text = format!("name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"p\"\n{profile}");
     plan(&text).map(|plan| plan.points[0].clone())
 }
@@ -70,7 +70,7 @@ fn wrong_profiles_say_what_would_be_right() {
         ("random=0\nread=0\nrequest_size=\"4KiB\"\narrivals={kind=\"fixed\",rate=0}", "rate"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\niodepth=4", "unknown field"),
     ] {
-        let error = one(profile).expect_err(profile);
+        let error = resolve_profile(profile).expect_err(profile);
         assert!(error.contains(says), "{profile}: {error}");
     }
     assert!(
@@ -82,7 +82,7 @@ fn wrong_profiles_say_what_would_be_right() {
 
 #[test]
 fn everything_of_the_method_can_be_written() {
-    let point = one(
+    let point = resolve_profile(
         "title=\"T\"\napplication=\"A\"\nrandom=30\nread=67\n\
          request_size=[{size=\"4KiB\",weight=3},{size=\"64KiB\",weight=1}]\nalignment=\"4KiB\"\n\
          area={size=\"50%\",offset=\"1MiB\"}\nstreams=4\narrivals={kind=\"poisson\",rate=100.0}\n\
@@ -201,7 +201,7 @@ proptest! {
         random in 0.0f64..=100.0, read in 0.0f64..=100.0, streams in 1u32..8, seed in any::<u64>(),
         align_kib in 1u64..9, offset_mib in 0u64..4,
     ) {
-        let mut point = one(&format!(
+        let mut point = resolve_profile(&format!(
             "random={random}\nread={read}\nstreams={streams}\nalignment=\"{align_kib}KiB\"\n\
              request_size=[{{size=\"4KiB\",weight=3}},{{size=\"64KiB\",weight=1}}]\n\
              area={{size=\"4MiB\",offset=\"{}KiB\"}}", offset_mib * align_kib * 64,
@@ -228,7 +228,7 @@ proptest! {
 
     #[test]
     fn shares_are_kept(read in 0.0f64..=1.0, seed in any::<u64>()) {
-        let mut point = one("random=100\nread=0\nrequest_size=\"4KiB\"").expect("resolves");
+        let mut point = resolve_profile("random=100\nread=0\nrequest_size=\"4KiB\"").expect("resolves");
         (point.read_share, point.seed) = (read, seed);
         let mut stream = RequestStream::new(&point, 0);
         let n = 20_000;
@@ -246,7 +246,8 @@ proptest! {
 
 #[test]
 fn sequential_covers_the_area_in_order_and_starts_again() {
-    let mut point = one("random=0\nread=100\nrequest_size=\"64KiB\"").expect("resolves");
+    let mut point =
+        resolve_profile("random=0\nread=100\nrequest_size=\"64KiB\"").expect("resolves");
     point.area = Extent { offset_bytes: 1 << 20, length_bytes: 256 << 10 };
     let mut stream = RequestStream::new(&point, 0);
     let offsets: Vec<u64> = (0..6).map(|_| (stream.draw().offset - (1 << 20)) >> 16).collect();
@@ -255,7 +256,8 @@ fn sequential_covers_the_area_in_order_and_starts_again() {
 
 #[test]
 fn random_offsets_are_even() {
-    let mut point = one("random=100\nread=100\nrequest_size=\"4KiB\"").expect("resolves");
+    let mut point =
+        resolve_profile("random=100\nread=100\nrequest_size=\"4KiB\"").expect("resolves");
     point.area = Extent { offset_bytes: 0, length_bytes: 64 * 4096 };
     let mut stream = RequestStream::new(&point, 0);
     let mut hits = [0f64; 64];
@@ -375,7 +377,9 @@ fn wrong_steps_say_what_would_be_right() {
         toml::from_str(shipped_plan_text("write-pressure").expect("shipped")).expect("reads");
     let error = resolve(&file, &outstanding, &[SHAPE]).unwrap_err().to_string();
     assert!(error.contains("step by step"), "{error}");
-    assert!(one("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=2\nworkers=3").is_err());
+    assert!(
+        resolve_profile("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=2\nworkers=3").is_err()
+    );
 }
 
 #[test]
@@ -518,7 +522,7 @@ fn the_command_line_chooses_steps_reader_size_and_samples() {
     let titles: Vec<&str> = made.points.iter().map(|point| point.step.as_str()).collect();
     assert_eq!(titles, ["10 MB/s", "10 MB/s", "30 MB/s", "30 MB/s"]);
     for point in &made.points {
-        assert_eq!(point.request_size, SizeMix::one(4096));
+        assert_eq!(point.request_size, SizeMix::fixed(4096));
         // Both may last forty times the duration; only the reader waits for samples.
         assert_eq!(point.stop.duration_ns, 80_000_000_000);
         let waits = point.stop.samples.map(|samples| (samples.count, samples.least_ns));

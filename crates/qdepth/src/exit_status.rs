@@ -13,7 +13,7 @@ use qdepth_media::is_emulated;
 use qdepth_workload::{alike, shipped_plan_names};
 
 use crate::flags::Flags;
-use crate::terminal::say;
+use crate::terminal::print_line;
 use qdepth_lab::failure::{FAILED, exit_status, file_error};
 
 /// Exit statuses that scripts may rely on.
@@ -47,7 +47,7 @@ impl Status {
 /// Does the work and gives its exit status; of a fault of the program itself that of a failure, and
 /// it is said in words.
 pub(crate) fn caught(work: impl FnOnce() -> u8) -> u8 {
-    std::panic::set_hook(Box::new(|fault| say(&fault_text(fault))));
+    std::panic::set_hook(Box::new(|fault| print_line(&fault_text(fault))));
     // Nothing is used again of what the fault left half done.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(FAILED)
 }
@@ -79,8 +79,8 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         for kind in [ContextKind::SuggestedArg, ContextKind::Suggested, ContextKind::TrailingArg] {
             error.remove(kind);
         }
-        say(error.render().to_string().trim_end());
-        say(&format!("\n  tip: {ours}; fio's own words are understood by `qdepth fio`"));
+        print_line(error.render().to_string().trim_end());
+        print_line(&format!("\n  tip: {ours}; fio's own words are understood by `qdepth fio`"));
         return error.exit_code() as u8;
     }
     let instead = meant_instead(&error, std::env::args().skip(1));
@@ -98,8 +98,8 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         // Texts of our own, in colours where a terminal has them.
         let _ = error.print();
     } else {
-        say(error.render().to_string().trim_end());
-        instead.iter().for_each(|instead| say(&format!("\n  tip: {instead}")));
+        print_line(error.render().to_string().trim_end());
+        instead.iter().for_each(|instead| print_line(&format!("\n  tip: {instead}")));
     }
     error.exit_code() as u8
 }
@@ -154,14 +154,14 @@ fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Op
 pub(crate) fn explain(error: &anyhow::Error) -> u8 {
     // Errors of the logbook say their own cause; others leave it to the chain.
     match error.downcast_ref::<LogbookError>() {
-        Some(error) => say(&format!("qdepth: {error}")),
-        None => say(&format!("qdepth: {error:#}")),
+        Some(error) => print_line(&format!("qdepth: {error}")),
+        None => print_line(&format!("qdepth: {error:#}")),
     }
     if let Some(next) = file_error(error).and_then(|e| e.next_command(std::env::args_os())) {
-        say(&format!("as, for example: {next}"));
+        print_line(&format!("as, for example: {next}"));
     }
     if let Some(next) = with_consent(error, std::env::args_os()) {
-        say(&format!("as, for example: {next}"));
+        print_line(&format!("as, for example: {next}"));
     }
     exit_status(error)
 }
@@ -172,7 +172,7 @@ pub(crate) fn explain_to_repeat(error: &anyhow::Error) -> u8 {
     let Some((why, first)) = without_room else { return explain(error) };
     let words = std::env::args_os().skip(1).map(|word| shell_word(&word.to_string_lossy()));
     let again = words.collect::<Vec<_>>().join(" ");
-    say(&format!(
+    print_line(&format!(
         "qdepth: {why}; what was kept before is not lost: {first}, then `qdepth {again}`"
     ));
     exit_status(error)

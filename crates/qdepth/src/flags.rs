@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use qdepth_fit::Kind;
 use qdepth_host::placement::Cpus;
 use qdepth_linux::{Engine, EngineChoice};
-use qdepth_measure::Nanos;
 use qdepth_report::{Lang, Limit, Telling};
 
 mod alone;
@@ -18,6 +16,7 @@ mod export;
 mod host;
 mod load;
 mod logbook;
+mod media;
 mod numbers;
 pub(crate) mod read_plan;
 #[cfg(test)]
@@ -44,6 +43,9 @@ pub(crate) use host::{
 pub(crate) use load::{Load, WearFlag};
 pub(crate) use logbook::{
     ListOptions, LogbookCheck, LogbookCommand, LogbookMerge, LogbookPrune, NoteOptions,
+};
+pub(crate) use media::{
+    FitOptions, MediaCommand, MediaOptions, PredictOptions, ServeMediumOptions,
 };
 pub(crate) use numbers::Numbers;
 pub(crate) use repeat::Repeat;
@@ -80,16 +82,19 @@ pub(crate) enum Command {
     /// Measure fio's job files with fio's meaning of them
     ///
     /// Options are fio's (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…)
-    /// and of `qdepth run` (--destroy, --consent, --overwrite-signature, --keep, --engine, --logbook, --report,
-    /// --no-report, --json); --convert prints the plan as TOML and measures nothing
+    /// and of `qdepth run` (--destroy, --consent, --overwrite-signature, --keep, --engine,
+    /// --logbook, --report, --no-report, --json); --convert prints the plan as TOML and measures
+    /// nothing
     Fio(FioOptions),
     /// Measure a command line of IOR with IOR's meaning of it, and print IOR's table
     ///
-    /// Ranks are threads. Options of qdepth's own stand before IOR's: qdepth ior --no-report -a POSIX -t 1m -b 16m -N 4 -F -o dir/file
+    /// Ranks are threads. Options of qdepth's own stand before IOR's: qdepth ior --no-report -a
+    /// POSIX -t 1m -b 16m -N 4 -F -o dir/file
     Ior(IorOptions),
     /// Print a configuration of Iometer (.icf) as a plan
     ///
-    /// `qdepth run` measures it: qdepth iometer FILE.icf > iometer.toml, then qdepth run iometer.toml TARGET
+    /// `qdepth run` measures it: qdepth iometer FILE.icf > iometer.toml, then qdepth run
+    /// iometer.toml TARGET
     Iometer(IometerOptions),
     /// Take results of other programs into the logbook: fio's JSON and logs, Iometer's CSV
     Import(ImportOptions),
@@ -127,8 +132,8 @@ pub(crate) enum Command {
     /// What this machine is, and what it is to a measurement
     Host(HostOptions),
     /// Prove that the instrument measures rightly here: its clock, known truths, its own rates, its
-    /// intervals, comparisons of what is the same. Two minutes, and a nameless file of 64 MiB beside
-    /// fio, where fio is installed; else no storage
+    /// intervals, comparisons of what is the same. Two minutes, and a nameless file of 64 MiB
+    /// beside fio, where fio is installed; else no storage
     Certify(CertifyOptions),
     /// Show the logbook as web pages, read only, on this machine
     Serve(ServeOptions),
@@ -145,8 +150,8 @@ pub(crate) enum Command {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConsentOptions {
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE:DISKSEQ for
-    /// one without a serial), or in the file that is PATH:SIZE:INODE. Without it, a device is written only where its label says that an
-    /// earlier run had this consent
+    /// one without a serial), or in the file that is PATH:SIZE:INODE. Without it, a device is
+    /// written only where its label says that an earlier run had this consent
     #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,
     /// Where no terminal asks: a file that names serial, size and the end of the consent
@@ -166,8 +171,8 @@ pub(crate) struct LogbookOption {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TellingOptions {
-    /// Under write pressure: say at which write load this figure of the reader's latency passes this
-    /// time, as p99.9=2ms, mean=500us
+    /// Under write pressure: say at which write load this figure of the reader's latency passes
+    /// this time, as p99.9=2ms, mean=500us
     #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…", help_heading = "Results")]
     pub(crate) limit: Vec<Limit>,
     /// Language of the report
@@ -191,16 +196,16 @@ pub(crate) struct RunOptions {
     /// Print one JSON document (schema: qdepth schema run) instead of the table
     #[arg(long, help_heading = "Results")]
     pub(crate) json: bool,
-    /// Tell what happens as it happens, a line of JSON each (schema: qdepth schema events); - is the
-    /// standard output, in place of the table
+    /// Tell what happens as it happens, a line of JSON each (schema: qdepth schema events); - is
+    /// the standard output, in place of the table
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) events: Option<PathBuf>,
     /// Push metrics each second to an OpenTelemetry collector (OTLP/HTTP with JSON), as
     /// http://localhost:4318
     #[arg(long, value_name = "ADDRESS", help_heading = "Results")]
     pub(crate) otlp: Option<String>,
-    /// Tell the course in plain lines that stay, for screen readers and logs; else lines are drawn in
-    /// place where a terminal can
+    /// Tell the course in plain lines that stay, for screen readers and logs; else lines are drawn
+    /// in place where a terminal can
     #[arg(long, help_heading = "Results")]
     pub(crate) plain: bool,
     /// Write no report
@@ -229,7 +234,8 @@ pub(crate) struct RunOptions {
     pub(crate) expect: Option<String>,
     /// Measure each target so often, a run each, interleaved in blocks of random order, and compare
     /// them. Or until=2%: until every rate is known or told apart so well (30 times at most). Or
-    /// until-steady: rounds on one target, until the last five are steady by SNIA's rule (25 at most)
+    /// until-steady: rounds on one target, until the last five are steady by SNIA's rule (25 at
+    /// most)
     #[arg(long, value_name = "N | until=N% | until-steady", help_heading = "How it is measured")]
     pub(crate) repeat: Option<Repeat>,
     /// Continue the last run, or campaign of runs, that was interrupted, failed or killed
@@ -330,7 +336,8 @@ pub(crate) struct RunChoice {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReportOptions {
-    /// Ids of runs, or the beginnings of them, or latest~1; several are told in one paper, in this order
+    /// Ids of runs, or the beginnings of them, or latest~1; several are told in one paper, in this
+    /// order
     #[arg(default_value = "latest", value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
@@ -410,47 +417,6 @@ pub(crate) struct ShowOptions {
 }
 
 #[derive(Args, Clone, Debug)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct MediaOptions {
-    #[command(subcommand)]
-    pub(crate) command: Option<MediaCommand>,
-    /// A medium, as p3700-800gb or media:p3700-800gb
-    pub(crate) name: Option<String>,
-}
-
-#[derive(Clone, Debug, Subcommand)]
-pub(crate) enum MediaCommand {
-    /// Make a medium of your own drive from runs of the plan `fit` (or any other with enough loads)
-    Fit(FitOptions),
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct FitOptions {
-    /// Ids of runs of one drive, or the beginnings of them; several nights show how it differs from
-    /// day to day
-    #[arg(default_value = "latest", value_name = "RUN")]
-    pub(crate) runs: Vec<String>,
-    #[command(flatten)]
-    pub(crate) logbook: LogbookOption,
-    /// Where the description goes; its name ends in .toml
-    #[arg(long, short, default_value = "mydrive.toml", value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// What kind of drive it is: flash, disk, volume, network, memory. Without it: what the machine
-    /// says of it, or the kind that misses the points kept back least
-    #[arg(long)]
-    pub(crate) kind: Option<Kind>,
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct PredictOptions {
-    #[command(flatten)]
-    pub(crate) load: Load,
-    /// Print one JSON document instead of the table
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Args, Clone, Debug)]
 pub(crate) struct ReproduceOptions {
     /// Only this document: p3700, iodrive, uv300 or write-pressure
     pub(crate) document: Option<String>,
@@ -473,38 +439,10 @@ pub(crate) struct ReproduceOptions {
     /// Print every figure and relation, not only the summary and what misses its bar
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,
-    /// Emulate a target of reference/targets.toml by another spelling, as
+    /// Emulate a target of reference/targets.toml by another expression, as
     /// p3700='media:p3700-800gb @die_read_us=120'
-    #[arg(long, value_name = "NAME=SPELLING")]
+    #[arg(long, value_name = "NAME=EXPRESSION")]
     pub(crate) target: Vec<String>,
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct ServeMediumOptions {
-    /// An emulated target, as media:p3700-800gb
-    pub(crate) medium: String,
-    /// Unix socket that clients connect to; it is made, and removed at the end
-    #[arg(long, value_name = "FILE")]
-    pub(crate) socket: PathBuf,
-    /// Let answers leave this much before the medium's time for them: what client and socket take of
-    /// each request. Without it: what a client of qdepth's own finds, before anybody is served
-    #[arg(long, value_name = "TIME")]
-    pub(crate) lead: Option<Nanos>,
-    /// Never sleep: for media below 200 us. A processor is busy all the time
-    #[arg(long)]
-    pub(crate) busy_poll: bool,
-    /// Stay on this CPU, one that nobody else is on
-    #[arg(long, value_name = "CPU")]
-    pub(crate) cpu: Option<u32>,
-    /// Where a sparse file without a name keeps what clients write. Without it: beside the socket
-    #[arg(long, value_name = "DIRECTORY")]
-    pub(crate) data: Option<PathBuf>,
-    /// End two seconds after the last client has left
-    #[arg(long)]
-    pub(crate) once: bool,
-    /// Print one JSON document at the end instead of words
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Args, Clone, Copy, Debug)]

@@ -37,7 +37,7 @@ pub(crate) struct Style {
 
 /// Lays a table out.
 pub(crate) fn lay(data: &Table, style: Style) -> Laid {
-    let grid = Grid::of(data, style);
+    let grid = Grid::new(data, style);
     let mut lines = if grid.fits() { grid.lines(style) } else { listed(data, style.width) };
     if grid.fits() && !grid.left_out.is_empty() {
         let said = format!(
@@ -74,7 +74,7 @@ struct Placed {
 }
 
 impl Grid {
-    fn of(data: &Table, style: Style) -> Self {
+    fn new(data: &Table, style: Style) -> Self {
         let blocks = style.blocks && data.columns.len() > 1;
         let from = usize::from(blocks);
         let text = |text: &str| visible(text, Lines::One).into_owned();
@@ -83,7 +83,7 @@ impl Grid {
         };
         let sized = |at: usize, column| {
             let cells = data.rows.iter().map(|row| cell(row, at).width()).max().unwrap_or(0);
-            Sized::of(at, column, cells)
+            Sized::new(at, column, cells)
         };
         let all = data.columns.iter().enumerate().skip(from);
         let mut kept: Vec<Sized<'_>> = all.map(|(at, column)| sized(at, column)).collect();
@@ -208,7 +208,7 @@ struct Sized<'a> {
 }
 
 impl<'a> Sized<'a> {
-    fn of(at: usize, column: &'a Column, cells: usize) -> Self {
+    fn new(at: usize, column: &'a Column, cells: usize) -> Self {
         let heading = heading(column);
         let words = heading.iter().flat_map(|line| line.split(' '));
         let word = words.map(UnicodeWidthStr::width).max().unwrap_or(0);

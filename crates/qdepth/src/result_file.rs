@@ -6,7 +6,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_files::{Coming, Output, Privacy, Replaced};
 
-use crate::terminal::say;
+use crate::terminal::print_line;
 
 /// Looked at before the work, written after it: a name that cannot be had does not show after
 /// minutes of measuring.
@@ -37,7 +37,7 @@ impl ResultFile {
 
     /// Writes it whole, and says what it took the place of.
     pub(crate) fn write(&self, bytes: impl AsRef<[u8]>) -> Result<()> {
-        self.told(self.output.write(bytes.as_ref())?);
+        self.report_replaced(self.output.write(bytes.as_ref())?);
         Ok(())
     }
 
@@ -49,15 +49,15 @@ impl ResultFile {
 
     /// Gives what was begun its name, and says what it took the place of.
     pub(crate) fn finish(&self, coming: Coming<'_>) -> Result<()> {
-        self.told(coming.finish()?);
+        self.report_replaced(coming.finish()?);
         Ok(())
     }
 
-    fn told(&self, replaced: Option<Replaced>) {
+    fn report_replaced(&self, replaced: Option<Replaced>) {
         if let Some(old) = replaced {
             let when = Timestamp::from_second(old.written_at);
             let when = when.map_or_else(|_| String::new(), |when| format!(" of {when}"));
-            say(&format!("replaced {}, {} bytes{when}", self.path.display(), old.bytes));
+            print_line(&format!("replaced {}, {} bytes{when}", self.path.display(), old.bytes));
         }
     }
 }

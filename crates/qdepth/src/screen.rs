@@ -87,7 +87,7 @@ impl State {
         let size = Size { width: width.saturating_sub(1).max(1), height };
         let lines = lines(&self.live, now, size);
         let above: Vec<String> =
-            above.iter().flat_map(|line| terminal::told(line, size.width)).collect();
+            above.iter().flat_map(|line| terminal::wrap(line, size.width)).collect();
         self.region.draw(&above, &lines, width);
     }
 }
@@ -155,7 +155,7 @@ impl Screen {
     ///
     /// # Errors
     /// Where no collector takes metrics at the place that is asked for.
-    pub(crate) fn of(options: &RunOptions) -> Result<Self> {
+    pub(crate) fn from_options(options: &RunOptions) -> Result<Self> {
         let mut screen = Self::new();
         screen.plain |= options.plain;
         // Then nothing else is a result.
@@ -174,19 +174,19 @@ impl Screen {
 
     /// Where a run was kept.
     pub(crate) fn kept(&self, logbook: &Path, id: &str) {
-        self.say(&kept(logbook, id));
+        self.print_line(&kept(logbook, id));
     }
 
     /// A line for the person.
-    pub(crate) fn say(&self, line: &str) {
+    pub(crate) fn print_line(&self, line: &str) {
         if !self.quiet {
-            self.tell(line);
+            self.print_above(line);
         }
     }
 
-    fn tell(&self, line: &str) {
+    fn print_above(&self, line: &str) {
         if self.plain {
-            terminal::say(line);
+            terminal::print_line(line);
         } else {
             self.shown.state().draw(&[line.to_owned()], self.shown.now());
         }
@@ -197,7 +197,9 @@ impl Screen {
         if let Some(address) = self.otlp.take() {
             match Exporter::start(&address) {
                 Ok(exporter) => *self.exporter.borrow_mut() = Some(exporter),
-                Err(error) => self.tell(&format!("--otlp {error}: nothing is pushed of this run")),
+                Err(error) => {
+                    self.print_above(&format!("--otlp {error}: nothing is pushed of this run"))
+                }
             }
         }
         self.exporter.borrow().iter().for_each(|exporter| exporter.learn(event));
@@ -216,7 +218,7 @@ impl Screen {
     /// Points and findings that no table will have stay where they are.
     fn leave(&self) {
         let told = std::mem::take(&mut self.shown.state().live.told);
-        told.iter().for_each(|line| self.say(line));
+        told.iter().for_each(|line| self.print_line(line));
     }
 
     /// Nothing is drawn any more, and what was drawn goes.
@@ -249,7 +251,8 @@ impl Screen {
                 let emulated = if state.live.is_emulated() { "  EMULATED" } else { "" };
                 format!("{}{emulated}", line(point, &on(point), ended))
             }),
-            // The same of every point says no more than of the first: its grade says that it is there.
+            // The same of every point says no more than of the first: its grade says that it is
+            // there.
             RunEvent::FindingRaised(finding)
                 if finding.severity == "remark" && state.live.remarked.contains(&finding.code) =>
             {
@@ -282,7 +285,7 @@ impl Drop for Screen {
         self.shown.state().live = Live::default();
         self.rest();
         if let Some(why) = self.unprinted.take() {
-            self.tell(&format!(
+            self.print_above(&format!(
                 "--events: lines are missing ({why:#}); nothing of the run is lost by it"
             ));
         }
@@ -290,7 +293,7 @@ impl Drop for Screen {
         else {
             return;
         };
-        self.say(&format!(
+        self.print_line(&format!(
             "--otlp: the collector did not take {lost} of {} pushes; nothing of the run is lost by it",
             taken + lost
         ));
@@ -313,8 +316,8 @@ impl Observer for Screen {
         self.learn(|live, now| live.learn(event, now));
         let passes = matches!(event, RunEvent::PointEnded(_) | RunEvent::FindingRaised(_));
         match line {
-            Some(line) if self.tabled && passes => self.learn(|live, _| live.tell(line)),
-            Some(line) => self.say(&line),
+            Some(line) if self.tabled && passes => self.learn(|live, _| live.print_above(line)),
+            Some(line) => self.print_line(&line),
             None => {}
         }
         if matches!(event, RunEvent::RunEnded(_)) {
@@ -344,12 +347,12 @@ impl Observer for Screen {
         });
     }
 
-    fn say(&self, line: &str) {
-        Self::say(self, line);
+    fn print_line(&self, line: &str) {
+        Self::print_line(self, line);
     }
 
     fn warn(&self, line: &str) {
-        self.tell(line);
+        self.print_above(line);
     }
 
     fn ask(&self, question: &str) -> Option<String> {

@@ -96,13 +96,13 @@ pub(crate) fn size() -> (usize, usize) {
 }
 
 /// What is told a person in lines of this width.
-pub(crate) fn told(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let text = broken(&visible(text, Lines::Many), Some(width));
     text.split('\n').map(str::to_owned).collect()
 }
 
 /// Tells the person at the terminal a line. Where nobody can be told there is nobody to tell that.
-pub(crate) fn say(line: &str) {
+pub(crate) fn print_line(line: &str) {
     let width = io::stderr().is_terminal().then(|| size().0);
     let _ = writeln!(io::stderr(), "{}", broken(&visible(line, Lines::Many), width));
 }

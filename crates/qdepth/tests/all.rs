@@ -1,5 +1,6 @@
-//! The program as its users meet it. One binary, so that a change of a line links one program and not forty, and tests
-//! that wait leave their CPU to the next file's; each file stands for itself. `cargo xtask tidy` sees that none is left out.
+//! The program as its users meet it. One binary, so that a change of a line links one program and
+//! not forty, and tests that wait leave their CPU to the next file's; each file stands for itself.
+//! `cargo xtask tidy` sees that none is left out.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
 
@@ -53,6 +54,8 @@ mod live_screen;
 #[cfg(test)]
 mod matrix;
 #[cfg(test)]
+mod monitors;
+#[cfg(test)]
 mod mpi;
 #[cfg(test)]
 mod otlp;
@@ -90,7 +93,5 @@ mod truth;
 mod until;
 #[cfg(test)]
 mod variants;
-#[cfg(test)]
-mod witnesses;
 #[cfg(test)]
 mod write_pressure;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Place, alone, pause, points};
+use crate::common::{Workspace, alone, pause, points};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
@@ -14,15 +14,16 @@ fn bytes(point: &Value) -> u64 {
 }
 
 #[cfg(test)]
-fn of<'a>(document: &'a Value, profile: &str) -> Vec<&'a Value> {
+fn points_of_profile<'a>(document: &'a Value, profile: &str) -> Vec<&'a Value> {
     points(document).iter().filter(|point| point["profile"] == profile).collect()
 }
 
 #[test]
 fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = "--threads 1,3,6 --transfer 1MiB,16MiB --bytes-per-thread 32MiB --json";
-    let document = place.run(&format!("run bandwidth media:p3700-800gb {words}")).expect(0).json();
+    let document =
+        workspace.run(&format!("run bandwidth media:p3700-800gb {words}")).expect(0).json();
     // 2 sizes × 3 numbers of threads × 2 passes × write and read.
     assert_eq!(points(&document).len(), 24);
     for point in points(&document) {
@@ -30,69 +31,69 @@ fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
         assert_eq!(bytes(point), threads * 32 * MIB, "{point}");
         assert_eq!(point["ended_by"], "bytes", "{point}");
     }
-    let told = place.run("show").expect(0).out;
+    let told = workspace.run("show").expect(0).out;
     for said in ["Write 1 MiB", "Read 16 MiB", "Write: at best", "95 % of it is reached with"] {
         assert!(told.contains(said), "`{said}` in {told}");
     }
-    let page = fs::read_to_string(place.join("qdepth-report.html")).unwrap();
+    let page = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
     assert!(page.contains("id=\"bandwidth\"") && page.contains("bandwidth-read"));
 }
 
 #[test]
 fn threads_are_dealt_to_directories_and_nothing_is_left_behind() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for name in ["a", "b"] {
-        fs::create_dir(place.join(name)).unwrap();
+        fs::create_dir(workspace.join(name)).unwrap();
     }
     let words = "--threads 3 --transfer 1MiB --bytes-per-thread 2MiB --passes 1 --json";
-    let document = place.run(&format!("run bandwidth a b {words}")).expect_finished().json();
+    let document = workspace.run(&format!("run bandwidth a b {words}")).expect_finished().json();
     let streams = |profile: &str| {
-        let streams = of(&document, profile).into_iter();
+        let streams = points_of_profile(&document, profile).into_iter();
         streams.map(|point| point["streams"].as_u64().unwrap()).collect::<Vec<_>>()
     };
     // The share of the first of two targets is two of three.
     assert_eq!((streams("baseline-write"), streams("baseline-read")), (vec![2], vec![2]));
     assert_eq!((streams("bandwidth-write"), streams("bandwidth-read")), (vec![2, 1], vec![2, 1]));
     assert!(points(&document).iter().all(|p| bytes(p) == p["streams"].as_u64().unwrap() * 2 * MIB));
-    let left = |name: &str| fs::read_dir(place.join(name)).unwrap().count();
+    let left = |name: &str| fs::read_dir(workspace.join(name)).unwrap().count();
     assert_eq!((left("a"), left("b")), (0, 0));
-    let shared = place.run(&format!("run bandwidth a {words} --shared-file")).expect_finished();
+    let shared = workspace.run(&format!("run bandwidth a {words} --shared-file")).expect_finished();
     assert!(points(&shared.json()).iter().all(|point| bytes(point) == 6 * MIB));
 }
 
 #[test]
 fn a_file_of_somebody_else_is_not_touched() {
-    let place = Place::new();
-    fs::create_dir(place.join("a")).unwrap();
-    place.write("a/qdepth-bandwidth.00000000", "the only copy");
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.join("a")).unwrap();
+    workspace.write("a/qdepth-bandwidth.00000000", "the only copy");
     let words = "--threads 1 --transfer 1MiB --bytes-per-thread 1MiB";
-    let ended = place.run(&format!("run bandwidth a {words}")).expect(3);
+    let ended = workspace.run(&format!("run bandwidth a {words}")).expect(3);
     assert!(ended.err.contains("was not made by qdepth"), "{}", ended.err);
-    let kept = fs::read_to_string(place.join("a/qdepth-bandwidth.00000000")).unwrap();
+    let kept = fs::read_to_string(workspace.join("a/qdepth-bandwidth.00000000")).unwrap();
     assert_eq!(kept, "the only copy");
 }
 
 #[test]
 fn a_run_that_was_killed_leaves_files_that_the_next_takes_away() {
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("a")).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("a")).unwrap();
     let words = "--threads 2 --transfer 1MiB --passes 1 --no-report";
-    let running = place.start(&format!("run bandwidth a {words} --bytes-per-thread 1GiB"));
+    let running = workspace.start(&format!("run bandwidth a {words} --bytes-per-thread 1GiB"));
     for _ in 0..4000 {
-        if place.has("a/qdepth-bandwidth.00000001") {
+        if workspace.has("a/qdepth-bandwidth.00000001") {
             break;
         }
         pause(5);
     }
     running.kill();
-    assert!(place.has("a/qdepth-bandwidth.00000001"), "the killed run made no file");
-    place.run(&format!("run bandwidth a {words} --bytes-per-thread 2MiB")).expect_finished();
-    assert_eq!(fs::read_dir(place.join("a")).unwrap().count(), 0);
+    assert!(workspace.has("a/qdepth-bandwidth.00000001"), "the killed run made no file");
+    workspace.run(&format!("run bandwidth a {words} --bytes-per-thread 2MiB")).expect_finished();
+    assert_eq!(fs::read_dir(workspace.join("a")).unwrap().count(), 0);
 }
 
 #[test]
 fn wrong_words_are_refused_before_anything_is_done() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (words, said) in [
         ("run quick media:p3700-800gb --threads 3", "is none"),
         ("run bandwidth media:p3700-800gb --transfer 3MiB", "no whole number of transfers"),
@@ -100,8 +101,8 @@ fn wrong_words_are_refused_before_anything_is_done() {
         ("run bandwidth media:p3700-800gb --area 1GiB", "leave --area out"),
         ("run bandwidth . --read-only", "only reading is allowed"),
     ] {
-        let ended = place.run(words).expect(2);
+        let ended = workspace.run(words).expect(2);
         assert!(ended.err.contains(said), "{words}: {}", ended.err);
     }
-    assert!(!place.has("qdepth.db"));
+    assert!(!workspace.has("qdepth.db"));
 }

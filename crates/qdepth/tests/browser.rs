@@ -5,7 +5,7 @@
 mod tests {
     use std::time::Duration;
 
-    use crate::common::{Place, Running, sh};
+    use crate::common::{Running, Workspace, sh};
 
     const OPTIONS: &str = "media:iodrive-320gb/advertised media:iodrive-320gb/maximum-write";
     const QUICK: &str = "--profile database --duration 1s --no-report";
@@ -45,10 +45,10 @@ mod tests {
 
     /// Pictures of pages, each a name and an address, where the documentation shows them. They are
     /// renewed where that is asked for (see CONTRIBUTING.md), and else made to be thrown away.
-    fn pictures(place: &Place, pages: &[(&str, String)]) {
+    fn pictures(workspace: &Workspace, pages: &[(&str, String)]) {
         let folder = match std::env::var_os("QDEPTH_WRITE_REFERENCE") {
             Some(_) => concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/images").into(),
-            None => place.path().to_owned(),
+            None => workspace.path().to_owned(),
         };
         let file = |name: &str| folder.join(format!("{name}.webp"));
         let word = |(name, address): &(&str, String)| format!("{}={address}", file(name).display());
@@ -60,8 +60,8 @@ mod tests {
         }
     }
 
-    fn served(place: &Place) -> (Running, String) {
-        let mut running = place.start("serve --port 0");
+    fn served(workspace: &Workspace) -> (Running, String) {
+        let mut running = workspace.start("serve --port 0");
         running.says("Ctrl-C ends it");
         let address = running.out().lines().next().unwrap().to_owned();
         (running, address)
@@ -77,16 +77,16 @@ mod tests {
         if !can("pages and reports as axe-core sees them") {
             return;
         }
-        let place = Place::new();
+        let workspace = Workspace::new();
         for depth in ["1,8", "1", "1"] {
             let words = format!("run quick media:p3700-800gb --outstanding {depth} {QUICK}");
-            place.run(&words).expect(0);
+            workspace.run(&words).expect(0);
         }
-        place.run("note latest one of two").expect(0);
-        place.run("report latest~2 --lang en,ja --output report").expect(0);
-        let (running, base) = served(&place);
+        workspace.run("note latest one of two").expect(0);
+        workspace.run("report latest~2 --lang en,ja --output report").expect(0);
+        let (running, base) = served(&workspace);
         let id = |n: usize| {
-            place.run("list --json").json()["runs"][n]["id"].as_str().unwrap().to_owned()
+            workspace.run("list --json").json()["runs"][n]["id"].as_str().unwrap().to_owned()
         };
         let compare = format!("compare?run={}&run={}", id(0), id(1));
         let pages = [
@@ -114,38 +114,38 @@ mod tests {
             ("course", format!("pts-wsat media:sas-2-ssd-400gb {short}")),
         ] {
             // The status says whether points are valid: these are short.
-            place.run(&format!("run {words} --logbook {name}.db"));
+            workspace.run(&format!("run {words} --logbook {name}.db"));
             let report = format!("report --logbook {name}.db --lang en,ja --output {name}");
-            place.run(&report).expect(0);
+            workspace.run(&report).expect(0);
         }
-        place.run("report latest latest~1 --lang en,ja --output campaign").expect(0);
-        place.run("compare latest latest~1 --output compared.html");
+        workspace.run("report latest latest~1 --lang en,ja --output campaign").expect(0);
+        workspace.run("compare latest latest~1 --output compared.html");
         let edition = "reproduce write-pressure --paper edition --format html --lang en,ja";
-        place.run(edition);
-        let files = sh(&format!("ls {}/*.html", place.path().display())).unwrap();
+        workspace.run(edition);
+        let files = sh(&format!("ls {}/*.html", workspace.path().display())).unwrap();
         assert_eq!(files.lines().count(), 15, "{files}");
         addresses.extend(files.lines().map(|file| format!("file://{file}")));
         assert_eq!(look("pages", &addresses), "");
-        let report = |name: &str| format!("file://{}", place.join(name).display());
+        let report = |name: &str| format!("file://{}", workspace.join(name).display());
         assert_eq!(look("scales", &["pressure.en.html", "pressure.ja.html"].map(report)), "");
         assert_eq!(look("compare", std::slice::from_ref(&base)), "");
         let aided = [format!("{base}runs/{}", id(2)), report("report.en.html")];
         assert_eq!(look("aids", &aided), "");
         let run = format!("{base}runs/{}", id(2));
-        pictures(&place, &[("serve-runs", base), ("serve-run", run)]);
+        pictures(&workspace, &[("serve-runs", base), ("serve-run", run)]);
         end(running);
     }
 
     /// A plan of one point that reads for so long without a pause, and nothing else.
-    fn reads_for(place: &Place, duration: &str) -> &'static str {
+    fn reads_for(workspace: &Workspace, duration: &str) -> &'static str {
         let plan = format!(
             "name = \"steadily\"\nprofiles = [\"random-4k-read\"]\noutstanding = [1]\n\
              warm_up = \"0s\"\nduration = \"{duration}\"\n"
         );
-        place.write("steadily.toml", &plan);
+        workspace.write("steadily.toml", &plan);
         // What is there already is read, however little room the file system has.
         let bytes: Vec<u8> = (0..=250).cycle().take(16 << 20).collect();
-        std::fs::write(place.join("data"), bytes).unwrap();
+        std::fs::write(workspace.join("data"), bytes).unwrap();
         "run steadily.toml data --no-report"
     }
 
@@ -154,15 +154,15 @@ mod tests {
         if !can("the live page in a browser") {
             return;
         }
-        let place = Place::new();
-        let words = reads_for(&place, "60s");
-        let mut measured = place.start(&format!("{words} --events told.jsonl"));
-        let (running, base) = served(&place);
+        let workspace = Workspace::new();
+        let words = reads_for(&workspace, "60s");
+        let mut measured = workspace.start(&format!("{words} --events told.jsonl"));
+        let (running, base) = served(&workspace);
         measured.says("is measured next");
         let live = format!("{base}live");
-        let told = place.join("told.jsonl").display().to_string();
+        let told = workspace.join("told.jsonl").display().to_string();
         assert_eq!(look("live", &[live.clone(), told]), "");
-        pictures(&place, &[("serve-live", live)]);
+        pictures(&workspace, &[("serve-live", live)]);
         measured.signal("INT");
         measured.wait_at_most(Duration::from_secs(60)).expect(130);
         end(running);

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Place, alone, can, codes, pause, points, sh, token};
+use crate::common::{Workspace, alone, can, codes, pause, points, sh, token};
 use serde_json::Value;
 
 const FILE: &str = "qdepth-measurement-file";
@@ -13,10 +13,10 @@ const SHORT: &str = "--area 8MiB --duration 200ms --profile database";
 
 #[test]
 fn wrong_usage_is_explained_and_leaves_nothing_behind() {
-    let place = Place::new();
-    place.write("unknown.toml", "name = \"x\"\noutstanding = [1]\nwarmup = \"3s\"\n");
-    place.write("time.toml", "name = \"x\"\noutstanding = [1]\nduration = \"3 parsecs\"\n");
-    place.write(
+    let workspace = Workspace::new();
+    workspace.write("unknown.toml", "name = \"x\"\noutstanding = [1]\nwarmup = \"3s\"\n");
+    workspace.write("time.toml", "name = \"x\"\noutstanding = [1]\nduration = \"3 parsecs\"\n");
+    workspace.write(
         "share.toml",
         "name = \"x\"\noutstanding = [1]\n[[profile]]\nname = \"a\"\nrandom = 140\nread = 100\n\
          request_size = \"8KiB\"\n",
@@ -45,34 +45,35 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run . --dry-run", &["qdepth plan"]),
     ];
     for (words, says) in cases {
-        let ended = place.run(words).expect(2);
+        let ended = workspace.run(words).expect(2);
         assert_eq!(ended.out, "", "{words}");
         for text in *says {
             assert!(ended.err.contains(text), "`{words}` does not say `{text}`: {}", ended.err);
         }
         for left in ["qdepth.db", "qdepth.db.reserve", "qdepth-report.html", FILE] {
-            assert!(!place.has(left), "`{words}` leaves {left}");
+            assert!(!workspace.has(left), "`{words}` leaves {left}");
         }
     }
-    let ended = place.run("list").expect(2);
+    let ended = workspace.run("list").expect(2);
     assert!(ended.err.contains("no logbook at qdepth.db"), "{}", ended.err);
 }
 
 #[test]
 fn file_of_the_user_is_refused_and_unchanged() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     // As large as what is asked for: only its contents speak against it.
-    place.write("precious", &"the only copy\n".repeat(1 << 20));
-    place.write(FILE, &"mine, for all its name\n".repeat(1 << 20));
+    workspace.write("precious", &"the only copy\n".repeat(1 << 20));
+    workspace.write(FILE, &"mine, for all its name\n".repeat(1 << 20));
     for (target, file) in [("precious", "precious"), (FILE, FILE), (".", FILE)] {
-        let before = fs::read(place.join(file)).unwrap();
-        let ended = place.run(&format!("run {target} {SHORT} --outstanding 1 --json")).expect(3);
+        let before = fs::read(workspace.join(file)).unwrap();
+        let ended =
+            workspace.run(&format!("run {target} {SHORT} --outstanding 1 --json")).expect(3);
         assert!(ended.err.contains("refused by guard G8, nothing was changed"), "{}", ended.err);
         assert!(ended.err.contains("Give a directory") || target == ".", "{}", ended.err);
         assert_eq!(ended.out, "");
-        assert_eq!(fs::read(place.join(file)).unwrap(), before);
+        assert_eq!(fs::read(workspace.join(file)).unwrap(), before);
     }
-    assert!(!place.has("qdepth-report.html"));
+    assert!(!workspace.has("qdepth-report.html"));
 }
 
 #[test]
@@ -81,14 +82,14 @@ fn device_is_refused_without_consent_and_unchanged() {
     if !can(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let device = place.device("image", 64 << 20);
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let device = workspace.device("image", 64 << 20);
     let node = device.display().to_string();
     let sum = |node: &str| sh(&format!("sha256sum < {node}")).unwrap();
     let run = |more: &str, guard: &str, says: &str| {
         let before = sum(&node);
         let ended =
-            place.run(&format!("run {node} {SHORT} --outstanding 1 --json {more}")).expect(3);
+            workspace.run(&format!("run {node} {SHORT} --outstanding 1 --json {more}")).expect(3);
         let refused = format!("refused by guard {guard}, nothing was changed");
         assert!(ended.err.contains(&refused) && ended.err.contains(says), "{}", ended.err);
         assert_eq!(ended.out, "");
@@ -103,20 +104,20 @@ fn device_is_refused_without_consent_and_unchanged() {
         "destroy = \"{name}\"\nsize_bytes = {0}\nexpires = \"2020-01-01T00:00:00Z\"\n",
         64 << 20
     );
-    place.write("expired", &expired);
+    workspace.write("expired", &expired);
     run(&format!("{right} --consent expired"), "G9", "the consent ends at 2020");
     sh(&format!(
         "mkfs.ext4 -q {node} && mkdir {0}/mount && mount -o ro {node} {0}/mount && sync",
-        place.path().display()
+        workspace.path().display()
     ))
     .unwrap();
-    place.later(format!("umount {}/mount", place.path().display()));
+    workspace.later(format!("umount {}/mount", workspace.path().display()));
     // What no consent overrides is said before anybody is told how to consent.
     run(&right, "G4", "is mounted on");
     run("--destroy yes", "G4", "is mounted on");
-    let told = place.run(&format!("run {node} --destroy yes")).expect(3).err;
+    let told = workspace.run(&format!("run {node} --destroy yes")).expect(3).err;
     assert!(!told.contains("say --destroy"), "{told}");
-    place.write("later", &expired.replace("2020-01-01T00:00:00Z", &in_an_hour()));
+    workspace.write("later", &expired.replace("2020-01-01T00:00:00Z", &in_an_hour()));
     run(&format!("{right} --consent later"), "G4", "is mounted on");
 }
 
@@ -131,12 +132,12 @@ fn device_is_read_without_consent_and_unchanged() {
     if !can(test, &["losetup", "sha256sum"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    sh(&format!("head -c 33554432 /dev/urandom > {}", place.join("image").display())).unwrap();
-    let device = place.attach(&place.join("image"));
+    let (_alone, workspace) = (alone(), Workspace::new());
+    sh(&format!("head -c 33554432 /dev/urandom > {}", workspace.join("image").display())).unwrap();
+    let device = workspace.attach(&workspace.join("image"));
     let before = sh(&format!("sha256sum < {}", device.display())).unwrap();
     let words = "--read-only --duration 300ms --outstanding 1,8 --json";
-    let ended = place.run(&format!("run {} {words}", device.display())).expect_finished();
+    let ended = workspace.run(&format!("run {} {words}", device.display())).expect_finished();
     let document = ended.json();
     assert!(!points(&document).is_empty());
     for point in points(&document) {
@@ -151,24 +152,24 @@ fn device_is_read_without_consent_and_unchanged() {
 
 #[test]
 fn shipped_plans_and_profiles_print_as_files_that_are_accepted() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for name in ["standard", "quick", "latency"] {
-        let shown = place.run(&format!("plan --show {name}")).expect(0).out;
-        place.write("shown.toml", &shown);
-        let ours = place.run(&format!("plan {name} . --area 64MiB --json")).expect(0).json();
-        let theirs = place.run("plan shown.toml . --area 64MiB --json").expect(0).json();
+        let shown = workspace.run(&format!("plan --show {name}")).expect(0).out;
+        workspace.write("shown.toml", &shown);
+        let ours = workspace.run(&format!("plan {name} . --area 64MiB --json")).expect(0).json();
+        let theirs = workspace.run("plan shown.toml . --area 64MiB --json").expect(0).json();
         assert_eq!(ours, theirs, "{name}");
     }
     for name in ["database", "file-server", "file-copy", "streaming", "restore"] {
-        let shown = place.run(&format!("plan --show {name}")).expect(0).out;
+        let shown = workspace.run(&format!("plan --show {name}")).expect(0).out;
         // A profile goes into a plan under [[profile]].
         let plan = format!("name = \"own\"\noutstanding = [1]\n[[profile]]\n{shown}");
-        place.write("own.toml", &plan);
-        place.run("plan own.toml . --area 64MiB").expect(0);
+        workspace.write("own.toml", &plan);
+        workspace.run("plan own.toml . --area 64MiB").expect(0);
     }
-    place.run("schema plan").expect(0).json();
-    place.run("schema run").expect(0).json();
-    assert!(!place.has("qdepth.db"), "plan touches nothing");
+    workspace.run("schema plan").expect(0).json();
+    workspace.run("schema run").expect(0).json();
+    assert!(!workspace.has("qdepth.db"), "plan touches nothing");
 }
 
 /// What the laws of a measurement allow: nothing about them was found.
@@ -230,71 +231,73 @@ fn promised(document: &Value) {
 
 #[test]
 fn machine_output_is_one_document_with_the_promised_fields() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = "--area 8MiB --profile database --outstanding 1,8 --duration 1s";
-    let first = place.run(&format!("run . {words} --json --seed 7")).expect_finished().json();
+    let first = workspace.run(&format!("run . {words} --json --seed 7")).expect_finished().json();
     promised(&first);
     assert_eq!(points(&first).len(), 2);
     points(&first).iter().for_each(lawful);
-    assert!(place.has("qdepth-report.html") && !place.has(FILE));
-    assert_eq!(first, place.run("export --json").expect(0).json());
-    let again = place.run(&format!("run . {SHORT} --outstanding 1 --json --seed 7 --no-report"));
-    let same = place.run(&format!("run . {SHORT} --outstanding 1 --json --seed 7 --no-report"));
-    let other = place.run(&format!("run . {SHORT} --outstanding 1 --json --seed 8 --no-report"));
+    assert!(workspace.has("qdepth-report.html") && !workspace.has(FILE));
+    assert_eq!(first, workspace.run("export --json").expect(0).json());
+    let again =
+        workspace.run(&format!("run . {SHORT} --outstanding 1 --json --seed 7 --no-report"));
+    let same = workspace.run(&format!("run . {SHORT} --outstanding 1 --json --seed 7 --no-report"));
+    let other =
+        workspace.run(&format!("run . {SHORT} --outstanding 1 --json --seed 8 --no-report"));
     let [again, same, other] =
         [again, same, other].map(|e| e.expect_finished().json()["run"]["plan_hash"].clone());
     assert_eq!(again, same, "same plan, same seed");
     assert_ne!(again, other, "another seed");
-    let csv = place.run("export --csv").expect(0).out;
+    let csv = workspace.run("export --csv").expect(0).out;
     assert_eq!(csv.lines().count(), 2, "{csv}");
-    assert_eq!(place.run("list").expect(0).out.matches("sealed").count(), 4);
-    place.run("show").expect(0);
+    assert_eq!(workspace.run("list").expect(0).out.matches("sealed").count(), 4);
+    workspace.run("show").expect(0);
 }
 
 #[test]
 fn measurement_file_goes_unless_it_is_to_be_kept() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = format!("run . {SHORT} --outstanding 1 --no-report");
-    let ended = place.run(&words).expect_finished();
+    let ended = workspace.run(&words).expect_finished();
     assert!(ended.out.contains("Database"), "the table: {}", ended.out);
-    assert!(!place.has(FILE));
-    place.run(&format!("{words} --keep")).expect_finished();
-    let kept = fs::metadata(place.join(FILE)).unwrap();
-    place.run(&format!("{words} --keep")).expect_finished();
+    assert!(!workspace.has(FILE));
+    workspace.run(&format!("{words} --keep")).expect_finished();
+    let kept = fs::metadata(workspace.join(FILE)).unwrap();
+    workspace.run(&format!("{words} --keep")).expect_finished();
     use std::os::unix::fs::MetadataExt;
-    assert_eq!(fs::metadata(place.join(FILE)).unwrap().ino(), kept.ino(), "it is used again");
-    fs::remove_file(place.join(FILE)).unwrap();
+    assert_eq!(fs::metadata(workspace.join(FILE)).unwrap().ino(), kept.ino(), "it is used again");
+    fs::remove_file(workspace.join(FILE)).unwrap();
 
     // Interrupted while it is filled: nothing is left, nothing is in the logbook as measured.
-    let run = place.start("run . --area 4GiB --duration 1s --outstanding 1 --json");
+    let run = workspace.start("run . --area 4GiB --duration 1s --outstanding 1 --json");
     pause(300);
     run.signal("INT");
     let ended = run.wait();
-    assert!(!place.has(FILE), "{}", ended.err);
+    assert!(!workspace.has(FILE), "{}", ended.err);
     assert_eq!(ended.status, Some(130), "{}", ended.err);
 }
 
 #[test]
 fn targets_are_measured_one_after_the_other() {
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("a")).unwrap();
-    fs::create_dir(place.join("b")).unwrap();
-    let document = place.run(&format!("run a b {SHORT} --outstanding 1,2 --json"));
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("a")).unwrap();
+    fs::create_dir(workspace.join("b")).unwrap();
+    let document = workspace.run(&format!("run a b {SHORT} --outstanding 1,2 --json"));
     let document = document.expect_finished().json();
     let names: Vec<&str> =
         points(&document).iter().map(|p| p["target"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 4);
     assert_eq!(document["targets"].as_array().unwrap().len(), 2);
     assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 2, "{names:?}");
-    assert!(!place.has(&format!("a/{FILE}")) && !place.has(&format!("b/{FILE}")));
+    assert!(!workspace.has(&format!("a/{FILE}")) && !workspace.has(&format!("b/{FILE}")));
 }
 
 #[test]
 fn every_engine_measures() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for engine in ["io_uring", "linux-aio", "threads"] {
         let words = format!("run . {SHORT} --outstanding 1,8 --engine {engine} --json --no-report");
-        let ended = place.run(&words);
+        let ended = workspace.run(&words);
         if engine == "io_uring" && ended.err.contains("io_uring") && ended.status == Some(4) {
             println!("SKIPPED: every_engine_measures: {engine}: {}", ended.err.trim());
             continue;
@@ -311,21 +314,21 @@ fn every_engine_measures() {
 
 #[test]
 fn an_engine_that_the_target_does_not_offer_is_refused_with_the_reason() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for (engine, why) in [
         ("io_uring-passthrough", ". is no NVMe namespace, so it takes no commands"),
         ("io_uring-passthrough-polled", "poll"),
         // Here the temporary directory may lie on memory, or on a device.
         ("io_uring-polled", "poll"),
     ] {
-        let ended = place.run(&format!("run . {SHORT} --engine {engine} --no-report"));
+        let ended = workspace.run(&format!("run . {SHORT} --engine {engine} --no-report"));
         if ended.status == Some(0) && engine == "io_uring-polled" {
             println!("SKIPPED: a refusal to poll: the drive here has poll queues");
             continue;
         }
         assert_eq!(ended.status, Some(3), "{engine}: {}", ended.err);
         assert!(ended.err.contains(why) && ended.err.contains("nothing was changed"));
-        assert!(!place.has(FILE), "{engine}: a file was made");
+        assert!(!workspace.has(FILE), "{engine}: a file was made");
     }
 }
 
@@ -405,9 +408,9 @@ direct = false
 
 #[test]
 fn every_kind_of_load_gives_lawful_points() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("loads.toml", LOADS);
-    let document = place.run("run loads.toml . --json --no-report").expect_finished().json();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("loads.toml", LOADS);
+    let document = workspace.run("run loads.toml . --json --no-report").expect_finished().json();
     let point = |name: &str| points(&document).iter().find(|p| p["profile"] == name).unwrap();
     assert_eq!(points(&document).len(), 9);
     for point in points(&document) {
@@ -443,29 +446,29 @@ fn every_kind_of_load_gives_lawful_points() {
 
 #[test]
 fn workers_run_on_the_cpus_that_are_chosen_and_others_are_refused_by_number() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words =
         "run --profile database --outstanding 1 --duration 100ms --area 8MiB --no-report --json";
-    let document = place.run(&format!("{words} --cpus 0")).expect_finished().json();
+    let document = workspace.run(&format!("{words} --cpus 0")).expect_finished().json();
     let facts = document["environment"].as_array().unwrap();
     let chosen = facts.iter().find(|fact| fact["key"] == "cpus_of_workers").unwrap();
     assert_eq!((&chosen["value"], &chosen["source"]), (&"0".into(), &"--cpus".into()));
-    let refused = place.run(&format!("{words} --cpus 0,4000")).expect(3);
+    let refused = workspace.run(&format!("{words} --cpus 0,4000")).expect(3);
     assert!(refused.err.contains("no CPU 4000"), "{}", refused.err);
     for wrong in ["--cpus 1-", "--cpus 0,0", "--cpus 0 --no-pin"] {
-        place.run(&format!("{words} {wrong}")).expect(2);
+        workspace.run(&format!("{words} {wrong}")).expect(2);
     }
 }
 
 #[test]
 fn what_is_named_and_is_nothing_of_that_kind_is_wrong_usage_whatever_names_it() {
-    let place = Place::new();
-    place.run("run quick media:null --duration 10ms --no-report").expect_finished();
+    let workspace = Workspace::new();
+    workspace.run("run quick media:null --duration 10ms --no-report").expect_finished();
     for name in ["there", "notes.db"] {
-        fs::create_dir(place.join(name)).unwrap();
+        fs::create_dir(workspace.join(name)).unwrap();
     }
-    place.write("garbage.db", "garbage");
-    place.write("broken.toml", "name = \"x");
+    workspace.write("garbage.db", "garbage");
+    workspace.write("broken.toml", "name = \"x");
     let run = "run quick media:null --duration 10ms";
     let wrong = [
         "run nosuch".to_owned(),
@@ -495,12 +498,12 @@ fn what_is_named_and_is_nothing_of_that_kind_is_wrong_usage_whatever_names_it() 
         "retract nosuch why".to_owned(),
     ];
     for words in wrong {
-        let ended = place.run(&words);
+        let ended = workspace.run(&words);
         assert_eq!(ended.status, Some(2), "`{words}`: {}", ended.err);
     }
     // A place of the system was understood, and a guard refuses it.
     for words in ["run quick /etc", "run quick /dev/null", "run quick . --file-size 1000TiB"] {
-        let ended = place.run(words);
+        let ended = workspace.run(words);
         assert_eq!(ended.status, Some(3), "`{words}`: {}", ended.err);
     }
 }

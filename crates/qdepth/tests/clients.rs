@@ -2,19 +2,20 @@
 
 use std::fs;
 
-use crate::common::{Place, alone, can, sh};
+use crate::common::{Workspace, alone, can, sh};
 
 /// A place with the link, and what a shell there prints, which finds it before any other fio.
 #[cfg(test)]
-struct Link(Place);
+struct Link(Workspace);
 
 #[cfg(test)]
 impl Link {
     fn new() -> Self {
-        let place = Place::new();
-        fs::create_dir(place.join("bin")).unwrap();
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_qdepth"), place.join("bin/fio")).unwrap();
-        Self(place)
+        let workspace = Workspace::new();
+        fs::create_dir(workspace.join("bin")).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_qdepth"), workspace.join("bin/fio"))
+            .unwrap();
+        Self(workspace)
     }
 
     fn sh(&self, script: &str) -> String {

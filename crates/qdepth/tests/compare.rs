@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use crate::common::Place;
+use crate::common::Workspace;
 use serde_json::Value;
 
 /// Runs of an emulated drive, each with a seed of its own, into a logbook.
 #[cfg(test)]
-fn measure(place: &Place, logbook: &str, medium: &str, seeds: std::ops::Range<u32>) {
+fn measure(workspace: &Workspace, logbook: &str, medium: &str, seeds: std::ops::Range<u32>) {
     for seed in seeds {
-        place
+        workspace
             .run(&format!(
                 "run quick {medium} --profile database --outstanding 1,8 --duration 60ms \
                  --seed {seed} --logbook {logbook} --no-report"
@@ -20,11 +20,11 @@ fn measure(place: &Place, logbook: &str, medium: &str, seeds: std::ops::Range<u3
 
 #[test]
 fn two_groups_of_runs_are_told_apart_or_not() {
-    let place = Place::new();
-    measure(&place, "a.db", "media:p3700-800gb", 1..9);
-    measure(&place, "b.db", "media:p3700-800gb", 11..19);
-    measure(&place, "c.db", "media:iodrive-320gb", 21..29);
-    let same = place.run("compare a.db:all b.db:all --threshold 20% --json").expect(0).json();
+    let workspace = Workspace::new();
+    measure(&workspace, "a.db", "media:p3700-800gb", 1..9);
+    measure(&workspace, "b.db", "media:p3700-800gb", 11..19);
+    measure(&workspace, "c.db", "media:iodrive-320gb", 21..29);
+    let same = workspace.run("compare a.db:all b.db:all --threshold 20% --json").expect(0).json();
     assert_eq!(same["schema"]["name"], "qdepth-compare");
     assert_eq!(same["emulated"], true);
     let rows = same["rows"].as_array().unwrap();
@@ -34,13 +34,13 @@ fn two_groups_of_runs_are_told_apart_or_not() {
         rows.map(|row| row["verdict"].as_str().unwrap().to_owned()).collect()
     };
     assert!(verdicts(&same).len() >= 2 && verdicts(&same).iter().all(|v| v == "equal"), "{same:#}");
-    let slower = place.run("compare a.db:all c.db:all --json").expect(1).json();
+    let slower = workspace.run("compare a.db:all c.db:all --json").expect(1).json();
     assert!(verdicts(&slower).iter().any(|verdict| verdict == "slower"), "{slower:#}");
     let differs = slower["differences"].as_array().unwrap();
     assert!(differs.iter().any(|fact| fact["values"][1] == "media:iodrive-320gb"), "{differs:#?}");
-    let words = place.run("compare a.db:all c.db:all").expect(1).out;
+    let words = workspace.run("compare a.db:all c.db:all").expect(1).out;
     assert!(words.contains("EMULATED") && words.contains("B is slower in"), "{words}");
-    let markdown = place.run("compare a.db:all c.db:all --markdown").expect(1).out;
+    let markdown = workspace.run("compare a.db:all c.db:all --markdown").expect(1).out;
     assert!(markdown.contains("| Database |") && markdown.contains("\n- Of "), "{markdown}");
     assert!(
         words.contains("B is slower than A in") && words.contains("Farthest: Database"),
@@ -50,39 +50,39 @@ fn two_groups_of_runs_are_told_apart_or_not() {
 
 #[test]
 fn a_comparison_is_a_page_that_answers_first() {
-    let place = Place::new();
-    measure(&place, "a.db", "media:p3700-800gb", 1..9);
-    measure(&place, "c.db", "media:iodrive-320gb", 21..29);
-    let ended = place.run("compare a.db:all c.db:all -o page.html").expect(1);
+    let workspace = Workspace::new();
+    measure(&workspace, "a.db", "media:p3700-800gb", 1..9);
+    measure(&workspace, "c.db", "media:iodrive-320gb", 21..29);
+    let ended = workspace.run("compare a.db:all c.db:all -o page.html").expect(1);
     assert!(ended.out.starts_with("page.html"), "{}", ended.out);
-    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    let page = fs::read_to_string(workspace.join("page.html")).unwrap();
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no `{text}` in the page"));
     // The verdict stands before every table and diagram.
     assert!(at("B is slower than A in") < at("<table") && at("B is slower than A in") < at("<svg"));
     assert!(at("Is B (c.db:all) faster than A (a.db:all)?") < at("B is slower than A in"));
     assert!(at("Database: B ÷ A (EMULATED)") > 0 && at("media:iodrive-320gb") > 0);
-    let json = place.run("compare a.db:all c.db:all --json").expect(1).json();
+    let json = workspace.run("compare a.db:all c.db:all --json").expect(1).json();
     for row in json["rows"].as_array().unwrap() {
         let ratio = row["ratio"].as_f64().unwrap();
         assert!(page.contains(&format!("{ratio:.3}")), "{ratio} is not on the page");
     }
-    let japanese = place.run("compare a.db:all c.db:all -o page.md --lang ja").expect(1).out;
+    let japanese = workspace.run("compare a.db:all c.db:all -o page.md --lang ja").expect(1).out;
     assert!(
         japanese.contains("件で低速です")
-            && fs::read_to_string(place.join("page.md")).unwrap().contains("より高速ですか")
+            && fs::read_to_string(workspace.join("page.md")).unwrap().contains("より高速ですか")
     );
-    let ended = place.run("compare a.db:all c.db:all -o page.zip").expect(2);
+    let ended = workspace.run("compare a.db:all c.db:all -o page.zip").expect(2);
     assert!(ended.err.contains("zip") && ended.err.contains("html"), "{}", ended.err);
-    place.run("compare a.db:all c.db:all --json -o page.html").expect(2);
-    let ended = place.run("compare a.db:all c.db:all -o nowhere/page.html").expect(2);
+    workspace.run("compare a.db:all c.db:all --json -o page.html").expect(2);
+    let ended = workspace.run("compare a.db:all c.db:all -o nowhere/page.html").expect(2);
     assert!(ended.err.contains("nowhere"), "{}", ended.err);
 }
 
 #[test]
 fn single_runs_are_not_told_apart_and_it_is_said_why() {
-    let place = Place::new();
-    measure(&place, "a.db", "media:p3700-800gb", 1..3);
-    let ended = place.run("compare latest~1 latest --logbook a.db").expect(5);
+    let workspace = Workspace::new();
+    measure(&workspace, "a.db", "media:p3700-800gb", 1..3);
+    let ended = workspace.run("compare latest~1 latest --logbook a.db").expect(5);
     assert!(
         ended.out.contains("One run a side") && ended.out.contains("qdepth run"),
         "{}",
@@ -95,30 +95,30 @@ fn single_runs_are_not_told_apart_and_it_is_said_why() {
         ("compare latest,latest latest~1 --logbook a.db", "named twice"),
         ("compare , latest --logbook a.db", "names no run"),
     ] {
-        let ended = place.run(words).expect(2);
+        let ended = workspace.run(words).expect(2);
         assert!(ended.err.contains(why), "{words}: {}", ended.err);
     }
 }
 
 #[test]
 fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
-    let place = Place::new();
-    measure(&place, "a.db", "media:p3700-800gb", 1..4);
+    let workspace = Workspace::new();
+    measure(&workspace, "a.db", "media:p3700-800gb", 1..4);
     for seed in 11..14 {
-        place
+        workspace
             .run(&format!(
                 "run quick media:iodrive-320gb --profile database --outstanding 1 --duration 60ms \
                  --seed {seed} --logbook a.db --no-report"
             ))
             .expect(0);
-        place.run("note latest after:x+y --logbook a.db").expect(0);
+        workspace.run("note latest after:x+y --logbook a.db").expect(0);
     }
-    let day = place.run("list --logbook a.db --json").expect(0).json()["runs"][0]["started_at"]
+    let day = workspace.run("list --logbook a.db --json").expect(0).json()["runs"][0]["started_at"]
         .as_str()
         .unwrap()[..10]
         .to_owned();
     let runs = |words: &str| -> [usize; 2] {
-        let told = place.run(&format!("compare {words} --json"));
+        let told = workspace.run(&format!("compare {words} --json"));
         let told: Value =
             serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{}", told.err));
         [0, 1].map(|side| told["sides"][side]["runs"].as_array().unwrap().len())
@@ -131,7 +131,7 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
         [3, 3]
     );
     // What was retracted is left out.
-    place.run("retract latest wrong cable --logbook a.db").expect(0);
+    workspace.run("retract latest wrong cable --logbook a.db").expect(0);
     assert_eq!(runs(&format!("a.db:target=p3700 a.db:{iodrive}")), [3, 2]);
     for (asked, why) in [
         (
@@ -151,42 +151,42 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
         ("plan=", "nothing stands behind plan="),
         ("plan=quick", "on both sides"),
     ] {
-        let ended = place.run(&format!("compare {asked} plan=quick --logbook a.db")).expect(2);
+        let ended = workspace.run(&format!("compare {asked} plan=quick --logbook a.db")).expect(2);
         assert!(ended.err.contains(why), "{asked}: {}", ended.err);
     }
-    let last = place.run("list --logbook a.db --json").expect(0).json();
+    let last = workspace.run("list --logbook a.db --json").expect(0).json();
     let whole = last["runs"].as_array().unwrap();
     assert_eq!(whole.len(), 6);
     for run in whole.iter().filter(|run| run["retracted"].is_null()) {
         if run["targets"][0].as_str().unwrap().contains("iodrive") {
             let id = run["id"].as_str().unwrap();
-            place.run(&format!("retract {id} all wrong --logbook a.db")).expect(0);
+            workspace.run(&format!("retract {id} all wrong --logbook a.db")).expect(0);
         }
     }
-    let ended = place.run("compare target=p3700 target=iodrive --logbook a.db").expect(2);
+    let ended = workspace.run("compare target=p3700 target=iodrive --logbook a.db").expect(2);
     assert!(ended.err.contains("3 runs are like that, but none of them is whole"), "{}", ended.err);
 }
 
 #[test]
 fn a_side_may_be_files_that_were_exported() {
-    let place = Place::new();
-    measure(&place, "a.db", "media:p3700-800gb", 1..9);
-    measure(&place, "c.db", "media:iodrive-320gb", 21..29);
+    let workspace = Workspace::new();
+    measure(&workspace, "a.db", "media:p3700-800gb", 1..9);
+    measure(&workspace, "c.db", "media:iodrive-320gb", 21..29);
     let exported = |logbook: &str| -> String {
-        let runs = place.run(&format!("list --logbook {logbook} --json")).expect(0).json();
+        let runs = workspace.run(&format!("list --logbook {logbook} --json")).expect(0).json();
         let runs = runs["runs"].as_array().unwrap().iter().enumerate();
         let names = runs.map(|(number, run)| {
             let name = format!("{logbook}-{number}.json");
             let id = run["id"].as_str().unwrap();
-            let text = place.run(&format!("export {id} --logbook {logbook}")).expect(0).out;
-            place.write(&name, &text);
+            let text = workspace.run(&format!("export {id} --logbook {logbook}")).expect(0).out;
+            workspace.write(&name, &text);
             name
         });
         names.collect::<Vec<_>>().join(",")
     };
     let (a, c) = (exported("a.db"), exported("c.db"));
-    let by_logbook = place.run("compare a.db:all c.db:all --json").expect(1).json();
-    let by_file = place.run(&format!("compare {a} {c} --json")).expect(1).json();
+    let by_logbook = workspace.run("compare a.db:all c.db:all --json").expect(1).json();
+    let by_file = workspace.run(&format!("compare {a} {c} --json")).expect(1).json();
     let [of_files, of_logbooks] =
         [&by_file, &by_logbook].map(|told| told["rows"].as_array().unwrap().clone());
     assert_eq!(of_files.len(), of_logbooks.len());
@@ -211,10 +211,10 @@ fn a_side_may_be_files_that_were_exported() {
     assert!(by_logbook["sides"][0]["command_again"].is_string(), "{by_logbook:#}");
     assert!(by_file["sides"][0]["command_again"].is_null(), "{by_file:#}");
     let first = a.split(',').next().unwrap();
-    let twice = place.run(&format!("compare {first} {first}")).expect(2).err;
+    let twice = workspace.run(&format!("compare {first} {first}")).expect(2).err;
     assert!(twice.contains("on both sides"), "{twice}");
     // What is no whole run of ours is not taken for one.
-    let text = fs::read_to_string(place.join(first)).unwrap();
+    let text = fs::read_to_string(workspace.join(first)).unwrap();
     for (from, to, why) in [
         ("\"version\": 1", "\"version\": 99", "its form is 99"),
         ("\"state\": \"sealed\"", "\"state\": \"running\"", "only whole ones"),
@@ -223,63 +223,66 @@ fn a_side_may_be_files_that_were_exported() {
         ("\"target\": \"", "\"target\": \"another ", "a target that it does not list"),
     ] {
         assert!(text.contains(from), "{from}");
-        place.write("forged.json", &text.replacen(from, to, 1));
-        let ended = place.run(&format!("compare forged.json {c}")).expect(2);
+        workspace.write("forged.json", &text.replacen(from, to, 1));
+        let ended = workspace.run(&format!("compare forged.json {c}")).expect(2);
         assert!(ended.err.contains(why), "{why}: {}", ended.err);
     }
-    place.write("cut.json", &text[..text.len() / 2]);
-    place.run(&format!("compare cut.json {c}")).expect(2);
-    let missing = place.run(&format!("compare missing.json {c}")).expect(2).err;
+    workspace.write("cut.json", &text[..text.len() / 2]);
+    workspace.run(&format!("compare cut.json {c}")).expect(2);
+    let missing = workspace.run(&format!("compare missing.json {c}")).expect(2).err;
     assert!(missing.contains("missing.json"), "{missing}");
 }
 
 /// Two results of fio, which need not be imported first.
 #[test]
 fn a_side_may_be_results_of_fio() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let job = "--name=j --filename=probe --size=1m --rw=randread --bs=4k --time_based --runtime=1 \
                --output-format=json";
     for name in ["before.json", "after.json"] {
-        crate::common::sh(&format!("cd {} && fio {job} --output={name}", place.path().display()))
-            .unwrap();
+        crate::common::sh(&format!(
+            "cd {} && fio {job} --output={name}",
+            workspace.path().display()
+        ))
+        .unwrap();
     }
-    let told = place.run("compare before.json after.json --json").expect(5).json();
+    let told = workspace.run("compare before.json after.json --json").expect(5).json();
     let rows = told["rows"].as_array().unwrap();
     let rate = rows.iter().find(|row| row["figure"] == "io_per_s").unwrap();
-    let text = fs::read_to_string(place.join("before.json")).unwrap();
+    let text = fs::read_to_string(workspace.join("before.json")).unwrap();
     let theirs: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
     let theirs = theirs["jobs"][0]["read"]["iops"].as_f64().unwrap();
     let ours = rate["means"][0].as_f64().unwrap();
     assert!((ours / theirs - 1.0).abs() < 0.01, "{ours} for {theirs}");
     assert_eq!(told["sides"][0]["runs"][0], "before.json#1");
-    place.write("other.json", "{\"title\": 1}");
-    let ended = place.run("compare other.json after.json").expect(2);
+    workspace.write("other.json", "{\"title\": 1}");
+    let ended = workspace.run("compare other.json after.json").expect(2);
     assert!(ended.err.contains("is no result that is known"), "{}", ended.err);
 }
 
 #[test]
 fn runs_have_the_same_names_in_every_command() {
-    let place = Place::new();
-    measure(&place, "a.db", "media:p3700-800gb", 1..3);
+    let workspace = Workspace::new();
+    measure(&workspace, "a.db", "media:p3700-800gb", 1..3);
     let at = "--logbook a.db";
     let id = |name: &str| {
-        let document = place.run(&format!("export {name} {at}")).expect(0).json();
+        let document = workspace.run(&format!("export {name} {at}")).expect(0).json();
         document["run"]["id"].as_str().unwrap().to_owned()
     };
     let (last, before) = (id("latest"), id("latest~1"));
     assert_ne!(last, before);
     assert_eq!(id("latest~0"), last);
-    place.run(&format!("export latest~1 latest --parquet tables {at}")).expect(0);
-    place.run(&format!("report latest~1 {at} -o before.html")).expect(0);
-    let noted = place.run(&format!("note latest~1 firmware {at}")).expect(0);
+    workspace.run(&format!("export latest~1 latest --parquet tables {at}")).expect(0);
+    workspace.run(&format!("report latest~1 {at} -o before.html")).expect(0);
+    let noted = workspace.run(&format!("note latest~1 firmware {at}")).expect(0);
     assert!(noted.err.contains(&before), "{}", noted.err);
-    let shown = place.run(&format!("show latest~1 {at}")).expect(0).out;
+    let shown = workspace.run(&format!("show latest~1 {at}")).expect(0).out;
     assert!(shown.contains("note: firmware"), "{shown}");
-    assert!(place.run(&format!("retract latest~1 busy {at}")).expect(0).err.contains(&before));
+    assert!(workspace.run(&format!("retract latest~1 busy {at}")).expect(0).err.contains(&before));
     for words in ["show", "export", "report", "steady", "note"] {
         for (name, why) in [("latest~7", "has 2 runs"), ("latest~x", "write a number")] {
             let words = format!("{words} {name} {}{at}", if words == "note" { "x " } else { "" });
-            let ended = place.run(&words).expect(2);
+            let ended = workspace.run(&words).expect(2);
             assert!(ended.err.contains(why), "{words}: {}", ended.err);
         }
     }
@@ -287,13 +290,13 @@ fn runs_have_the_same_names_in_every_command() {
 
 #[test]
 fn nothing_is_no_note_and_no_reason() {
-    let place = Place::new();
-    measure(&place, "qdepth.db", "media:p3700-800gb", 1..2);
+    let workspace = Workspace::new();
+    measure(&workspace, "qdepth.db", "media:p3700-800gb", 1..2);
     for (verb, why) in [("note", "the note is empty"), ("retract", "no reason is given")] {
         for text in ["", " \t"] {
             let refused = std::process::Command::new(env!("CARGO_BIN_EXE_qdepth"))
                 .args([verb, "latest", text])
-                .current_dir(place.path())
+                .current_dir(workspace.path())
                 .output()
                 .unwrap();
             let err = String::from_utf8_lossy(&refused.stderr);
@@ -301,6 +304,6 @@ fn nothing_is_no_note_and_no_reason() {
             assert!(err.contains(why) && err.contains(&format!("qdepth {verb} latest '")), "{err}");
         }
     }
-    let shown = place.run("show").expect(0).out;
+    let shown = workspace.run("show").expect(0).out;
     assert!(!shown.contains("RETRACTED") && !shown.contains("note:"), "{shown}");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::common::{Place, alone, can, codes, points};
+use crate::common::{Workspace, alone, can, codes, points};
 use serde_json::Value;
 
 /// Rate of the points of a column at an intensity, I/Os per second.
@@ -15,13 +15,13 @@ fn rate(document: &Value, variant: u64, profile: &str) -> f64 {
 
 #[test]
 fn four_drives_scale_as_the_paper_says() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     // docs/method/checklist.md, item 15, and the paper's text: 4.0 at 1 outstanding I/O for
     // Database, 3.17 times at the maximum, since the host is shared; RAID 0 does no better than a
     // single drive.
     let words = "media:p3700-800gb*4 --array raid0(media:p3700-800gb*4) --profile database \
                  --outstanding 1,128 --duration 2s --json";
-    let document = place.run(&format!("run devices {words}")).expect_finished().json();
+    let document = workspace.run(&format!("run devices {words}")).expect_finished().json();
     let of = |variant: u64, outstanding: u64| -> f64 {
         let is = |point: &&Value| {
             let times = if variant == 2 { 4 } else { 1 };
@@ -35,7 +35,7 @@ fn four_drives_scale_as_the_paper_says() {
     assert!((high / 3.17 - 1.0).abs() < 0.05, "{high}");
     let array = of(2, 128) / of(0, 128);
     assert!((0.85..1.15).contains(&array), "{array}");
-    let report = fs::read_to_string(place.join("qdepth-report.html")).unwrap();
+    let report = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
     for said in ["4 drives together ÷ 1 drive", "share of 4 ×", "Fairness", "EMULATED"] {
         assert!(report.contains(said), "{said}");
     }
@@ -43,10 +43,10 @@ fn four_drives_scale_as_the_paper_says() {
 
 #[test]
 fn a_slow_drive_is_seen_in_the_skew() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "media:p3700-800gb*3 delay(media:p3700-800gb,1ms) --profile database \
                  --outstanding 1 --duration 500ms";
-    let ended = place.run(&format!("run devices {words}")).expect_finished();
+    let ended = workspace.run(&format!("run devices {words}")).expect_finished();
     // The last table is that of the drives.
     let row = ended.out.lines().rfind(|line| line.trim_start().starts_with("Database  ")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
@@ -58,15 +58,15 @@ fn a_slow_drive_is_seen_in_the_skew() {
 
 #[test]
 fn processes_and_areas_are_those_of_the_paper() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "--profile random-4k-read --outstanding 64 --duration 300ms --no-report --json";
-    let document = place.run(&format!("run processes media:p3700-800gb {words}")).json();
+    let document = workspace.run(&format!("run processes media:p3700-800gb {words}")).json();
     let factor = rate(&document, 1, "random-4k-read") / rate(&document, 0, "random-4k-read");
     // Up to 100 % more by four processes, clearest at 100 % read.
     assert!((1.85..2.05).contains(&factor), "{factor}");
     let words = "--profile random-4k-read,random-64k-write --outstanding 64 --duration 300ms \
                  --no-report --json";
-    let document = place.run(&format!("run area media:p3700-800gb {words}")).json();
+    let document = workspace.run(&format!("run area media:p3700-800gb {words}")).json();
     let share = |load| rate(&document, 1, load) / rate(&document, 0, load);
     assert!((share("random-4k-read") - 1.0).abs() < 0.02, "reading does not mind the area");
     assert!(share("random-64k-write") < 0.3, "random writing does");
@@ -74,22 +74,22 @@ fn processes_and_areas_are_those_of_the_paper() {
 
 #[test]
 fn options_are_shaded_and_published_drives_are_marked() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "media:iodrive-320gb/advertised media:iodrive-320gb/maximum-write \
                  --variants advertised,maximum --profile file-copy --duration 1s";
-    let ended = place.run(&format!("run options {words}")).expect_finished();
+    let ended = workspace.run(&format!("run options {words}")).expect_finished();
     // docs/method/checklist.md, item 101: File copy, Maximum Write Performance: M, M, D at 1, 16,
     // 512. The emulated drive is a class too low at 1, where the paper has 1.73 times and it has
     // 1.52.
     let row = ended.out.lines().find(|line| line.contains('\u{a0}')).unwrap().to_owned();
     let marks: Vec<&str> = row.split_whitespace().filter(|cell| cell.len() == 1).collect();
     assert_eq!(marks, ["L", "M", "D"], "{row}");
-    let report = fs::read_to_string(place.join("qdepth-report.html")).unwrap();
+    let report = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
     assert!(report.contains("shade-3"), "the page is shaded");
 
     let words = "media:p3700-800gb published:sas-12g-hdd-450gb --profile database,latency-read \
                  --outstanding 256 --duration 300ms";
-    let ended = place.run(&format!("run media-comparison {words}")).expect_finished();
+    let ended = workspace.run(&format!("run media-comparison {words}")).expect_finished();
     // The answer is how many times as much, also where nothing else was measured.
     let answer = "times the largest value of SAS-12G HDD 450GB 15k (published)";
     let text = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -101,20 +101,20 @@ fn options_are_shaded_and_published_drives_are_marked() {
 
 #[test]
 fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for name in ["a", "b"] {
-        fs::create_dir(place.join(name)).unwrap();
+        fs::create_dir(workspace.join(name)).unwrap();
     }
     let words = "--profile random-4k-read --outstanding 1,4 --duration 2s --file-size 8MiB --no-report \
                  --json --events events.jsonl";
-    let document = place.run(&format!("run media-comparison a b {words}")).json();
+    let document = workspace.run(&format!("run media-comparison a b {words}")).json();
     let compared = document["compared"].as_array().unwrap();
     assert_eq!(compared.len(), 4);
     for entry in compared {
         assert!(entry["interval"].is_array(), "{entry:#}");
     }
     // One ran between two visits to the other, at either intensity.
-    let text = fs::read_to_string(place.join("events.jsonl")).unwrap();
+    let text = fs::read_to_string(workspace.join("events.jsonl")).unwrap();
     let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let slices: Vec<Value> = events.filter(|event| event["event"] == "interval").collect();
     let mut turns: Vec<u64> = slices.iter().map(|one| one["point"].as_u64().unwrap()).collect();
@@ -129,7 +129,7 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
 
 #[test]
 fn what_cannot_be_compared_is_wrong_usage_and_touches_nothing() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (words, says) in [
         ("devices media:p3700-800gb", "one drive is given"),
         ("devices media:p3700-800gb*65", "1 to 64"),
@@ -138,19 +138,19 @@ fn what_cannot_be_compared_is_wrong_usage_and_touches_nothing() {
         ("standard media:p3700-800gb --processes 1,4", "belongs to a comparison"),
         ("processes media:p3700-800gb --processes 1,999", "1 to 64"),
     ] {
-        let ended = place.run(&format!("run {words}")).expect(2);
+        let ended = workspace.run(&format!("run {words}")).expect(2);
         assert!(ended.err.contains(says), "{words}: {}", ended.err);
     }
-    assert!(!place.has("qdepth.db"));
+    assert!(!workspace.has("qdepth.db"));
 }
 
 /// A drive on a loop device that serves so many bits per second, and the place that holds it.
 #[cfg(test)]
-fn served(bits_per_s: u32) -> (Place, String) {
-    let place = Place::new();
-    let image = place.served(&format!("--filter=rate memory 64M rate={bits_per_s}"));
-    let device = place.attach(&image.file).display().to_string();
-    (place, device)
+fn served(bits_per_s: u32) -> (Workspace, String) {
+    let workspace = Workspace::new();
+    let image = workspace.served(&format!("--filter=rate memory 64M rate={bits_per_s}"));
+    let device = workspace.attach(&image.file).display().to_string();
+    (workspace, device)
 }
 
 /// Plan of random reads on drives.
@@ -168,16 +168,16 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     if !can(test, &["losetup", "nbdkit", "nbdfuse"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     // 16 Mbit/s: 256 requests of 8 KiB in a second, so that four drives load no CPU.
-    let drives: Vec<(Place, String)> = (0..4).map(|_| served(16_777_216)).collect();
+    let drives: Vec<(Workspace, String)> = (0..4).map(|_| served(16_777_216)).collect();
     let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
-    let toml = place.write("plan.toml", &plan("duration = \"8s\""));
+    let toml = workspace.write("plan.toml", &plan("duration = \"8s\""));
     let words = format!("run {toml} {} --read-only --json --no-report", devices.join(" "));
-    // The servers keep their rates by the clock of a machine that others may hold off: a wrong figure
-    // of points that say so is no fault, and is measured again.
+    // The servers keep their rates by the clock of a machine that others may hold off: a wrong
+    // figure of points that say so is no fault, and is measured again.
     let scaled = (0..3).find_map(|_| {
-        let document = place.run(&words).expect_finished().json();
+        let document = workspace.run(&words).expect_finished().json();
         let times = rate(&document, 1, "reads") / rate(&document, 0, "reads");
         let doubts: BTreeSet<String> = points(&document)
             .iter()
@@ -214,13 +214,13 @@ fn a_slow_drive_is_done_last() {
     if !can(test, &["losetup", "nbdkit", "nbdfuse"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let drives = [served(16_777_216), served(8_388_608)];
     let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
     // 512 requests each: 2 s at 256 a second, 4 s at half of that.
-    let toml = place.write("plan.toml", &plan("duration = \"20s\"\nbytes = \"4MiB\""));
+    let toml = workspace.write("plan.toml", &plan("duration = \"20s\"\nbytes = \"4MiB\""));
     let words = format!("run {toml} {} --read-only --json --no-report", devices.join(" "));
-    let document = place.run(&words).expect_finished().json();
+    let document = workspace.run(&words).expect_finished().json();
     let compared = document["compared"].as_array().unwrap();
     let together = compared.iter().find(|entry| entry["variant"] == 1).unwrap();
     let figure = |name: &str| together[name].as_f64().unwrap();
@@ -232,10 +232,10 @@ fn a_slow_drive_is_done_last() {
 
 #[test]
 fn each_line_of_progress_says_which_column_it_is_of() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let load = "--profile random-4k-read --outstanding 1 --duration 20ms --no-report --plain";
     let lines = |words: &str| {
-        let told = place.run(&format!("run {words} {load}")).expect_finished().err;
+        let told = workspace.run(&format!("run {words} {load}")).expect_finished().err;
         let lines = told.lines().filter(|line| line.contains(" IO/s "));
         let what = lines.map(|line| line.split("  ").next().unwrap().to_owned());
         what.collect::<Vec<_>>()

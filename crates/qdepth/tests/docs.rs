@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use crate::common::{Place, alone};
+use crate::common::{Workspace, alone};
 
 /// The pages, with the number of commands that are run, and of fences that are not.
 const PAGES: [(&str, usize, usize); 13] = [
@@ -203,36 +203,37 @@ fn here(line: &str, place: &Path) -> String {
 
 /// What the pages take for granted: folders, logbooks of earlier runs, files of other programs.
 #[cfg(test)]
-fn furnish(place: &Place) -> PathBuf {
+fn furnish(workspace: &Workspace) -> PathBuf {
     for folder in ["bin", "scratch", "a", "b"] {
-        fs::create_dir(place.join(folder)).unwrap();
+        fs::create_dir(workspace.join(folder)).unwrap();
     }
-    let wrapper = place.join("bin/qdepth");
+    let wrapper = workspace.join("bin/qdepth");
     fs::write(&wrapper, WRAPPER).unwrap();
     crate::common::sh(&format!("chmod +x {}", wrapper.display())).unwrap();
     let short = "--outstanding 1 --profile database --duration 50ms --no-report";
     for logbook in ["qdepth.db", "before.db", "after.db", "other.db"] {
         for _ in 0..2 {
-            place
+            workspace
                 .run(&format!("run quick media:p3700-800gb {short} --logbook {logbook}"))
                 .expect_finished();
         }
     }
-    place.write("jobs.fio", "[j]\nfilename=probe\nsize=1m\nrw=randread\nruntime=1\ntime_based\n");
-    let fio = place.run("fio --output-format=json --output=fio.json jobs.fio");
+    workspace
+        .write("jobs.fio", "[j]\nfilename=probe\nsize=1m\nrw=randread\nruntime=1\ntime_based\n");
+    let fio = workspace.run("fio --output-format=json --output=fio.json jobs.fio");
     fio.expect_finished();
-    place.write("results.csv", IOMETER);
-    place.write("paper.toml", "title = \"A paper\"\n");
-    place.join("bin")
+    workspace.write("results.csv", IOMETER);
+    workspace.write("paper.toml", "title = \"A paper\"\n");
+    workspace.join("bin")
 }
 
 /// A folder with the same in it.
 #[cfg(test)]
-fn furnished_like(other: &Path) -> Place {
-    let place = Place::new();
-    let (from, to) = (other.display(), place.path().display());
+fn furnished_like(other: &Path) -> Workspace {
+    let workspace = Workspace::new();
+    let (from, to) = (other.display(), workspace.path().display());
     crate::common::sh(&format!("cp -a '{from}/.' '{to}'")).unwrap();
-    place
+    workspace
 }
 
 /// The command of a line, without what a person is told beside it.
@@ -249,7 +250,7 @@ fn changes_this_machine(script: &str) -> bool {
 
 #[cfg(test)]
 fn run_page(
-    (page, folder): (&str, &Place),
+    (page, folder): (&str, &Workspace),
     bin: &Path,
     before: &Mutex<BTreeSet<String>>,
 ) -> (usize, usize, Vec<String>) {
@@ -314,7 +315,7 @@ fn run_page(
 fn every_command_of_the_pages_does_what_it_says() {
     let _alone = alone();
     let (wrong, before) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
-    let template = Place::new();
+    let template = Workspace::new();
     let (bin, like) = (furnish(&template), template.path());
     // The page with the most commands first, and the others beside it.
     let mut pages = PAGES.to_vec();
@@ -323,8 +324,8 @@ fn every_command_of_the_pages_does_what_it_says() {
     let next = || pages.lock().unwrap().pop();
     let worker = || {
         while let Some((page, commands, fences)) = next() {
-            let place = furnished_like(like);
-            let (run, not_run, mut of_page) = run_page((page, &place), &bin, &before);
+            let workspace = furnished_like(like);
+            let (run, not_run, mut of_page) = run_page((page, &workspace), &bin, &before);
             println!("{page}: {run} commands were run, {not_run} fences were not");
             for line in &of_page {
                 println!("WRONG: {line}");

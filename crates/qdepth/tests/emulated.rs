@@ -149,7 +149,7 @@ fn a_plan_may_name_its_targets() {
     let document: serde_json::Value =
         serde_json::from_slice(&qdepth(folder.path(), &words).stdout).unwrap();
     let targets = document["targets"].as_array().unwrap();
-    let spelled: Vec<_> = targets.iter().map(|target| target["spelling"].clone()).collect();
+    let spelled: Vec<_> = targets.iter().map(|target| target["expression"].clone()).collect();
     assert_eq!(spelled, ["raid0(media:p3700-800gb*2)", "media:p4800x-375gb @area=16GiB"]);
     let wrong = plan.replace("members = 2", "members = 200");
     std::fs::write(folder.path().join("plan.toml"), wrong).unwrap();

@@ -4,32 +4,33 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::common::{Ended, Place, alone, can, consent_lines, sh, token};
+use crate::common::{Ended, Workspace, alone, can, consent_lines, sh, token};
 
 const BYTES: usize = 16 << 20;
 const JOB: &str = "--name=w --rw=randwrite --bs=4k --filename=precious --runtime=1 --time_based";
 
 /// What names the file, and its contents.
-fn named(place: &Place) -> (String, Vec<u8>) {
-    let path = fs::canonicalize(place.join("precious")).expect("a file");
+fn named(workspace: &Workspace) -> (String, Vec<u8>) {
+    let path = fs::canonicalize(workspace.join("precious")).expect("a file");
     let inode = fs::metadata(&path).expect("a file").ino();
     (format!("{}:{BYTES}:{inode}", path.display()), fs::read(path).expect("a file"))
 }
 
-fn with_file() -> Place {
-    let place = Place::new();
-    fs::write(place.join("precious"), b"the only copy\n\0\0".repeat(BYTES / 16)).expect("a file");
-    place
+fn with_file() -> Workspace {
+    let workspace = Workspace::new();
+    fs::write(workspace.join("precious"), b"the only copy\n\0\0".repeat(BYTES / 16))
+        .expect("a file");
+    workspace
 }
 
-fn refused(place: &Place, words: &str, says: &[&str]) -> Ended {
-    let (_, before) = named(place);
-    let ended = place.run(words).expect(3);
+fn refused(workspace: &Workspace, words: &str, says: &[&str]) -> Ended {
+    let (_, before) = named(workspace);
+    let ended = workspace.run(words).expect(3);
     for part in says {
         assert!(ended.err.contains(part), "`{part}` is not in\n{}", ended.err);
     }
     assert_eq!(
-        fs::read(place.join("precious")).expect("a file"),
+        fs::read(workspace.join("precious")).expect("a file"),
         before,
         "written to by `{words}`"
     );
@@ -38,15 +39,15 @@ fn refused(place: &Place, words: &str, says: &[&str]) -> Ended {
 
 #[test]
 fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("notes.txt", "hello\n");
-    let path = fs::canonicalize(place.join("notes.txt")).expect("a file");
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("notes.txt", "hello\n");
+    let path = fs::canonicalize(workspace.join("notes.txt")).expect("a file");
     let inode = fs::metadata(&path).expect("a file").ino();
     for words in [
         "run notes.txt".to_owned(),
         format!("run notes.txt --destroy {}:6:{inode}", path.display()),
     ] {
-        let ended = place.run(&words).expect(2);
+        let ended = workspace.run(&words).expect(2);
         assert!(ended.err.contains("too small"), "{}", ended.err);
         assert!(!ended.err.contains("--destroy"), "{}", ended.err);
         assert_eq!(fs::read(&path).expect("a file"), b"hello\n");
@@ -55,28 +56,28 @@ fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
 
 #[test]
 fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
-    let (_alone, place) = (alone(), with_file());
-    let (token, before) = named(&place);
+    let (_alone, workspace) = (alone(), with_file());
+    let (token, before) = named(&workspace);
     let right = format!("--destroy {token}");
     // One refusal says all that is missing, and the line to type.
     let line = format!("{JOB} --no-report {right} --consent FILE");
-    let first = refused(&place, &format!("fio {JOB} --no-report"), &["guard G8", &line]);
-    place.write("consent", &consent_lines(&first.err));
-    refused(&place, &format!("fio {JOB} --no-report {right}"), &["guard G9", "no terminal"]);
+    let first = refused(&workspace, &format!("fio {JOB} --no-report"), &["guard G8", &line]);
+    workspace.write("consent", &consent_lines(&first.err));
+    refused(&workspace, &format!("fio {JOB} --no-report {right}"), &["guard G9", "no terminal"]);
     for wrong in [format!("{token}0"), token.replace("precious", "preciou?"), BYTES.to_string()] {
         let words = format!("fio {JOB} --no-report --destroy {wrong} --consent consent");
-        refused(&place, &words, &["guard G8", &right]);
+        refused(&workspace, &words, &["guard G8", &right]);
     }
     let with_all = format!("fio {JOB} --no-report --output-format=json {right} --consent consent");
-    let made = place.run(&with_all).expect(0).json();
+    let made = workspace.run(&with_all).expect(0).json();
     assert_eq!(made["jobs"][0]["error"], 0);
-    let (after, now) = named(&place);
+    let (after, now) = named(&workspace);
     assert_eq!(after, token, "the same file of the same length");
     let same = before.chunks(4096).zip(now.chunks(4096)).filter(|(a, b)| a == b).count();
     assert!(same < BYTES / 4096, "nothing was written");
     // It bears no mark of ours: the next run asks again.
     refused(
-        &place,
+        &workspace,
         &format!("run --profile database --outstanding 1 {line}", line = "precious"),
         &["guard G8", &right],
     );
@@ -84,25 +85,25 @@ fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
 
 #[test]
 fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
-    let (_alone, place) = (alone(), with_file());
-    let (token, before) = named(&place);
-    let first = refused(&place, &format!("fio {JOB} --no-report"), &["guard G8"]);
-    place.write("consent", &consent_lines(&first.err));
+    let (_alone, workspace) = (alone(), with_file());
+    let (token, before) = named(&workspace);
+    let first = refused(&workspace, &format!("fio {JOB} --no-report"), &["guard G8"]);
+    workspace.write("consent", &consent_lines(&first.err));
     let words = format!("fio {JOB} --no-report --destroy {token} --consent consent");
-    fs::write(place.join("other"), &before).unwrap();
-    fs::rename(place.join("other"), place.join("precious")).unwrap();
-    assert_ne!(named(&place).0, token, "another inode");
-    refused(&place, &words, &["guard G8"]);
-    let (token, _) = named(&place);
+    fs::write(workspace.join("other"), &before).unwrap();
+    fs::rename(workspace.join("other"), workspace.join("precious")).unwrap();
+    assert_ne!(named(&workspace).0, token, "another inode");
+    refused(&workspace, &words, &["guard G8"]);
+    let (token, _) = named(&workspace);
     let words = format!("fio {JOB} --no-report --destroy {token} --consent consent");
-    refused(&place, &words, &["guard G9", "the consent file names"]);
-    fs::hard_link(place.join("precious"), place.join("twin")).unwrap();
+    refused(&workspace, &words, &["guard G9", "the consent file names"]);
+    fs::hard_link(workspace.join("precious"), workspace.join("twin")).unwrap();
     // What no consent overrides comes before what is wrong with one.
-    refused(&place, &words, &["guard G8", "more than one name"]);
-    let text = fs::read_to_string(place.join("consent")).unwrap();
+    refused(&workspace, &words, &["guard G8", "more than one name"]);
+    let text = fs::read_to_string(workspace.join("consent")).unwrap();
     let lines = text.lines().skip(1).collect::<Vec<_>>().join("\n");
-    place.write("consent", &format!("destroy = \"{token}\"\n{lines}\n"));
-    refused(&place, &words, &["guard G8", "more than one name"]);
+    workspace.write("consent", &format!("destroy = \"{token}\"\n{lines}\n"));
+    refused(&workspace, &words, &["guard G8", "more than one name"]);
 }
 
 #[test]
@@ -111,15 +112,15 @@ fn all_that_consents_lack_is_said_at_once() {
     if !can(test, &["losetup", "mkfs.ext4"]) {
         return;
     }
-    let (_alone, place) = (alone(), with_file());
-    let node = place.device("image", 64 << 20).display().to_string();
+    let (_alone, workspace) = (alone(), with_file());
+    let node = workspace.device("image", 64 << 20).display().to_string();
     sh(&format!("mkfs.ext4 -q {node}")).unwrap();
-    let (file, _) = named(&place);
+    let (file, _) = named(&workspace);
     let device = token(&node, 64 << 20);
     let lacks =
         format!("--destroy {device} --overwrite-signature ext4 --destroy {file} --consent FILE");
     let words = format!("run {node} precious --profile database --outstanding 1");
-    refused(&place, &words, &["writing to /dev/", "precious was not made", &lacks]);
+    refused(&workspace, &words, &["writing to /dev/", "precious was not made", &lacks]);
 }
 
 /// A name with a line break would be another line of a consent file, and words that are no text
@@ -128,11 +129,11 @@ fn all_that_consents_lack_is_said_at_once() {
 fn hostile_names_are_refused_in_words_and_a_consent_is_one_line() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for (name, logbook) in [("x\nsize_bytes = 1", &b"q.db"[..]), ("x", b"\xff.db")] {
-        place.write(name, &"x".repeat(1 << 20));
+        workspace.write(name, &"x".repeat(1 << 20));
         let ran = std::process::Command::new(env!("CARGO_BIN_EXE_qdepth"))
-            .current_dir(place.join(""))
+            .current_dir(workspace.join(""))
             .args(["run", "latency", name, "--profile", "latency-write", "--no-report"])
             .arg("--logbook")
             .arg(OsStr::from_bytes(logbook))

@@ -1,16 +1,16 @@
-//! `--expect`: what an emulated medium does at the same points, beside what was measured. In virtual
-//! time on both sides, so that the figures are exact.
+//! `--expect`: what an emulated medium does at the same points, beside what was measured. In
+//! virtual time on both sides, so that the figures are exact.
 
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
 
-    use crate::common::Place;
+    use crate::common::Workspace;
 
     const LOAD: &str = "--duration 300ms --profile database,streaming --outstanding 1,32";
 
-    fn run(place: &Place, target: &str, medium: &str, more: &str) -> crate::common::Ended {
-        place.run(&format!("run quick {target} --expect {medium} {LOAD} {more}"))
+    fn run(workspace: &Workspace, target: &str, medium: &str, more: &str) -> crate::common::Ended {
+        workspace.run(&format!("run quick {target} --expect {medium} {LOAD} {more}"))
     }
 
     fn shares(document: &Value) -> Vec<f64> {
@@ -26,9 +26,9 @@ mod tests {
 
     #[test]
     fn a_medium_is_what_is_expected_of_it() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let document =
-            run(&place, "media:p3700-800gb", "media:p3700-800gb", "--json").expect(0).json();
+            run(&workspace, "media:p3700-800gb", "media:p3700-800gb", "--json").expect(0).json();
         let shares = shares(&document);
         assert_eq!(shares.len(), 4);
         assert!(shares.iter().all(|share| (share - 1.0).abs() < 0.02), "{shares:?}");
@@ -44,10 +44,10 @@ mod tests {
     /// is no finding, one that is a disk is.
     #[test]
     fn a_data_sheet_alone_finds_only_what_is_far_below_it() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let of = |target: &str| {
             let medium = "media:intel-d7-p5500-7680gb";
-            below(&run(&place, target, medium, "--json").expect(0).json())
+            below(&run(&workspace, target, medium, "--json").expect(0).json())
         };
         let slow = "media:intel-d7-p5500-7680gb@die_read_us=120@command_us=2";
         assert_eq!(of(slow), [false; 4]);
@@ -56,12 +56,12 @@ mod tests {
 
     #[test]
     fn a_slower_kind_is_found_at_every_point() {
-        let place = Place::new();
-        run(&place, "media:sas-2-hdd-600gb", "media:p3700-800gb", "").expect(0);
-        let document = place.run("export").expect(0).json();
+        let workspace = Workspace::new();
+        run(&workspace, "media:sas-2-hdd-600gb", "media:p3700-800gb", "").expect(0);
+        let document = workspace.run("export").expect(0).json();
         assert!(shares(&document).iter().all(|share| *share < 0.5), "{:?}", shares(&document));
         assert_eq!(below(&document), [true; 4]);
-        let shown = place.run("show").expect(0).out;
+        let shown = workspace.run("show").expect(0).out;
         // Its heads are broken between words in 80 columns.
         let heads: Vec<&str> = shown.lines().take(3).collect();
         let [first, second, _] = heads.as_slice() else { panic!("{shown}") };
@@ -69,25 +69,26 @@ mod tests {
         assert!(first.contains("Of") && second.contains("expected"), "{shown}");
         assert!(shown.contains("Beside it stands media:p3700-800gb, EMULATED"), "{shown}");
         assert!(shown.contains("4 points are clearly below it"), "{shown}");
-        let page = std::fs::read_to_string(place.dir.path().join("qdepth-report.html")).unwrap();
+        let page =
+            std::fs::read_to_string(workspace.dir.path().join("qdepth-report.html")).unwrap();
         assert!(page.contains("Expected EMULATED") && page.contains("Slower than its kind"));
-        let table = place.run("export --csv").expect(0).out;
+        let table = workspace.run("export --csv").expect(0).out;
         assert!(table.lines().nth(1).unwrap().contains("media:p3700-800gb"), "{table}");
     }
 
     #[test]
     fn a_medium_that_cannot_stand_beside_is_wrong_usage() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         for (medium, says) in [
             ("media:p3700", "did you mean"),
             ("independent(media:p3700-800gb*2)", "a target is one"),
         ] {
-            let ended = run(&place, "media:p3700-800gb", medium, "").expect(2);
+            let ended = run(&workspace, "media:p3700-800gb", medium, "").expect(2);
             assert!(ended.err.contains(says), "{}", ended.err);
         }
         let large = "run quick media:p3700-2tb --area full --expect media:p3700-800gb";
-        let ended = place.run(large).expect(2);
+        let ended = workspace.run(large).expect(2);
         assert!(ended.err.contains("choose a smaller area"), "{}", ended.err);
-        assert!(!place.dir.path().join("qdepth.db").exists());
+        assert!(!workspace.dir.path().join("qdepth.db").exists());
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    Ended, Place, alone, can, codes, consent_lines, figure, pause, points, sh, token,
+    Ended, Workspace, alone, can, codes, consent_lines, figure, pause, points, sh, token,
 };
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ fn merges(device: &Path) -> u64 {
 }
 
 /// Every request of a joined pair fails with it: no more may be reported than injected and joined.
-/// [`Place::attach`] forbids joining where it may.
+/// [`Workspace::attach`] forbids joining where it may.
 #[cfg(test)]
 fn all_are_reported(truth: u64, reported: u64, joined: u64, said: &str) {
     assert!(truth > 10, "too few injected: {truth}");
@@ -75,14 +75,14 @@ fn failed_are_in_no_figure(document: &Value) {
 /// what failed is reported, and in no figure. The document, and the errors in windows and in all.
 #[cfg(test)]
 fn with_read_errors(filters: &str, text: &str) -> (Value, (u64, u64)) {
-    let (_alone, place) = (alone(), Place::new());
-    let trigger = place.join("trigger");
-    let served = place
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let trigger = workspace.join("trigger");
+    let served = workspace
         .served(&format!("--filter=error {filters} error=EIO error-file={}", trigger.display()));
-    let device = place.attach(&served.file);
+    let device = workspace.attach(&served.file);
     let before = merges(&device);
-    let toml = place.write("plan.toml", text);
-    let mut run = place.start(&format!("run {toml} {} --json", device.display()));
+    let toml = workspace.write("plan.toml", text);
+    let mut run = workspace.start(&format!("run {toml} {} --json", device.display()));
     run.says("plan faults");
     // Only now, so that looking at the device is not disturbed.
     fs::write(&trigger, "").unwrap();
@@ -108,8 +108,8 @@ fn injected_read_errors_are_reported_exactly() {
     assert!(points(&document).iter().all(|point| point["grade"] == "C"));
 }
 
-/// A visit that was over before its queue had been turned over is no part of the result; what failed
-/// in it is.
+/// A visit that was over before its queue had been turned over is no part of the result; what
+/// failed in it is.
 #[test]
 fn errors_of_a_visit_that_only_leads_in_are_reported() {
     let test = "errors_of_a_visit_that_only_leads_in_are_reported";
@@ -127,14 +127,14 @@ fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
     if !can(test, &["losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let (stays, goes) = (place.device("stays", 64 << 20), place.device("goes", 64 << 20));
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let (stays, goes) = (workspace.device("stays", 64 << 20), workspace.device("goes", 64 << 20));
     let text = plan(100, "1, 2, 3", "50ms", "1s");
-    let toml = place.write("plan.toml", &text.replace("[[", "targets = \"together\"\n[["));
+    let toml = workspace.write("plan.toml", &text.replace("[[", "targets = \"together\"\n[["));
     let words = format!("run {toml} {} {} --json", goes.display(), stays.display());
-    let mut run = place.start(&words);
+    let mut run = workspace.start(&words);
     run.says("load         × 1");
-    fs::File::options().write(true).open(place.join("goes")).unwrap().set_len(0).unwrap();
+    fs::File::options().write(true).open(workspace.join("goes")).unwrap().set_len(0).unwrap();
     sh(&format!("losetup -c {}", goes.display())).unwrap();
     let document = run.wait().expect(1).json();
     let of = |device: &std::path::Path| {
@@ -152,7 +152,7 @@ fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
         "a point after the loss measures nothing"
     );
     assert_eq!(document["run"]["state"], "failed", "it may be resumed");
-    assert_eq!(document, place.run("export").expect(0).json(), "the logbook is whole");
+    assert_eq!(document, workspace.run("export").expect(0).json(), "the logbook is whole");
 }
 
 #[test]
@@ -161,21 +161,21 @@ fn injected_write_errors_are_reported_exactly() {
     if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let trigger = place.join("trigger");
-    let served = place.served(&format!(
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let trigger = workspace.join("trigger");
+    let served = workspace.served(&format!(
         "--filter=error memory 64M error=EIO error-pwrite-rate=10% error-file={}",
         trigger.display()
     ));
-    let device = place.attach(&served.file);
+    let device = workspace.attach(&served.file);
     let before = merges(&device);
-    let toml = place.write("plan.toml", &plan(0, "1, 8", "100ms", "1s"));
+    let toml = workspace.write("plan.toml", &plan(0, "1, 8", "100ms", "1s"));
     // The refusal says what the consent file must hold: a user copies that.
-    let refused = place.run(&format!("run {toml} {} --json", device.display())).expect(3);
+    let refused = workspace.run(&format!("run {toml} {} --json", device.display())).expect(3);
     assert_eq!(refused.out, "");
-    let consent = place.write("consent", &consent_lines(&refused.err));
+    let consent = workspace.write("consent", &consent_lines(&refused.err));
     let name = token(&device.display().to_string(), 64 << 20);
-    let mut run = place.start(&format!(
+    let mut run = workspace.start(&format!(
         "run {toml} {} --json --destroy {name} --consent {consent}",
         device.display()
     ));
@@ -205,26 +205,26 @@ fn a_label_that_cannot_be_written_is_told_and_does_not_count() {
     if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let trigger = place.join("trigger");
-    let served = place.served(&format!(
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let trigger = workspace.join("trigger");
+    let served = workspace.served(&format!(
         "--filter=error memory 64M error=EIO error-pwrite-rate=100% error-file={}",
         trigger.display()
     ));
-    let device = place.attach(&served.file);
-    let toml = place.write("plan.toml", &plan(0, "1", "50ms", "1s"));
+    let device = workspace.attach(&served.file);
+    let toml = workspace.write("plan.toml", &plan(0, "1", "50ms", "1s"));
     let words = format!("run {toml} {} --json", device.display());
     let name = token(&device.display().to_string(), 64 << 20);
-    let refused = place.run(&words).expect(3);
-    let consent = place.write("consent", &consent_lines(&refused.err));
-    let mut run = place.start(&format!("{words} --destroy {name} --consent {consent}"));
+    let refused = workspace.run(&words).expect(3);
+    let consent = workspace.write("consent", &consent_lines(&refused.err));
+    let mut run = workspace.start(&format!("{words} --destroy {name} --consent {consent}"));
     run.says("plan faults");
     fs::write(&trigger, "").unwrap();
     let ended = run.wait().expect(1);
     fs::remove_file(&trigger).unwrap();
     assert!(ended.err.contains(&no_label(&device)), "{}", ended.err);
     assert!(ended.err.contains("asks for your consent again"), "{}", ended.err);
-    let again = place.run(&words).expect(3);
+    let again = workspace.run(&words).expect(3);
     assert!(again.err.contains("G9"), "{}", again.err);
 }
 
@@ -235,11 +235,11 @@ fn device_that_hangs_does_not_hang_the_program() {
     if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let served = place.served("memory 64M");
-    let device = place.attach(&served.file);
-    let toml = place.write("plan.toml", &plan(100, "8", "100ms", "2s"));
-    let mut run = place.start(&format!("run {toml} {} --json", device.display()));
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let served = workspace.served("memory 64M");
+    let device = workspace.attach(&served.file);
+    let toml = workspace.write("plan.toml", &plan(100, "8", "100ms", "2s"));
+    let mut run = workspace.start(&format!("run {toml} {} --json", device.display()));
     run.says("plan faults");
     pause(700);
     served.signal("STOP");
@@ -247,7 +247,7 @@ fn device_that_hangs_does_not_hang_the_program() {
     let ended = run.wait_at_most(Duration::from_secs(30));
     let beyond = began.elapsed().saturating_sub(Duration::from_millis(1400));
     println!("hang: ended {:.1} s beyond the planned time", beyond.as_secs_f64());
-    let stored = place.run("export --json").expect(0).json();
+    let stored = workspace.run("export --json").expect(0).json();
     served.signal("CONT");
     let document = ended.expect(1).json();
     assert!(beyond < Duration::from_secs(12), "{beyond:?}");
@@ -275,10 +275,10 @@ fn all_points(document: &Value, count: u64) {
 /// Runs the program once the kernel has let go of a dead one's file: a ring with registered files
 /// is taken down some time after its process, and holds the lock until then.
 #[cfg(test)]
-fn after_death(place: &Place, words: &str) -> Ended {
+fn after_death(workspace: &Workspace, words: &str) -> Ended {
     let began = Instant::now();
     loop {
-        let ended = place.run(words);
+        let ended = workspace.run(words);
         let held = ended.status == Some(3) && ended.err.contains("is locked (flock)");
         if !held || began.elapsed() > Duration::from_secs(3) {
             return ended;
@@ -291,16 +291,16 @@ fn after_death(place: &Place, words: &str) -> Ended {
 /// What must hold after sudden death: the logbook opens, what was finished is there, and the run
 /// goes on to its end.
 #[cfg(test)]
-fn recovers(place: &Place, killed: &Ended, words: &str) -> &'static str {
-    let Ok(mut stored) = serde_json::from_str::<Value>(&place.run("export --json").out) else {
+fn recovers(workspace: &Workspace, killed: &Ended, words: &str) -> &'static str {
+    let Ok(mut stored) = serde_json::from_str::<Value>(&workspace.run("export --json").out) else {
         // Killed before the run was in the logbook: nothing may have been called finished.
         assert_eq!(said_finished(killed), 0);
-        let nothing = place.run("run --resume").expect(2);
+        let nothing = workspace.run("run --resume").expect(2);
         assert!(nothing.err.contains("nothing to resume"), "{}", nothing.err);
-        all_points(&after_death(place, words).expect_finished().json(), 6);
+        all_points(&after_death(workspace, words).expect_finished().json(), 6);
         return "before it began";
     };
-    let listed = place.run("list").expect(0).out;
+    let listed = workspace.run("list").expect(0).out;
     assert!(listed.contains(&stored["run"]["id"].as_str().unwrap()[..13]), "{listed}");
     let kept = points(&stored).len();
     assert!(kept >= said_finished(killed), "{kept} points kept: {}", killed.err);
@@ -309,7 +309,7 @@ fn recovers(place: &Place, killed: &Ended, words: &str) -> &'static str {
         return "after its end";
     }
     assert_eq!(stored["run"]["state"], "running");
-    let mut whole = after_death(place, "run --resume --json").expect_finished().json();
+    let mut whole = after_death(workspace, "run --resume --json").expect_finished().json();
     all_points(&whole, 6);
     assert_eq!(whole["run"]["plan_hash"], stored["run"]["plan_hash"]);
     let old = stored["points"].as_array_mut().unwrap().split_off(0);
@@ -341,26 +341,26 @@ fn figures(document: &Value) -> Vec<Value> {
 #[cfg(test)]
 fn killed(name: &str, (toml, words): (&str, &str), moments: u64, same: bool) {
     let _alone = alone();
-    let place = Place::new();
-    place.write("plan.toml", toml);
+    let workspace = Workspace::new();
+    workspace.write("plan.toml", toml);
     let began = Instant::now();
-    let document = place.run(words).expect_finished().json();
+    let document = workspace.run(words).expect_finished().json();
     all_points(&document, 6);
     let whole = began.elapsed().as_millis() as u64;
     let mut seed = 0x9e37_79b9_u64;
     let mut seen = std::collections::BTreeMap::<_, u32>::new();
     for moment in 0..moments {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let place = Place::new();
-        place.write("plan.toml", toml);
+        let workspace = Workspace::new();
+        workspace.write("plan.toml", toml);
         let keep = if moment % 2 == 0 { " --keep" } else { "" };
-        let run = place.start(&format!("{words}{keep}"));
+        let run = workspace.start(&format!("{words}{keep}"));
         pause((whole * moment + (seed >> 33) % whole) / moments);
         let killed = run.kill();
-        *seen.entry(recovers(&place, &killed, words)).or_default() += 1;
-        assert!(!place.has("qdepth-measurement-file") || !keep.is_empty());
+        *seen.entry(recovers(&workspace, &killed, words)).or_default() += 1;
+        assert!(!workspace.has("qdepth-measurement-file") || !keep.is_empty());
         if same {
-            let resumed = place.run("export --json").json();
+            let resumed = workspace.run("export --json").json();
             assert_eq!(figures(&resumed), figures(&document), "{}", killed.err);
         }
     }
@@ -392,10 +392,10 @@ fn killed_in_virtual_time_it_resumes_to_the_same_figures() {
 #[cfg(test)]
 fn interrupted_by(signal: &str, status: i32) {
     let _alone = alone();
-    let place = Place::new();
+    let workspace = Workspace::new();
     let toml = plan(67, "1, 2, 4", "100ms", "1s").replace("[[", "file_size = \"8MiB\"\n[[");
-    place.write("plan.toml", &toml);
-    let mut run = place.start("run plan.toml . --json");
+    workspace.write("plan.toml", &toml);
+    let mut run = workspace.start("run plan.toml . --json");
     run.says("MiB/s");
     pause(300);
     let began = Instant::now();
@@ -404,19 +404,19 @@ fn interrupted_by(signal: &str, status: i32) {
     println!("{signal}: ended {} ms after it", began.elapsed().as_millis());
     assert!(began.elapsed() < Duration::from_secs(3));
     assert_eq!(document["run"]["state"], "interrupted");
-    assert!(!place.has("qdepth-measurement-file"), "it is removed");
-    let report = fs::read_to_string(place.join("qdepth-report.html")).unwrap();
+    assert!(!workspace.has("qdepth-measurement-file"), "it is removed");
+    let report = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
     assert!(report.contains("</html>"));
-    assert_eq!(document, place.run("export").expect(0).json());
+    assert_eq!(document, workspace.run("export").expect(0).json());
     let kept = points(&document);
     assert!((1..3).contains(&kept.len()), "{}", kept.len());
-    let whole = place.run("run --resume --json").expect_finished().json();
+    let whole = workspace.run("run --resume --json").expect_finished().json();
     all_points(&whole, 3);
     assert_eq!(kept[0], points(&whole)[0]);
     for point in points(&whole) {
         assert!(!codes(point).contains(&"interrupted".to_owned()), "{point:#}");
     }
-    assert!(!place.has("qdepth-measurement-file"));
+    assert!(!workspace.has("qdepth-measurement-file"));
 }
 
 #[test]
@@ -435,23 +435,23 @@ fn full_results_disk_ends_the_run_and_loses_nothing() {
     if !can(test, &["mount", "fallocate"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let results = place.join("results");
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let results = workspace.join("results");
     fs::create_dir(&results).unwrap();
     let at = results.display();
     sh(&format!("mount -t tmpfs -o size=6M qdepth-test {at}")).unwrap();
-    place.later(format!("umount {at}"));
+    workspace.later(format!("umount {at}"));
     let depths: Vec<String> = (1..=200).map(|depth| depth.to_string()).collect();
     let toml = plan(67, &depths.join(", "), "10ms", "100ms");
-    place.write("plan.toml", &toml.replace("[[", "file_size = \"8MiB\"\n[["));
-    let mut run = place.start("run plan.toml . --logbook results/q.db --no-report --json");
+    workspace.write("plan.toml", &toml.replace("[[", "file_size = \"8MiB\"\n[["));
+    let mut run = workspace.start("run plan.toml . --logbook results/q.db --no-report --json");
     run.says("MiB/s");
     sh(&format!("fallocate -l $(($(df --output=avail -B1 {at} | tail -1) - 262144)) {at}/filler"))
         .unwrap();
     let ended = run.wait_at_most(Duration::from_secs(60)).expect(4);
     assert!(ended.err.contains("full") || ended.err.contains("room"), "{}", ended.err);
     assert_eq!(ended.out, "");
-    let stored = place.run("export --logbook results/q.db").expect(0).json();
+    let stored = workspace.run("export --logbook results/q.db").expect(0).json();
     let kept = points(&stored).len();
     println!(
         "full disk: {kept} points kept, {} said finished: {}",
@@ -459,6 +459,6 @@ fn full_results_disk_ends_the_run_and_loses_nothing() {
         stored["run"]["state"]
     );
     assert!(kept >= said_finished(&ended) && kept > 1 && kept < 200, "{kept}");
-    assert!(!place.has("qdepth-measurement-file"));
-    place.run("show --logbook results/q.db").expect(0);
+    assert!(!workspace.has("qdepth-measurement-file"));
+    workspace.run("show --logbook results/q.db").expect(0);
 }

@@ -1,6 +1,6 @@
 //! Doubts that the program must raise about a point, each provoked.
 
-use crate::common::{Place, alone, codes, figure, points};
+use crate::common::{Workspace, alone, codes, figure, points};
 
 const PLAN: &str = r#"
 name = "doubtful"
@@ -39,9 +39,9 @@ compressible = 75
 
 #[test]
 fn each_doubt_is_raised_where_its_condition_holds_and_nowhere_else() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("plan.toml", PLAN);
-    let document = place.run("run plan.toml . --json --no-report").expect_finished().json();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", PLAN);
+    let document = workspace.run("run plan.toml . --json --no-report").expect_finished().json();
     let point = |name: &str| points(&document).iter().find(|p| p["profile"] == name).unwrap();
     let has = |name: &str, code: &str| codes(point(name)).iter().any(|found| found == code);
     for name in ["clean", "zeros", "few", "reads-zeros"] {
@@ -49,7 +49,7 @@ fn each_doubt_is_raised_where_its_condition_holds_and_nowhere_else() {
         let count =
             point(name)["reads"].as_u64().unwrap() + point(name)["writes"].as_u64().unwrap();
         assert_eq!(has(name, "too-few-samples"), count < 1000, "{name}: {count}");
-        assert!(!has(name, "witness-missing") && !has(name, "device-changed"), "{name}");
+        assert!(!has(name, "monitor-missing") && !has(name, "device-changed"), "{name}");
     }
     assert!(has("few", "too-few-samples"), "200 a second for 0.4 s");
     assert_eq!(figure(point("zeros"), "compressible-payload", "ratio"), Some(4.0));

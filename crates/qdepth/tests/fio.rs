@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{Place, alone, can, sh};
+use crate::common::{Workspace, alone, can, sh};
 use serde_json::Value;
 
 /// Every path of a document with the kind of its value. Names that are figures (percentiles, bins)
@@ -40,8 +40,8 @@ const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nsize=16m\nruntime=1\nti
     filename=FILE\n[mix]\nrw=randrw\niodepth=4\nlat_percentiles=1\n\
     percentile_list=50:99:99.9:99.9999999\ndescription=a mix\n[read]\nrw=read\nbs=64k\n";
 
-fn jobs(place: &Place, name: &str, text: &str) -> String {
-    place.write(name, text)
+fn jobs(workspace: &Workspace, name: &str, text: &str) -> String {
+    workspace.write(name, text)
 }
 
 #[test]
@@ -50,15 +50,15 @@ fn the_json_has_the_fields_of_the_fio_that_is_here_with_their_kinds() {
     if !can("fields of fio's JSON", &["fio"]) {
         return;
     }
-    let place = Place::new();
-    let folder = place.path().display().to_string();
+    let workspace = Workspace::new();
+    let folder = workspace.path().display().to_string();
     sh(&format!("dd if=/dev/urandom of={folder}/fios bs=1M count=16 status=none")).unwrap();
-    let theirs = jobs(&place, "theirs.fio", &JOBS.replace("FILE", &format!("{folder}/fios")));
-    let ours = jobs(&place, "ours.fio", &JOBS.replace("FILE", &format!("{folder}/ours")));
+    let theirs = jobs(&workspace, "theirs.fio", &JOBS.replace("FILE", &format!("{folder}/fios")));
+    let ours = jobs(&workspace, "ours.fio", &JOBS.replace("FILE", &format!("{folder}/ours")));
     for form in ["json", "json+"] {
         let text = sh(&format!("fio --output-format={form} {folder}/{theirs}")).unwrap();
         let real: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
-        let made = place.run(&format!("fio --output-format={form} --no-report {ours}"));
+        let made = workspace.run(&format!("fio --output-format={form} --no-report {ours}"));
         let made = made.expect_finished().json();
         let (mut wanted, mut there) = (BTreeMap::new(), BTreeMap::new());
         fields("", &real, &mut wanted);
@@ -105,14 +105,18 @@ fn write_pressure(n: u32, filename: &str, runtime: &str) -> String {
 #[test]
 fn the_sixty_files_of_write_pressure_run_on_an_emulated_drive() {
     let _alone = alone();
-    let place = Place::new();
+    let workspace = Workspace::new();
     let files: Vec<String> = (10..=600)
         .step_by(10)
         .map(|n| {
-            jobs(&place, &format!("{n}.fio"), &write_pressure(n, "media\\:p3700-1600gb", "100ms"))
+            jobs(
+                &workspace,
+                &format!("{n}.fio"),
+                &write_pressure(n, "media\\:p3700-1600gb", "100ms"),
+            )
         })
         .collect();
-    let made = place.run(&format!("fio --output-format=json --no-report {}", files.join(" ")));
+    let made = workspace.run(&format!("fio --output-format=json --no-report {}", files.join(" ")));
     let document = made.expect_finished().json();
     let groups = document["jobs"].as_array().unwrap();
     assert_eq!(groups.len(), 60);
@@ -125,61 +129,66 @@ fn the_sixty_files_of_write_pressure_run_on_an_emulated_drive() {
         let room = 8.0 * 2.0 * 8192.0 / 0.1;
         assert!((rate - wanted).abs() <= wanted * 0.005 + room, "{n}: {rate} against {wanted}");
     }
-    assert!(place.has("WPT_600MBs_bw.539.log"), "threads are numbered over all files");
+    assert!(workspace.has("WPT_600MBs_bw.539.log"), "threads are numbered over all files");
 }
 
 #[test]
 fn a_file_of_write_pressure_runs_and_is_told_as_one_group() {
     let _alone = alone();
-    let place = Place::new();
+    let workspace = Workspace::new();
     let text = write_pressure(10, "target", "1").replace("runtime=1", "runtime=1\nsize=64m");
-    let file = jobs(&place, "wpt.fio", &text);
-    let made = place.run(&format!("fio --output-format=json --no-report --json {file}"));
+    let file = jobs(&workspace, "wpt.fio", &text);
+    let made = workspace.run(&format!("fio --output-format=json --no-report --json {file}"));
     made.expect_finished();
-    let made = place.run(&format!("fio --output-format=json --output=out.json --no-report {file}"));
+    let made =
+        workspace.run(&format!("fio --output-format=json --output=out.json --no-report {file}"));
     assert_eq!(made.expect_finished().out, "");
-    let text = std::fs::read_to_string(place.join("out.json")).unwrap();
+    let text = std::fs::read_to_string(workspace.join("out.json")).unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     let [group] = document["jobs"].as_array().unwrap().as_slice() else { panic!("{document}") };
     assert_eq!(group["job options"]["rw"], "randread", "options are those of the last job");
     assert!(group["read"]["clat_ns"]["percentile"]["100.000000"].is_number());
-    let log = std::fs::read_to_string(place.join("WPT_10MBs_lat.9.log")).unwrap();
+    let log = std::fs::read_to_string(workspace.join("WPT_10MBs_lat.9.log")).unwrap();
     assert_eq!(log.lines().count(), 2, "{log}");
-    assert!(!place.has("target") && !place.has("qdepth-measurement-file"), "nothing is left");
-    place.run("import out.json WPT_10MBs_lat.9.log").expect(0);
-    let shown = place.run("show").expect(0).out;
+    assert!(
+        !workspace.has("target") && !workspace.has("qdepth-measurement-file"),
+        "nothing is left"
+    );
+    workspace.run("import out.json WPT_10MBs_lat.9.log").expect(0);
+    let shown = workspace.run("show").expect(0).out;
     assert!(shown.contains("imported") || shown.contains("another program"), "{shown}");
 }
 
 #[test]
 fn refusals_name_the_option_and_change_nothing() {
     let _alone = alone();
-    let place = Place::new();
-    let file = jobs(&place, "bad.fio", "[a]\nsize=1m\n\niodept=4\n");
-    let ended = place.run(&format!("fio {file}")).expect(2);
+    let workspace = Workspace::new();
+    let file = jobs(&workspace, "bad.fio", "[a]\nsize=1m\n\niodept=4\n");
+    let ended = workspace.run(&format!("fio {file}")).expect(2);
     assert!(ended.err.contains("bad.fio:4: [a] iodept=4: "), "{}", ended.err);
     assert!(ended.err.contains("`iodepth`"), "{}", ended.err);
-    assert!(!place.has("qdepth.db"));
-    let ended = place.run("fio missing.fio").expect(2);
+    assert!(!workspace.has("qdepth.db"));
+    let ended = workspace.run("fio missing.fio").expect(2);
     assert!(ended.err.contains("missing.fio"), "{}", ended.err);
-    place.run("fio").expect(2);
+    workspace.run("fio").expect(2);
 }
 
 #[test]
 fn a_converted_plan_runs_by_itself_and_a_plan_goes_out_as_a_job_file() {
     let _alone = alone();
-    let place = Place::new();
+    let workspace = Workspace::new();
     let file =
-        jobs(&place, "j.fio", "[a]\nrw=randread\nbs=4k\nsize=8m\nruntime=300ms\ntime_based\n");
-    let toml = place.run(&format!("fio --convert {file}")).expect(0).out;
-    let plan = place.write("j.toml", &toml);
-    let document = place.run(&format!("run {plan} . --json --no-report")).expect_finished().json();
+        jobs(&workspace, "j.fio", "[a]\nrw=randread\nbs=4k\nsize=8m\nruntime=300ms\ntime_based\n");
+    let toml = workspace.run(&format!("fio --convert {file}")).expect(0).out;
+    let plan = workspace.write("j.toml", &toml);
+    let document =
+        workspace.run(&format!("run {plan} . --json --no-report")).expect_finished().json();
     assert_eq!(document["points"].as_array().unwrap().len(), 1);
-    let text = place.run("plan quick . --as-fio --area 1GiB").expect(0).out;
-    let again = place.write("quick.fio", &text);
-    place.run(&format!("fio --parse-only {again}")).expect(0);
+    let text = workspace.run("plan quick . --as-fio --area 1GiB").expect(0).out;
+    let again = workspace.write("quick.fio", &text);
+    workspace.run(&format!("fio --parse-only {again}")).expect(0);
     if can("the job file is fio's", &["fio"]) {
-        sh(&format!("fio --parse-only {}/{again}", place.path().display())).unwrap();
+        sh(&format!("fio --parse-only {}/{again}", workspace.path().display())).unwrap();
     }
 }
 
@@ -239,17 +248,17 @@ fn pauses_and_file_sizes_move_what_fio_moves() {
         return;
     }
     let _alone = alone();
-    let place = Place::new();
-    let folder = place.path().display();
+    let workspace = Workspace::new();
+    let folder = workspace.path().display();
     let text = "[global]\nrw=randread\nbs=4k\nfilename=FILE\nfilesize=2m\n\
                 [think]\nthinktime=100us\nthinktime_blocks=16\nsize=1m\n\
                 [later]\nwait_for=think\nstartdelay=100ms\nnumber_ios=100\n\
                 [loops]\nstonewall\nloops=3\nbs=8k\n";
-    let theirs = jobs(&place, "theirs.fio", &text.replace("FILE", &format!("{folder}/theirs")));
-    let ours = jobs(&place, "ours.fio", &text.replace("FILE", &format!("{folder}/ours")));
+    let theirs = jobs(&workspace, "theirs.fio", &text.replace("FILE", &format!("{folder}/theirs")));
+    let ours = jobs(&workspace, "ours.fio", &text.replace("FILE", &format!("{folder}/ours")));
     let text = sh(&format!("fio --output-format=json {folder}/{theirs}")).unwrap();
     let real: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
-    let made = place.run(&format!("fio --output-format=json --no-report {ours}"));
+    let made = workspace.run(&format!("fio --output-format=json --no-report {ours}"));
     let made = made.expect_finished().json();
     let moved = |document: &Value| -> Vec<(u64, u64)> {
         let jobs = document["jobs"].as_array().unwrap().iter();
@@ -266,7 +275,7 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
         println!("SKIPPED: the examples of fio (cargo xtask test fetches them)");
         return;
     };
-    let place = Place::new();
+    let workspace = Workspace::new();
     let mut files: Vec<_> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -278,7 +287,7 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         // As its first lines say that it is called.
         let more = if name == "xnvme-compare" { "--section=default" } else { "" };
-        let made = place.run(&format!("fio --convert {} {more}", path.display()));
+        let made = workspace.run(&format!("fio --convert {} {more}", path.display()));
         if SUPPORTED.contains(&name) {
             assert_eq!(made.status, Some(0), "{name}: {}", made.err);
             assert!(made.out.contains("[[step.load]]"), "{name}: {}", made.out);
@@ -307,12 +316,12 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
 #[test]
 fn what_a_job_writes_is_read_back_and_verified() {
     let _alone = alone();
-    let place = Place::new();
+    let workspace = Workspace::new();
     let text = "[global]\nbs=4k\nsize=4m\ndirect=1\nioengine=libaio\niodepth=8\nfilename=FILE\n\
                 [once]\nrw=randwrite\nverify=crc32c\n";
-    let file = format!("{}/verified", place.path().display());
-    let name = jobs(&place, "verify.fio", &text.replace("FILE", &file));
-    let made = place.run(&format!("fio --output-format=json --no-report {name}"));
+    let file = format!("{}/verified", workspace.path().display());
+    let name = jobs(&workspace, "verify.fio", &text.replace("FILE", &file));
+    let made = workspace.run(&format!("fio --output-format=json --no-report {name}"));
     let document = made.expect_finished().json();
     let job = &document["jobs"][0];
     for side in ["read", "write"] {
@@ -320,25 +329,26 @@ fn what_a_job_writes_is_read_back_and_verified() {
     }
     assert_eq!(job["error"], 0);
     let mixed = jobs(
-        &place,
+        &workspace,
         "mixed.fio",
         "[a]\nrw=randrw\nsize=2m\niodepth=4\nioengine=libaio\nverify=md5\nruntime=1\ntime_based\n",
     );
-    let made = place.run(&format!("fio --output-format=json --no-report {mixed}")).expect(0).json();
+    let made =
+        workspace.run(&format!("fio --output-format=json --no-report {mixed}")).expect(0).json();
     assert_eq!(made["jobs"][0]["error"], 0, "places that nothing wrote are held against nothing");
 }
 
 /// A link to the program that is called as fio is, and what it printed.
-fn as_fio(place: &Place, words: &str) -> std::process::Output {
-    let link = place.join("bin/fio");
+fn as_fio(workspace: &Workspace, words: &str) -> std::process::Output {
+    let link = workspace.join("bin/fio");
     if !link.exists() {
-        std::fs::create_dir_all(place.join("bin")).expect("a folder");
+        std::fs::create_dir_all(workspace.join("bin")).expect("a folder");
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_qdepth"), &link).expect("a link");
     }
     let shell = format!(
         "cd {} && PATH={}:$PATH; fio {words}",
-        place.path().display(),
-        place.join("bin").display()
+        workspace.path().display(),
+        workspace.join("bin").display()
     );
     std::process::Command::new("sh").args(["-c", &shell]).output().expect("a shell")
 }
@@ -367,15 +377,15 @@ fn a_link_called_fio_prints_and_ends_as_fio_does() {
     if !can("the text of fio", &["fio"]) {
         return;
     }
-    let place = Place::new();
+    let workspace = Workspace::new();
     let text = "[mix]\nrw=randrw\nioengine=libaio\niodepth=4\nsize=4m\nruntime=2\ntime_based\n\
                 fsync=16\nlat_percentiles=1\ndescription=a mix\n\
                 [two]\nstonewall\nrw=read\nbs=64k\nsize=2m\nnumjobs=2\ngroup_reporting\n";
-    let name = jobs(&place, "text.fio", text);
-    let ours = as_fio(&place, &name);
+    let name = jobs(&workspace, "text.fio", text);
+    let ours = as_fio(&workspace, &name);
     assert_eq!(ours.status.code(), Some(0), "{}", String::from_utf8_lossy(&ours.stderr));
     assert_eq!(String::from_utf8_lossy(&ours.stderr), "", "nothing on the standard error");
-    let theirs = sh(&format!("cd {} && fio {name}", place.path().display())).unwrap();
+    let theirs = sh(&format!("cd {} && fio {name}", workspace.path().display())).unwrap();
     let key = |line: &str| {
         let line = form(line.trim_start());
         line.split(['=', '(', '|']).next().unwrap_or("").trim().to_owned()
@@ -403,10 +413,10 @@ fn a_link_called_fio_prints_and_ends_as_fio_does() {
         };
         assert_eq!(find(&out(&ours)), find(&theirs));
     }
-    let bad = as_fio(&place, "--name=a --bs=zz --size=1m");
+    let bad = as_fio(&workspace, "--name=a --bs=zz --size=1m");
     assert_eq!(bad.status.code(), Some(1));
-    assert_eq!(out(&as_fio(&place, "--version")).trim(), "fio-3.33");
-    assert_eq!(as_fio(&place, "").status.code(), Some(1));
+    assert_eq!(out(&as_fio(&workspace, "--version")).trim(), "fio-3.33");
+    assert_eq!(as_fio(&workspace, "").status.code(), Some(1));
 }
 
 #[test]
@@ -415,13 +425,13 @@ fn terse_lines_have_the_fields_of_the_fio_that_is_here() {
     if !can("terse lines of fio", &["fio"]) {
         return;
     }
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "--name=a --rw=randrw --bs=4k --size=1m --ioengine=libaio --iodepth=2 \
                  --description=words --percentile_list=50:99";
     for version in 2..=5 {
         let more = format!("{words} --minimal --terse-version={version}");
-        let ours = out(&as_fio(&place, &more));
-        let folder = place.path().display().to_string();
+        let ours = out(&as_fio(&workspace, &more));
+        let folder = workspace.path().display().to_string();
         let theirs = sh(&format!("cd {folder} && fio {more}")).unwrap();
         let fields = |text: &str| -> Vec<String> {
             let line = text.lines().find(|line| line.starts_with(&version.to_string())).unwrap();
@@ -456,7 +466,7 @@ fn every_option_that_fio_lists_is_answered() {
     if !can("the options of fio", &["fio"]) {
         return;
     }
-    let place = Place::new();
+    let workspace = Workspace::new();
     let listed =
         sh("fio --cmdhelp=all; for e in libaio io_uring pvsync2; do fio --enghelp=$e; done");
     let names: Vec<String> = listed
@@ -467,7 +477,7 @@ fn every_option_that_fio_lists_is_answered() {
         .filter(|name| !name.is_empty() && !name.contains(' '))
         .collect();
     assert!(names.len() > 180, "{} options", names.len());
-    let ours = place.run("fio --cmdhelp").expect(0).out;
+    let ours = workspace.run("fio --cmdhelp").expect(0).out;
     for name in names {
         let said = ours.lines().any(|line| line.split(':').next().map(str::trim) == Some(&name));
         assert!(said, "{name} is passed over");
@@ -477,18 +487,18 @@ fn every_option_that_fio_lists_is_answered() {
 #[test]
 fn several_forms_and_logs_come_of_one_run() {
     let _alone = alone();
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "--name=a --filename='media\\:p3700-1600gb' --rw=randrw --bs=4k --iodepth=4 \
                  --ioengine=libaio --direct=1 --runtime=300ms --time_based --size=1g --log_avg_msec=100 \
                  --write_hist_log=h --log_hist_msec=100 --unified_rw_reporting=mixed";
-    let made = out(&as_fio(&place, &format!("{words} --output-format=terse,json+,normal")));
+    let made = out(&as_fio(&workspace, &format!("{words} --output-format=terse,json+,normal")));
     let terse = made.lines().position(|line| line.starts_with("3;fio-")).expect(&made);
     let json = made.lines().position(|line| line == "{").expect(&made);
     let normal = made.lines().position(|line| line.starts_with("a: (groupid=0, jobs=1)"));
     assert!(terse < json && json < normal.expect(&made), "in the order of fio");
     assert!(made.contains("  mixed: IOPS=") && made.contains("  MIXED: bw="), "{made}");
     assert!(made.contains("\"mixed\" : {") && !made.contains("\"read\" : {"), "{made}");
-    let log = std::fs::read_to_string(place.join("h_clat_hist.1.log")).unwrap();
+    let log = std::fs::read_to_string(workspace.join("h_clat_hist.1.log")).unwrap();
     let row: Vec<u64> =
         log.lines().next().unwrap().split(", ").map(|c| c.parse().unwrap()).collect();
     assert_eq!((row.len(), row[2]), (3 + 1856, 4096), "time, direction, size and every class");
@@ -496,7 +506,7 @@ fn several_forms_and_logs_come_of_one_run() {
         .lines()
         .flat_map(|row| row.split(", ").skip(3).map(|count| count.parse::<u64>().unwrap()))
         .sum();
-    let sorted = as_fio(&place, &format!("{words} --output-format=json"));
+    let sorted = as_fio(&workspace, &format!("{words} --output-format=json"));
     let document: Value = serde_json::from_str(&out(&sorted)).unwrap();
     assert_eq!(document["jobs"][0]["mixed"]["total_ios"], counted, "the same seed, virtual time");
 }

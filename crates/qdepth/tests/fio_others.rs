@@ -1,7 +1,7 @@
 //! Jobs of fio's that draw no places, measured: traces, held against the fio that is installed, and
 //! what is done to entries of directories and to the ends of files, of which nothing is left.
 
-use crate::common::{Place, alone, can, sh};
+use crate::common::{Workspace, alone, can, sh};
 use serde_json::Value;
 
 /// Requests of the first job by way, and how long they took, ms.
@@ -12,8 +12,8 @@ fn told(document: &Value) -> (u64, u64, u64) {
     (of("read", "total_ios"), of("write", "total_ios"), of("read", "runtime"))
 }
 
-fn ours(place: &Place, words: &str) -> Value {
-    place.run(&format!("fio --output-format=json --no-report {words}")).expect_finished().json()
+fn ours(workspace: &Workspace, words: &str) -> Value {
+    workspace.run(&format!("fio --output-format=json --no-report {words}")).expect_finished().json()
 }
 
 #[test]
@@ -22,8 +22,8 @@ fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
     if !can("a trace of fio", &["fio"]) {
         return;
     }
-    let place = Place::new();
-    let folder = place.path().display();
+    let workspace = Workspace::new();
+    let folder = workspace.path().display();
     let record = "--name=rec --filename=seen --size=1m --rw=randrw --rate_iops=400 --bs=4k";
     sh(&format!("cd {folder} && fio {record} --write_iolog=log > /dev/null")).unwrap();
     let replay = "--name=r --read_iolog=log --replay_redirect=there --ioengine=libaio --iodepth=8";
@@ -32,37 +32,38 @@ fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
     let theirs: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
     // Over a file that is made for it: what is there already would need a consent.
     let replay = replay.replace("there", "made");
-    let made = told(&ours(&place, &replay));
+    let made = told(&ours(&workspace, &replay));
     let real = told(&theirs);
     assert_eq!((made.0, made.1), (real.0, real.1), "requests of the trace");
     // 256 requests, 400 each way a second: 0.32 s as recorded.
     assert!((280..600).contains(&made.2), "{} ms as recorded", made.2);
-    let slow = told(&ours(&place, &format!("{replay} --replay_time_scale=50")));
+    let slow = told(&ours(&workspace, &format!("{replay} --replay_time_scale=50")));
     assert!(slow.2 > made.2 * 3 / 2, "{} ms at half the speed, {} ms else", slow.2, made.2);
-    let fast = told(&ours(&place, &format!("{replay} --replay_no_stall=1")));
+    let fast = told(&ours(&workspace, &format!("{replay} --replay_no_stall=1")));
     assert_eq!((fast.0, fast.1), (real.0, real.1));
-    assert!(!place.has("made"), "what was made for it is gone");
+    assert!(!workspace.has("made"), "what was made for it is gone");
     // On an emulated drive time is exact.
     let words = replay.replace("made", "media\\:p3700-1600gb");
-    assert_eq!(told(&ours(&place, &words)).0, real.0);
+    assert_eq!(told(&ours(&workspace, &words)).0, real.0);
 }
 
 #[test]
 fn entries_are_made_looked_at_and_removed_and_nothing_is_left() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for kind in ["filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"] {
         let words = format!("--name=e --ioengine={kind} --nrfiles=40 --numjobs=2");
-        let document = ours(&place, &words);
+        let document = ours(&workspace, &words);
         for job in document["jobs"].as_array().unwrap() {
             assert_eq!(job["read"]["total_ios"], 40, "{kind}: {job:#}");
             assert_eq!(job["error"], 0, "{kind}");
         }
         // A second pass finds what the first left: nothing to remove.
-        let twice = place.run(&format!("fio --output-format=json --no-report {words} --loops=2"));
+        let twice =
+            workspace.run(&format!("fio --output-format=json --no-report {words} --loops=2"));
         let (failed, status) =
             (matches!(kind, "filedelete" | "dirdelete" | "dircreate"), twice.status);
         assert_eq!(status, Some(i32::from(failed)), "{kind}: {}", twice.err);
-        let left: Vec<_> = std::fs::read_dir(place.path())
+        let left: Vec<_> = std::fs::read_dir(workspace.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             // Its logbook, and what the program printed.
@@ -72,17 +73,17 @@ fn entries_are_made_looked_at_and_removed_and_nothing_is_left() {
         assert!(left.is_empty(), "{kind}: {left:?}");
     }
     let emulated = "fio --no-report --name=e --ioengine=filestat --directory=media\\:p3700-1600gb";
-    assert_ne!(place.run(emulated).status, Some(0));
+    assert_ne!(workspace.run(emulated).status, Some(0));
 }
 
 #[test]
 fn the_end_of_a_file_is_moved_and_what_comes_next_is_on_all_of_it() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let text = "[global]\nfilename=f\nsize=4m\nbs=4k\n[cut]\nioengine=ftruncate\nrw=randwrite\n\
                 number_ios=100\nnorandommap\n[room]\nstonewall\nioengine=falloc\nrw=write\n\
                 [all]\nstonewall\nioengine=psync\nrw=read\n";
-    let file = place.write("ends.fio", text);
-    let made = place.run(&format!("fio --output-format=json --no-report {file}"));
+    let file = workspace.write("ends.fio", text);
+    let made = workspace.run(&format!("fio --output-format=json --no-report {file}"));
     if made.status != Some(0) && made.out.contains("\"error\" : 95") {
         println!("SKIPPED: room reserved in a file (the file system reserves none)");
         return;
@@ -91,5 +92,5 @@ fn the_end_of_a_file_is_moved_and_what_comes_next_is_on_all_of_it() {
     let jobs = document["jobs"].as_array().unwrap();
     let count = |job: usize, way: &str| jobs[job][way]["total_ios"].as_u64().unwrap();
     assert_eq!((count(0, "write"), count(1, "write"), count(2, "read")), (100, 1024, 1024));
-    assert!(!place.has("f"));
+    assert!(!workspace.has("f"));
 }

@@ -1,10 +1,10 @@
-//! What is accepted of fio's options is also run: each with requests that come back, and the ends of
-//! jobs that end each other.
+//! What is accepted of fio's options is also run: each with requests that come back, and the ends
+//! of jobs that end each other.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::common::{Place, alone, can, sh};
+use crate::common::{Workspace, alone, can, sh};
 use serde_json::Value;
 
 /// Each for half a second on an emulated drive.
@@ -36,11 +36,11 @@ const SHAPES: &[&str] = &[
 
 #[test]
 fn what_is_read_is_also_run() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for shape in SHAPES {
         let words = format!("--name=j --filename=media\\:p3700-1600gb --runtime=500ms {shape}");
-        place.run(&format!("fio --parse-only {words}")).expect(0);
-        let made = place.run(&format!("fio --output-format=json --no-report {words}"));
+        workspace.run(&format!("fio --parse-only {words}")).expect(0);
+        let made = workspace.run(&format!("fio --output-format=json --no-report {words}"));
         let document = made.expect(0).json();
         let job = &document["jobs"][0];
         let moved = |way: &str| job[way]["total_ios"].as_u64().unwrap();
@@ -51,12 +51,13 @@ fn what_is_read_is_also_run() {
 
 #[test]
 fn a_job_that_ends_first_ends_the_others_and_what_is_behind_them() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let text = "[global]\nbs=4k\nsize=4m\nexitall\n[short]\nrw=read\nnumber_ios=50\n\
         [long]\nrw=randread\nthinktime=10000\nexit_what=all\n[never]\nstonewall\nrw=read\n";
-    let file = place.write("jobs.fio", text);
+    let file = workspace.write("jobs.fio", text);
     let began = Instant::now();
-    let made = place.run(&format!("fio --output-format=json --no-report {file}")).expect(0).json();
+    let made =
+        workspace.run(&format!("fio --output-format=json --no-report {file}")).expect(0).json();
     assert!(began.elapsed() < Duration::from_secs(9), "the long one has ten seconds to go");
     let jobs = made["jobs"].as_array().unwrap();
     assert_eq!(jobs[0]["read"]["total_ios"], 50);
@@ -66,17 +67,17 @@ fn a_job_that_ends_first_ends_the_others_and_what_is_behind_them() {
 
 #[test]
 fn parse_only_takes_what_is_not_there_yet_and_says_so() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "--name=a --filename=/dev/nvme77n1 --rw=randread --size=50% --offset=50%";
-    place.run(&format!("fio --parse-only {words}")).expect(0);
-    let later = place.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
+    workspace.run(&format!("fio --parse-only {words}")).expect(0);
+    let later = workspace.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
     assert!(later.err.contains("it is not there"), "{}", later.err);
-    place.run("fio --no-report --name=a --filename=later --rw=read").expect(2);
-    fs::write(place.join("later"), vec![1; 1 << 20]).unwrap();
-    let there = place.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
+    workspace.run("fio --no-report --name=a --filename=later --rw=read").expect(2);
+    fs::write(workspace.join("later"), vec![1; 1 << 20]).unwrap();
+    let there = workspace.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
     assert_eq!(there.err, "");
-    place.run("fio --no-report --name=a --filename=later --rw=read").expect(0);
-    let none = place.run("fio --parse-only --rw=read").expect(0);
+    workspace.run("fio --no-report --name=a --filename=later --rw=read").expect(0);
+    let none = workspace.run("fio --parse-only --rw=read").expect(0);
     assert!(none.err.contains("there is no job"), "{}", none.err);
 }
 
@@ -89,11 +90,11 @@ fn requests(document: &Value) -> Vec<f64> {
 
 #[test]
 fn tied_jobs_issue_by_their_weights_as_in_fio() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let text = "[global]\nfilename=FILE\nsize=16m\nbs=4k\nioengine=libaio\ndirect=1\niodepth=4\n\
         norandommap\nrw=randread\ntime_based\nruntime=1\nflow_sleep=1000\n\
         [many]\nflow=8\n[few]\nflow=1\n[untied]\niodepth=1\n";
-    let file = place.join("area");
+    let file = workspace.join("area");
     fs::write(&file, vec![1; 16 << 20]).unwrap();
     let file = file.display().to_string();
     let check = |document: &Value, who: &str, (least, most): (f64, f64)| {
@@ -102,13 +103,13 @@ fn tied_jobs_issue_by_their_weights_as_in_fio() {
         assert!(many / few > least && many / few < most, "{who}: {many} and {few}");
     };
     for (number, target) in [file.as_str(), "media\\:p3700-1600gb"].into_iter().enumerate() {
-        let jobs = place.write(&format!("{number}.fio"), &text.replace("FILE", target));
-        let made = place.run(&format!("fio --output-format=json --no-report {jobs}"));
+        let jobs = workspace.write(&format!("{number}.fio"), &text.replace("FILE", target));
+        let made = workspace.run(&format!("fio --output-format=json --no-report {jobs}"));
         check(&made.expect_finished().json(), target, (7.2, 8.8));
     }
     if can("the same jobs in fio", &["fio"]) {
-        let jobs = place.write("fio.fio", &text.replace("FILE", &file));
-        let jobs = place.join(&jobs);
+        let jobs = workspace.write("fio.fio", &text.replace("FILE", &file));
+        let jobs = workspace.join(&jobs);
         let told = sh(&format!("fio --output-format=json {}", jobs.display())).unwrap();
         let real: Value = serde_json::from_str(&told[told.find('{').unwrap()..]).unwrap();
         // Its jobs end one by one, and the last is free of the others.
@@ -118,29 +119,31 @@ fn tied_jobs_issue_by_their_weights_as_in_fio() {
 
 #[test]
 fn flows_have_weights_and_one_file_a_job() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "--name=a --rw=randread --size=1m --filename=x";
-    let made = place.run(&format!("fio --convert {words} --flow=3 --flow_id=2 --flow_sleep=50"));
+    let made =
+        workspace.run(&format!("fio --convert {words} --flow=3 --flow_id=2 --flow_sleep=50"));
     let plan = made.expect(0).out;
     assert!(plan.contains("flow = { group = 2, weight = 3, pause = \"50us\" }"), "{plan}");
-    let without = place.run(&format!("fio --convert {words} --flow=0 --flow_sleep=50")).expect(0);
+    let without =
+        workspace.run(&format!("fio --convert {words} --flow=0 --flow_sleep=50")).expect(0);
     assert!(!without.out.contains("flow"), "{}", without.out);
     for (more, why) in [("--flow=1001", "0 to 1000"), ("--flow=-1", "0 to 1000")] {
-        let refused = place.run(&format!("fio --convert {words} {more}")).expect(2);
+        let refused = workspace.run(&format!("fio --convert {words} {more}")).expect(2);
         assert!(refused.err.contains(why), "{}", refused.err);
     }
     let several = "fio --convert --name=a --flow=1 --size=1m --iodepth=2 --ioengine=libaio \
                    --filename=/dev/x:/dev/y";
-    let refused = place.run(several).expect(2);
+    let refused = workspace.run(several).expect(2);
     assert!(refused.err.contains("a job for each"), "{}", refused.err);
 }
 
 #[test]
 fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = "--name=a --size=32m --rw=randrw --rwmixread=75 --bs=4k,64k --ioengine=libaio \
                  --direct=1 --iodepth=4 --norandommap --rate_iops=600,200 --runtime=1 --time_based";
-    let folder = place.path().display();
+    let folder = workspace.path().display();
     let check = |document: &Value, who: &str| {
         let job = &document["jobs"][0];
         let of = |way: &str, name: &str| job[way][name].as_f64().unwrap();
@@ -152,7 +155,7 @@ fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
         }
     };
     let ours = format!("fio --output-format=normal,json --no-report {words} --filename");
-    let made = place.run(&format!("{ours} media\\:p3700-1600gb")).expect(0);
+    let made = workspace.run(&format!("{ours} media\\:p3700-1600gb")).expect(0);
     let document = made.out.lines().skip_while(|line| *line != "{").collect::<Vec<_>>().join("\n");
     let end = document.rfind("\n}").unwrap();
     check(&serde_json::from_str(&document[..end + 2]).unwrap(), "ours");
@@ -173,16 +176,17 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
     if !can("requests of who may not be first", &["setpriv"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    fs::write(place.join("area"), vec![1; 16 << 20]).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::write(workspace.join("area"), vec![1; 16 << 20]).unwrap();
     let drop = "setpriv --bounding-set=-sys_nice,-sys_admin";
     let program = env!("CARGO_BIN_EXE_qdepth");
     let words = format!(
         "--filename=area --size=16m --rw=randread --bssplit=4k/50:8k/50 --norandommap --direct=1 \
          --iodepth=8 --runtime=500ms --time_based --logbook {}",
-        place.join("l.db").display()
+        workspace.join("l.db").display()
     );
-    // The class of real time is for few: the kernel refuses each request that bears it, and no other.
+    // The class of real time is for few: the kernel refuses each request that bears it, and no
+    // other.
     for (engine, asked, share) in [
         ("libaio", "--cmdprio_percentage=20", 0.2),
         ("io_uring", "--cmdprio_percentage=20,70 --prio=6", 0.2),
@@ -193,12 +197,12 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
         let told = sh(&format!(
             "cd {} && {drop} {program} fio --output-format=json --no-report {words} --name=a \
              --ioengine={engine} {asked} || true",
-            place.path().display()
+            workspace.path().display()
         ));
         let told = told.expect("a shell");
         let document: Value = serde_json::from_str(&told).expect(&told);
         let job = &document["jobs"][0];
-        let kept = place.run("export latest --logbook l.db").expect(0).json();
+        let kept = workspace.run("export latest --logbook l.db").expect(0).json();
         let errors = kept["points"][0]["errors"].as_array().unwrap();
         assert!(errors.iter().all(|error| error["errno"] == 1), "EPERM: {errors:?}");
         let failed: f64 = errors.iter().map(|error| error["count"].as_f64().unwrap()).sum();
@@ -209,7 +213,7 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
     }
     let first = sh(&format!(
         "cd {} && {drop} {program} fio --no-report {words} --name=a --ioengine=psync --prioclass=1",
-        place.path().display()
+        workspace.path().display()
     ));
     let refused = first.unwrap_err();
     assert!(refused.contains("the kernel refuses the priority"), "{refused}");
@@ -217,9 +221,9 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
 
 #[test]
 fn priorities_are_refused_where_nobody_would_keep_them() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let medium = "--name=a --filename=media\\:p3700-1600gb --size=1m --runtime=500ms --rw=randread";
-    let made = place.run(&format!("fio --no-report {medium} --prioclass=2 --prio=3")).expect(2);
+    let made = workspace.run(&format!("fio --no-report {medium} --prioclass=2 --prio=3")).expect(2);
     assert!(made.err.contains("knows no priorities"), "{}", made.err);
     let words = "--name=a --size=1m --rw=randread";
     for (more, why) in [
@@ -230,7 +234,7 @@ fn priorities_are_refused_where_nobody_would_keep_them() {
         ("--prio=8", "0 to 7"),
         ("--prioclass=4", "1, 2 and 3"),
     ] {
-        let refused = place.run(&format!("fio --convert {words} {more}")).expect(2);
+        let refused = workspace.run(&format!("fio --convert {words} {more}")).expect(2);
         assert!(refused.err.contains(why), "{more}: {}", refused.err);
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Ended, Place, can, points, sh};
+use crate::common::{Ended, Workspace, can, points, sh};
 
 #[cfg(test)]
 fn run_in(folder: &Path, columns: Option<&str>, words: &[&str]) -> Ended {
@@ -31,9 +31,9 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn alone_it_measures_four_points_and_leaves_nothing() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for name in [b"plain".to_vec(), b"two\nlines \x1b[31m \xff".to_vec()] {
-        let folder = place.path().join(std::ffi::OsString::from_vec(name));
+        let folder = workspace.path().join(std::ffi::OsString::from_vec(name));
         fs::create_dir(&folder).unwrap();
         let ended = run_in(&folder, None, &["--json"]).expect_finished();
         let document = ended.json();
@@ -58,7 +58,7 @@ fn alone_it_measures_four_points_and_leaves_nothing() {
         }
         assert!(names(&folder).is_empty(), "{:?}", names(&folder));
     }
-    let said = run_in(&place.path().join("plain"), None, &[]).expect_finished();
+    let said = run_in(&workspace.path().join("plain"), None, &[]).expect_finished();
     for text in ["made for this and removed", "qdepth run disk-mark", "qdepth plans", "IO/s"] {
         assert!(said.out.contains(text), "no `{text}`: {}", said.out);
     }
@@ -67,9 +67,9 @@ fn alone_it_measures_four_points_and_leaves_nothing() {
 
 #[test]
 fn the_first_answer_is_one_screen_of_a_small_terminal() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for name in ["n", "a-directory-of-a-name-that-is-longer-than-what-a-line-of-80-columns-has"] {
-        let folder = place.path().join(name);
+        let folder = workspace.path().join(name);
         fs::create_dir(&folder).unwrap();
         let said = run_in(&folder, Some("80"), &[]).expect_finished();
         let lines: Vec<&str> = said.err.lines().chain(said.out.lines()).collect();
@@ -90,12 +90,12 @@ fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
     if !can(test, &["mount", "umount"]) {
         return;
     }
-    let place = Place::new();
-    let folder = place.join("small");
+    let workspace = Workspace::new();
+    let folder = workspace.join("small");
     fs::create_dir(&folder).unwrap();
     let at = folder.display();
     sh(&format!("mount -t tmpfs -o size=12m tmpfs {at}")).unwrap();
-    place.later(format!("umount {at}"));
+    workspace.later(format!("umount {at}"));
     let tiny = run_in(&folder, None, &["--json"]).expect_finished();
     assert_eq!(points(&tiny.json()).len(), 4);
     assert!(names(&folder).is_empty());
@@ -125,21 +125,21 @@ fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
 
 #[test]
 fn a_file_of_an_earlier_run_is_read_and_kept() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "run first . --file-size 8MiB --duration 100ms --keep --no-report";
-    place.run(words).expect_finished();
-    let said = run_in(place.path(), None, &[]).expect_finished();
+    workspace.run(words).expect_finished();
+    let said = run_in(workspace.path(), None, &[]).expect_finished();
     assert!(said.out.contains("8MiB that an earlier run kept"), "{}", said.out);
-    assert!(place.has("qdepth-measurement-file"));
+    assert!(workspace.has("qdepth-measurement-file"));
 }
 
 #[test]
 fn no_table_is_wider_than_the_terminal() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "run media:p3700-800gb raid0(media:p3700-800gb*2) --outstanding 1,8 \
                  --duration 50ms --no-report --profile database,streaming";
-    place.run(words).expect_finished();
-    place.run(words).expect_finished();
+    workspace.run(words).expect_finished();
+    workspace.run(words).expect_finished();
     let lines: [&[&str]; 7] = [
         &["list"],
         &["show"],
@@ -151,7 +151,7 @@ fn no_table_is_wider_than_the_terminal() {
     ];
     for words in lines {
         for columns in ["40", "60", "80", "120", "200"] {
-            let ended = run_in(place.path(), Some(columns), words);
+            let ended = run_in(workspace.path(), Some(columns), words);
             assert!(!ended.out.is_empty(), "{words:?}: {}", ended.err);
             let most: usize = columns.parse().unwrap();
             for line in ended.out.lines() {
@@ -162,25 +162,25 @@ fn no_table_is_wider_than_the_terminal() {
             }
         }
         // Without a terminal tables are laid out for 80 columns; sentences stay whole.
-        let piped = run_in(place.path(), None, words);
+        let piped = run_in(workspace.path(), None, words);
         let rules = piped.out.lines().filter(|line| line.starts_with('─'));
         for line in rules {
             assert!(line.chars().count() <= 80, "{words:?}: `{line}`");
         }
     }
-    let list = run_in(place.path(), Some("80"), &["list"]).out;
+    let list = run_in(workspace.path(), Some("80"), &["list"]).out;
     let started = jiff::Timestamp::now().to_string();
     assert!(list.contains("started") && list.contains(&started[..10]), "{list}");
     assert!(list.contains("sealed") && !list.contains("left out"), "{list}");
-    let show = run_in(place.path(), Some("80"), &["show"]).out;
+    let show = run_in(workspace.path(), Some("80"), &["show"]).out;
     assert_eq!(show.matches("\nDatabase\n").count(), 1, "a block a profile: {show}");
     assert!(show.contains("EMULATED"), "{show}");
 }
 
 #[test]
 fn what_a_newcomer_types_wrong_is_answered() {
-    let place = Place::new();
-    place
+    let workspace = Workspace::new();
+    workspace
         .write("own.toml", "name = \"x\"\nprofiles = [\"mail\", \"databse\"]\noutstanding = [1]\n");
     let cases: &[(&str, i32, &[&str])] = &[
         ("quick", 2, &["`quick` is a plan: qdepth run quick"]),
@@ -220,21 +220,21 @@ fn what_a_newcomer_types_wrong_is_answered() {
         ("run quick /dev/null", 3, &["/dev/null"]),
     ];
     for (words, status, says) in cases {
-        let ended = place.run(words);
+        let ended = workspace.run(words);
         assert_eq!(ended.status, Some(*status), "{words}: {}{}", ended.out, ended.err);
         for text in *says {
             assert!(ended.err.contains(text), "`{words}` does not say `{text}`: {}", ended.err);
         }
         assert!(!ended.err.contains("similar subcommand exists: 'media'"), "{}", ended.err);
         for left in ["qdepth.db", "qdepth-report.html", "qdepth-measurement-file"] {
-            assert!(!place.has(left), "`{words}` leaves {left}");
+            assert!(!workspace.has(left), "`{words}` leaves {left}");
         }
     }
 }
 
 #[test]
 fn plans_fit_a_small_space_and_own_profiles_have_names() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (words, says) in [
         ("plan area . --file-size 64MiB", "32MiB"),
         ("plan processes . --file-size 64MiB", "64MiB"),
@@ -246,20 +246,20 @@ fn plans_fit_a_small_space_and_own_profiles_have_names() {
         ("plan disk-mark .", "8 points"),
         ("plan quick media:p3700-800gb", "virtual time"),
     ] {
-        let ended = place.run(words).expect(0);
+        let ended = workspace.run(words).expect(0);
         assert!(ended.out.contains(says), "{words}: no `{says}` in {}", ended.out);
     }
     let own = "name = \"own\"\nprofiles = [\"mail\", \"streaming\"]\noutstanding = [1]\n\
                duration = \"50ms\"\n[[profile]]\nname = \"mail\"\nrandom = 100\nread = 100\n\
                request_size = \"4KiB\"\n";
-    place.write("own.toml", own);
+    workspace.write("own.toml", own);
     let words = "run own.toml media:p3700-800gb --json --no-report --warm-up 20ms";
-    let document = place.run(words).expect_finished().json();
+    let document = workspace.run(words).expect_finished().json();
     let names: Vec<&str> =
         points(&document).iter().map(|point| point["profile"].as_str().unwrap()).collect();
     assert_eq!(names, ["mail", "streaming"]);
     assert!(points(&document).iter().all(|point| point["warm_up_ns"] == 20_000_000));
-    let ranged = place.run(
+    let ranged = workspace.run(
         "run quick media:p3700-800gb --profile streaming --outstanding 1-3,8 \
                             --duration 20ms --json --no-report",
     );
@@ -268,11 +268,11 @@ fn plans_fit_a_small_space_and_own_profiles_have_names() {
 
 #[test]
 fn a_plans_own_small_file_is_no_remark_and_a_smaller_one_is() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (size, remarked) in [("", false), ("--file-size 64MiB", true)] {
         let words =
             format!("run disk-mark . --duration 20ms --warm-up 0 --no-report --json {size}");
-        let ended = place.run(&words);
+        let ended = workspace.run(&words);
         let document = ended.json();
         let small: Vec<f64> = document["findings"]
             .as_array()
@@ -288,9 +288,9 @@ fn a_plans_own_small_file_is_no_remark_and_a_smaller_one_is() {
 
 #[test]
 fn a_medium_that_takes_no_time_takes_little_of_ours() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "run quick media:null --json --no-report --profile database --outstanding 1,512";
-    let ended = place.start(words).wait_at_most(std::time::Duration::from_secs(120));
+    let ended = workspace.start(words).wait_at_most(std::time::Duration::from_secs(120));
     let document = ended.expect_finished().json();
     for point in points(&document) {
         assert_eq!(point["warm_up_ns"], 0);
@@ -300,24 +300,24 @@ fn a_medium_that_takes_no_time_takes_little_of_ours() {
 
 #[test]
 fn the_program_says_what_it_is_and_documents_itself() {
-    let place = Place::new();
-    let version = place.run("--version").expect(0).out;
+    let workspace = Workspace::new();
+    let version = workspace.run("--version").expect(0).out;
     for text in [env!("CARGO_PKG_VERSION"), "commit", "built", "engines", "io_uring", "schema"] {
         assert!(version.contains(text), "{version}");
     }
-    assert_eq!(place.run("-V").expect(0).out.lines().count(), 1);
-    let pages = place.run("man --names").expect(0).out;
+    assert_eq!(workspace.run("-V").expect(0).out.lines().count(), 1);
+    let pages = workspace.run("man --names").expect(0).out;
     assert!(pages.lines().count() > 25, "{pages}");
     for page in pages.lines() {
         let words = page.trim_start_matches("qdepth");
-        let troff = place.run(&format!("man{words}")).expect(0).out;
+        let troff = workspace.run(&format!("man{words}")).expect(0).out;
         assert!(troff.contains(".TH ") && troff.contains(".SH NAME"), "{page}: {troff}");
     }
     for shell in ["bash", "zsh", "fish"] {
-        let text = place.run(&format!("completions {shell}")).expect(0).out;
+        let text = workspace.run(&format!("completions {shell}")).expect(0).out;
         assert!(text.contains("disk") || text.contains("serve-medium"), "{shell}");
     }
-    let plans = place.run("plans").expect(0).out;
+    let plans = workspace.run("plans").expect(0).out;
     for text in ["disk-mark", "write-pressure", "How fast is this storage"] {
         assert!(plans.contains(text), "{plans}");
     }

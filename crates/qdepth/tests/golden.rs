@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::common::Place;
+use crate::common::Workspace;
 
 /// Tests that run at the same time write one after the other.
 static WRITING: Mutex<()> = Mutex::new(());
@@ -73,8 +73,8 @@ fn of_tables(markdown: &str) -> String {
 }
 
 #[cfg(test)]
-fn read(place: &Place, name: &str) -> String {
-    std::fs::read_to_string(place.join(name)).unwrap()
+fn read(workspace: &Workspace, name: &str) -> String {
+    std::fs::read_to_string(workspace.join(name)).unwrap()
 }
 
 /// Holds hashes against the file's, or writes them into it.
@@ -102,11 +102,11 @@ fn are_as_before(found: &Hashes) {
 
 #[test]
 fn every_shipped_plan_gives_the_figures_that_it_gave() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let mut found = Hashes::new();
     for plan in qdepth_workload::shipped_plan_names() {
         let line = format!("run {plan} {} --no-report --json", words(plan));
-        let document = place.run(&line).expect_finished().json();
+        let document = workspace.run(&line).expect_finished().json();
         let names = ["id", "environment", "started_at", "ended_at", "version"];
         let figures = without(document, &names);
         found.insert(format!("plan:{plan}"), hash(&figures.to_string()));
@@ -117,14 +117,14 @@ fn every_shipped_plan_gives_the_figures_that_it_gave() {
 
 #[test]
 fn the_numbers_of_reports_are_what_they_were() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let mut found = Hashes::new();
     for plan in ["quick", "arrays", "bandwidth", "write-pressure", "pts-iops"] {
-        place.run(&format!("run {plan} {} --no-report --json", words(plan))).expect_finished();
-        place.run("report latest --format json -o figures.json").expect(0);
-        place.run("report latest --format md -o report.md").expect(0);
-        let figures: Value = serde_json::from_str(&read(&place, "figures.json")).unwrap();
-        let mut all = of_tables(&read(&place, "report.md"));
+        workspace.run(&format!("run {plan} {} --no-report --json", words(plan))).expect_finished();
+        workspace.run("report latest --format json -o figures.json").expect(0);
+        workspace.run("report latest --format md -o report.md").expect(0);
+        let figures: Value = serde_json::from_str(&read(&workspace, "figures.json")).unwrap();
+        let mut all = of_tables(&read(&workspace, "report.md"));
         assert!(all.len() > 200, "{plan}: {all}");
         numbers(&figures["figures"], &mut all);
         found.insert(format!("report:{plan}"), hash(&all));
@@ -134,7 +134,7 @@ fn the_numbers_of_reports_are_what_they_were() {
 
 #[test]
 fn fios_words_give_the_figures_that_they_gave() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let common = "--ioengine=null --size=1G --runtime=1 --time_based --output-format=json";
     let mut found = Hashes::new();
     for (name, job) in [
@@ -143,7 +143,7 @@ fn fios_words_give_the_figures_that_they_gave() {
         ("paced", "--rw=write --bs=128k --rate_iops=200"),
         ("trims", "--rw=randtrim --bs=64k --iodepth=2"),
     ] {
-        let document = place.run(&format!("fio --name={name} {job} {common}")).expect(0).json();
+        let document = workspace.run(&format!("fio --name={name} {job} {common}")).expect(0).json();
         // What went by on the clock of the machine, and not in virtual time.
         let moments = ["timestamp", "timestamp_ms", "time", "job_start", "elapsed", "fio version"];
         let figures = without(document, &moments);
@@ -154,8 +154,8 @@ fn fios_words_give_the_figures_that_they_gave() {
 
 #[test]
 fn the_papers_are_reproduced_as_they_were() {
-    let place = Place::new();
-    let document = place.run("reproduce --json").expect_finished().json();
+    let workspace = Workspace::new();
+    let document = workspace.run("reproduce --json").expect_finished().json();
     let found = Hashes::from([("reproduce".to_owned(), hash(&document.to_string()))]);
     are_as_before(&found);
 }

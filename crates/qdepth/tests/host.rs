@@ -1,11 +1,11 @@
 //! `qdepth host` as a user runs it.
 
-use crate::common::Place;
+use crate::common::Workspace;
 use serde_json::Value;
 
 #[test]
 fn a_recorded_machine_tells_what_the_machine_told() {
-    let bench = Place::new();
+    let bench = Workspace::new();
     let here = bench.run("host --json --record machine.txt").expect(0).json();
     assert_eq!(here["schema"]["name"], "qdepth-host");
     let facts = |document: &serde_json::Value| document["observations"].as_array().unwrap().clone();
@@ -23,7 +23,7 @@ fn a_recorded_machine_tells_what_the_machine_told() {
 
 #[test]
 fn what_is_no_recording_is_wrong_usage() {
-    let bench = Place::new();
+    let bench = Workspace::new();
     bench.write("x", "what is this\n");
     let ended = bench.run("host --recorded x").expect(2);
     assert!(ended.err.contains("line 1"), "{}", ended.err);
@@ -32,14 +32,14 @@ fn what_is_no_recording_is_wrong_usage() {
 
 #[test]
 fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
-    let place = Place::new();
-    let none = place.run("certify --show");
+    let workspace = Workspace::new();
+    let none = workspace.run("certify --show");
     assert!(none.status != Some(0) && none.err.contains("qdepth.db"), "{}", none.err);
     // Too short for its noise: a busy machine may fail a proof, and that is kept like any other.
-    let told = place.run("certify --duration 100ms -o page.html");
+    let told = workspace.run("certify --duration 100ms -o page.html");
     assert!([0, 1, 5].map(Some).contains(&told.status), "{:?}: {}", told.status, told.err);
     assert!(told.out.contains("certificate") || told.out.contains("Certificate"), "{}", told.out);
-    let certificate = place.run("certify --show --json").json();
+    let certificate = workspace.run("certify --show --json").json();
     assert_eq!(certificate["schema"]["name"], "qdepth-certificate");
     let codes: Vec<&str> = certificate["proofs"]
         .as_array()
@@ -60,17 +60,17 @@ fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
         assert!(proof["why"].is_string() || proof["values"]["pairs"] == 10.0, "{proof:#}");
     }
     let id = certificate["id"].as_str().unwrap();
-    let page = std::fs::read_to_string(place.join("page.html")).unwrap();
+    let page = std::fs::read_to_string(workspace.join("page.html")).unwrap();
     assert!(page.contains(id) && page.contains("Certificate of qdepth"), "{page}");
-    let words = place.run("certify --show").out;
+    let words = workspace.run("certify --show").out;
     // The table fits; the sentence below it is text, which a terminal breaks.
     let mut table = words.lines().filter(|line| !line.contains(" proofs "));
     assert!(table.all(|line| line.chars().count() <= 80), "{words}");
     let words = "--file-size 1MiB --profile database --outstanding 1 --duration 100ms";
-    let run = place.run(&format!("run . {words} --warm-up 10ms --json --no-report"));
+    let run = workspace.run(&format!("run . {words} --warm-up 10ms --json --no-report"));
     let run = run.expect_finished().json();
     let facts = run["environment"].as_array().unwrap();
     let fact = facts.iter().find(|fact| fact["subject"] == "certificate").expect("a fact");
     assert!(fact["value"].as_str().unwrap().contains(id), "{fact}");
-    place.run("logbook check qdepth.db").expect(0);
+    workspace.run("logbook check qdepth.db").expect(0);
 }

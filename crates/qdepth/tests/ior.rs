@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use crate::common::{Place, alone, can, sh};
+use crate::common::{Workspace, alone, can, sh};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
 
 /// Names and sizes of what is in a directory.
 #[cfg(test)]
-fn files(place: &Place, name: &str) -> Vec<(String, u64)> {
-    let entries = fs::read_dir(place.join(name)).unwrap().map(Result::unwrap);
+fn files(workspace: &Workspace, name: &str) -> Vec<(String, u64)> {
+    let entries = fs::read_dir(workspace.join(name)).unwrap().map(Result::unwrap);
     let mut files: Vec<(String, u64)> = entries
         .map(|entry| (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len()))
         .collect();
@@ -20,16 +20,16 @@ fn files(place: &Place, name: &str) -> Vec<(String, u64)> {
 
 #[test]
 fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for name in ["0", "1"] {
-        fs::create_dir(place.join(name)).unwrap();
+        fs::create_dir(workspace.join(name)).unwrap();
     }
     let line = "-a POSIX -B -e -t 1m -b 2m -s 2 -N 3 -C -F -k -o 0/f@1/f";
-    let told = place.run(&format!("ior --no-report {line}")).expect_finished().out;
+    let told = workspace.run(&format!("ior --no-report {line}")).expect_finished().out;
     // Rank 0 and 2 on the first name, rank 1 on the second; segments × block each.
     let name = |rank: u32| format!("f.{rank:08}");
-    assert_eq!(files(&place, "0"), [(name(0), 4 * MIB), (name(2), 4 * MIB)]);
-    assert_eq!(files(&place, "1"), [(name(1), 4 * MIB)]);
+    assert_eq!(files(&workspace, "0"), [(name(0), 4 * MIB), (name(2), 4 * MIB)]);
+    assert_eq!(files(&workspace, "1"), [(name(1), 4 * MIB)]);
     for said in [
         "IOR-4.0.0: MPI Coordinated Test of Parallel I/O",
         &format!("Command line        : ior {line}"),
@@ -44,19 +44,20 @@ fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
         assert!(told.contains(said), "`{said}` in {told}");
     }
     // What was kept may be read again, and is written anew by the next that writes.
-    let read = place.run("ior --no-report -r -t 1m -b 4m -N 3 -F -k -o 0/f@1/f").expect_finished();
+    let read =
+        workspace.run("ior --no-report -r -t 1m -b 4m -N 3 -F -k -o 0/f@1/f").expect_finished();
     assert!(read.out.contains("\nread ") && !read.out.contains("\nwrite "), "{}", read.out);
-    place.run("ior --no-report -t 1m -b 1m -N 3 -F -o 0/f@1/f").expect_finished();
-    assert_eq!((files(&place, "0").len(), files(&place, "1").len()), (0, 0));
+    workspace.run("ior --no-report -t 1m -b 1m -N 3 -F -o 0/f@1/f").expect_finished();
+    assert_eq!((files(&workspace, "0").len(), files(&workspace, "1").len()), (0, 0));
 }
 
 #[test]
 fn a_shared_file_holds_all_segments_of_all_ranks() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     // As IO500's hard phase: transfers that no block divides, one file.
     let line = "-w -k -e -t 47008 -b 47008 -s 20 -N 4 -o shared";
-    place.run(&format!("ior --no-report {line}")).expect_finished();
-    let whole = fs::read(place.join("shared")).unwrap();
+    workspace.run(&format!("ior --no-report {line}")).expect_finished();
+    let whole = fs::read(workspace.join("shared")).unwrap();
     assert_eq!(whole.len(), 47_008 * 20 * 4);
     let hole = whole.chunks(47_008).position(|piece| piece.iter().all(|byte| *byte == 0));
     assert_eq!(hole, None, "a piece was never written");
@@ -64,22 +65,22 @@ fn a_shared_file_holds_all_segments_of_all_ranks() {
 
 #[test]
 fn checks_read_everything_back_and_hold_it_against_what_was_written() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let line = "-w -W -r -R -t 64k -b 1m -s 2 -N 2 -o f";
-    let told = place.run(&format!("ior --no-report {line}")).expect_finished().out;
+    let told = workspace.run(&format!("ior --no-report {line}")).expect_finished().out;
     let rows = |name: &str| told.lines().filter(|line| line.starts_with(name)).count();
     // A row in the table and one in the summary.
     assert_eq!((rows("write "), rows("read "), rows("check")), (2, 2, 0), "{told}");
-    assert!(!place.run("show").out.contains("io-errors"));
+    assert!(!workspace.run("show").out.contains("io-errors"));
 }
 
 #[test]
 fn the_summary_may_be_one_json_document() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let line = "-t 256k -b 1m -i 2 -N 2 -F -z -O summaryFormat=JSON,summaryFile=out.json -o f";
-    let ended = place.run(&format!("ior --no-report {line}")).expect_finished();
+    let ended = workspace.run(&format!("ior --no-report {line}")).expect_finished();
     assert_eq!(ended.out, "");
-    let text = fs::read_to_string(place.join("out.json")).unwrap();
+    let text = fs::read_to_string(workspace.join("out.json")).unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     let results = document["tests"][0]["Results"].as_array().unwrap();
     let names: Vec<&str> = results.iter().map(|a| a["access"].as_str().unwrap()).collect();
@@ -95,38 +96,38 @@ fn the_summary_may_be_one_json_document() {
 
 #[test]
 fn nothing_of_somebody_else_is_overwritten() {
-    let place = Place::new();
-    place.write("f", "the only copy");
-    let ended = place.run("ior -w -o f").expect(3);
+    let workspace = Workspace::new();
+    workspace.write("f", "the only copy");
+    let ended = workspace.run("ior -w -o f").expect(3);
     assert!(ended.err.contains("nothing was changed"), "{}", ended.err);
-    assert_eq!(fs::read_to_string(place.join("f")).unwrap(), "the only copy");
+    assert_eq!(fs::read_to_string(workspace.join("f")).unwrap(), "the only copy");
     for (line, said) in [
         ("ior --novelty", "--novelty"),
         ("ior -r -R -o f", "add -w"),
         ("ior -r -o absent", "absent"),
         ("ior -o no/such/file", "no/such"),
     ] {
-        let ended = place.run(line).expect(2);
+        let ended = workspace.run(line).expect(2);
         assert!(ended.err.contains(said), "{line}: {}", ended.err);
     }
 }
 
 #[test]
 fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let line = "-w -k -e -t 4k -b 8m -s 16 -i 40 -N 2 -F -o f";
-    let mut run = place.start(&format!("ior --no-report {line}"));
+    let mut run = workspace.start(&format!("ior --no-report {line}"));
     run.says("MiB/s");
     run.signal("INT");
     run.wait().expect(130);
     // Whatever else is called as ours would be: none of it is touched.
-    place.write("qdepth-bandwidth.00000000", "the only copy");
-    let mut again = place.start("run --resume --no-report");
+    workspace.write("qdepth-bandwidth.00000000", "the only copy");
+    let mut again = workspace.start("run --resume --no-report");
     again.says("plan ior");
     again.says("MiB/s");
     again.signal("INT");
     again.wait().expect(130);
-    let left = files(&place, ".").into_iter().map(|(name, _)| name);
+    let left = files(&workspace, ".").into_iter().map(|(name, _)| name);
     let left: Vec<String> = left.filter(|name| name.starts_with(['f', 'q'])).collect();
     assert_eq!(left, ["f.00000000", "f.00000001", "qdepth-bandwidth.00000000", "qdepth.db"]);
 }
@@ -138,24 +139,24 @@ fn a_kept_file_that_became_somebody_elses_is_left() {
     if !can(test, &["losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let line = "ior --no-report -- -w -k -t 64k -b 1m -o kept";
-    place.run(line).expect_finished();
-    place.run(line).expect_finished();
+    workspace.run(line).expect_finished();
+    workspace.run(line).expect_finished();
     let refused = |guard: &str, says: &str| {
-        let before = std::fs::read(place.join("kept")).unwrap();
-        let ended = place.run(line).expect(3);
+        let before = std::fs::read(workspace.join("kept")).unwrap();
+        let ended = workspace.run(line).expect(3);
         assert!(ended.err.contains(guard) && ended.err.contains(says), "{}", ended.err);
-        assert_eq!(std::fs::read(place.join("kept")).unwrap(), before);
+        assert_eq!(std::fs::read(workspace.join("kept")).unwrap(), before);
     };
-    let writer = std::fs::File::options().append(true).open(place.join("kept")).unwrap();
+    let writer = std::fs::File::options().append(true).open(workspace.join("kept")).unwrap();
     refused("G2", "is open for writing");
     drop(writer);
-    let device = sh(&format!("losetup -f --show {}", place.join("kept").display())).unwrap();
+    let device = sh(&format!("losetup -f --show {}", workspace.join("kept").display())).unwrap();
     refused("G6", "loop");
     sh(&format!("losetup -d {device}")).unwrap();
-    place.run(line).expect_finished();
-    let kept = place.join("kept");
+    workspace.run(line).expect_finished();
+    let kept = workspace.join("kept");
     sh(&format!("printf precious | dd of={} conv=notrunc status=none", kept.display())).unwrap();
     refused("G8", "somebody wrote to it");
     // Copies and links of what was kept are as little ours as what was altered.
@@ -163,13 +164,13 @@ fn a_kept_file_that_became_somebody_elses_is_left() {
     refused("G8", "was not made by qdepth");
 }
 
-/// The four command lines of IO500's phases, with a deadline of a second: what its read phases check
-/// is what its write phases left, as far as the status file says.
+/// The four command lines of IO500's phases, with a deadline of a second: what its read phases
+/// check is what its write phases left, as far as the status file says.
 #[test]
 fn the_phases_of_io500_run_as_they_are() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for name in ["results", "datafiles/ior-easy", "datafiles/ior-hard"] {
-        fs::create_dir_all(place.join(name)).unwrap();
+        fs::create_dir_all(workspace.join(name)).unwrap();
     }
     let easy = "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy \
                 -C -Q 1 -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F";
@@ -177,9 +178,9 @@ fn the_phases_of_io500_run_as_they_are() {
                 -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 -s 10000000";
     let run = |name: &str, line: &str| {
         let csv = format!("-O saveRankPerformanceDetailsCSV=./results/{name}.csv");
-        let told = place.run(&format!("ior --no-report -- {line} {csv} -N 2")).expect(0);
+        let told = workspace.run(&format!("ior --no-report -- {line} {csv} -N 2")).expect(0);
         assert!(!told.err.contains("io-errors"), "{}", told.err);
-        let rows = fs::read_to_string(place.join(&format!("results/{name}.csv"))).unwrap();
+        let rows = fs::read_to_string(workspace.join(&format!("results/{name}.csv"))).unwrap();
         assert_eq!(rows.lines().count(), 3, "a row for each rank: {rows}");
         told.out
     };
@@ -188,10 +189,11 @@ fn the_phases_of_io500_run_as_they_are() {
         let told = run(&format!("ior-{name}-write"), &format!("{line} {wears}"));
         assert!(told.contains("\nstonewalling pairs accessed min: "), "{told}");
         let status =
-            fs::read_to_string(place.join(&format!("results/ior-{name}.stonewall"))).unwrap();
+            fs::read_to_string(workspace.join(&format!("results/ior-{name}.stonewall"))).unwrap();
         let pairs: u64 = status.trim().parse().unwrap();
         // All have made as many: the files are as long as that says.
-        let bytes: u64 = files(&place, &format!("datafiles/ior-{name}")).iter().map(|f| f.1).sum();
+        let bytes: u64 =
+            files(&workspace, &format!("datafiles/ior-{name}")).iter().map(|f| f.1).sum();
         assert_eq!(bytes, 2 * pairs * transfer, "{told}");
         let told = run(&format!("ior-{name}-read"), &format!("{line} -r -R -a POSIX"));
         assert!(told.contains("\nread ") && !told.contains("\nwrite "), "{told}");
@@ -214,21 +216,22 @@ fn the_phases_of_io500_run_as_they_are() {
     // What somebody else wrote to a file is no longer what bears the number.
     sh(&format!(
         "printf precious | dd of={} bs=1 seek=99999 conv=notrunc status=none",
-        place.join("datafiles/ior-hard/file").display()
+        workspace.join("datafiles/ior-hard/file").display()
     ))
     .unwrap();
-    let ended = place.run(&format!("ior --no-report -- {hard} -r -R -N 2")).expect(1);
+    let ended = workspace.run(&format!("ior --no-report -- {hard} -r -R -N 2")).expect(1);
     assert!(ended.err.contains("io-errors"), "{}", ended.err);
-    sh(&format!("rm -r {}", place.join("datafiles").display())).unwrap();
+    sh(&format!("rm -r {}", workspace.join("datafiles").display())).unwrap();
 }
 
-/// The lines of IOR's own tests (testing/basic-tests.sh and complex-tests.sh of hpc/ior) that are of
-/// the POSIX interface, in their order, through a link that is called as IOR is.
+/// The lines of IOR's own tests (testing/basic-tests.sh and complex-tests.sh of hpc/ior) that are
+/// of the POSIX interface, in their order, through a link that is called as IOR is.
 #[test]
 fn iors_own_tests_run_as_they_are() {
-    let (_alone, place) = (alone(), Place::new());
-    sh(&format!("ln -s {} {}", env!("CARGO_BIN_EXE_qdepth"), place.join("ior").display())).unwrap();
-    place.write("nodes.conf", "IOR START\nreorderTasksConstant=1\nrepetitions=1\nsegmentCount=1\n\
+    let (_alone, workspace) = (alone(), Workspace::new());
+    sh(&format!("ln -s {} {}", env!("CARGO_BIN_EXE_qdepth"), workspace.join("ior").display()))
+        .unwrap();
+    workspace.write("nodes.conf", "IOR START\nreorderTasksConstant=1\nrepetitions=1\nsegmentCount=1\n\
         verbose=0\nfsync=0\ncheckWrite=1\nblockSize=16\nsetTimeStampSignature=1511817315\ncheckRead=0\n\
         readFile=1\nfilePerProc=0\nwriteFile=1\ntransferSize=16\nintraTestBarriers=0\n\nRUN\nIOR STOP\n");
     let lines = [
@@ -249,8 +252,8 @@ fn iors_own_tests_run_as_they_are() {
         (2, "-a POSIX -f nodes.conf", 2),
     ];
     for (tasks, line, rows) in lines {
-        let words = format!("{line} -N {tasks} -o {}", place.join("f").display());
-        let ended = sh(&format!("cd {} && ./ior {words}", place.join(".").display()));
+        let words = format!("{line} -N {tasks} -o {}", workspace.join("f").display());
+        let ended = sh(&format!("cd {} && ./ior {words}", workspace.join(".").display()));
         let told = ended.unwrap_or_else(|why| panic!("{line}: {why}"));
         let is_row = |line: &&str| {
             (line.starts_with("write ") || line.starts_with("read ")) && !line.contains("POSIX")
@@ -261,19 +264,19 @@ fn iors_own_tests_run_as_they_are() {
 
 #[test]
 fn directories_of_tasks_and_files_of_repetitions_have_iors_names() {
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("d")).unwrap();
-    place.run("ior --no-report -- -w -k -F -u -N 2 -t 64k -b 128k -o d/f").expect(0);
-    assert_eq!(files(&place, "d/0"), [("f.00000000".to_owned(), 128 << 10)]);
-    assert_eq!(files(&place, "d/1"), [("f.00000001".to_owned(), 128 << 10)]);
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("d")).unwrap();
+    workspace.run("ior --no-report -- -w -k -F -u -N 2 -t 64k -b 128k -o d/f").expect(0);
+    assert_eq!(files(&workspace, "d/0"), [("f.00000000".to_owned(), 128 << 10)]);
+    assert_eq!(files(&workspace, "d/1"), [("f.00000001".to_owned(), 128 << 10)]);
     let line = "ior --no-report -- -w -k -F -m -i 2 -A 4 -N 1 -t 64k -b 128k -o r";
-    let told = place.run(line).expect(0).out;
-    let names: Vec<String> = files(&place, ".").into_iter().map(|(name, _)| name).collect();
+    let told = workspace.run(line).expect(0).out;
+    let names: Vec<String> = files(&workspace, ".").into_iter().map(|(name, _)| name).collect();
     assert!(names.contains(&"r.00000000.0".to_owned()), "{names:?}");
     assert!(names.contains(&"r.00000000.1".to_owned()), "{names:?}");
     assert!(told.lines().any(|line| line.ends_with("POSIX      4")), "{told}");
     // The second repetition is numbered as IOR numbers it, and waits are no part of its time.
-    let told = place.run("ior --no-report -- -w -d 1 -t 64k -b 128k -o late").expect(0).out;
+    let told = workspace.run("ior --no-report -- -w -d 1 -t 64k -b 128k -o late").expect(0).out;
     let row = told.lines().find(|line| line.starts_with("write ")).unwrap();
     let total: f64 = row.split_whitespace().nth(8).unwrap().parse().unwrap();
     assert!(total < 0.9, "{told}");
@@ -282,8 +285,8 @@ fn directories_of_tasks_and_files_of_repetitions_have_iors_names() {
         ("ior -- -r -R -G 7 -k -O stoneWallingStatusFile=absent -o r", "absent"),
         ("ior -- -f absent", "absent"),
     ] {
-        let ended = place.run(line);
+        let ended = workspace.run(line);
         assert!(ended.err.contains(said), "{line}: {}", ended.err);
     }
-    assert!(place.run("ior -- -h").expect(0).out.contains("-O stoneWallingStatusFile=FILE"));
+    assert!(workspace.run("ior -- -h").expect(0).out.contains("-O stoneWallingStatusFile=FILE"));
 }

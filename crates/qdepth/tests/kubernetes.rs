@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::common::{Place, sh};
+use crate::common::{Workspace, sh};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../docs/recipes/kubernetes.md");
 
-/// Fields that the page may use, each with its place: of core/v1 PersistentVolumeClaim and of batch/v1
-/// Job. The names are those of the API, against whose types the manifest was decoded strictly.
+/// Fields that the page may use, each with its place: of core/v1 PersistentVolumeClaim and of
+/// batch/v1 Job. The names are those of the API, against whose types the manifest was decoded
+/// strictly.
 const FIELDS: [&str; 33] = [
     "PersistentVolumeClaim.apiVersion",
     "PersistentVolumeClaim.kind",
@@ -56,10 +57,10 @@ fn fence(language: &str) -> &'static str {
 
 /// The documents of the page; None, with the reason said, without a reader of YAML.
 #[cfg(test)]
-fn manifest(test: &str, place: &Place) -> Option<[Value; 2]> {
-    place.write("job.yaml", fence("yaml"));
+fn manifest(test: &str, workspace: &Workspace) -> Option<[Value; 2]> {
+    workspace.write("job.yaml", fence("yaml"));
     let read = "import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(sys.stdin))))";
-    let file = place.join("job.yaml");
+    let file = workspace.join("job.yaml");
     match sh(&format!("/usr/bin/python3 -c '{read}' <{}", file.display())) {
         Ok(text) => Some(serde_json::from_str(&text).unwrap()),
         Err(why) if why.contains("No module named") || why.contains("not found") => {
@@ -95,8 +96,8 @@ fn gib(text: &str) -> u64 {
 #[test]
 fn the_fields_are_those_of_the_api_and_the_parts_name_one_another() {
     let test = "the_fields_are_those_of_the_api_and_the_parts_name_one_another";
-    let place = Place::new();
-    let Some([claim, job]) = manifest(test, &place) else { return };
+    let workspace = Workspace::new();
+    let Some([claim, job]) = manifest(test, &workspace) else { return };
     let mut found = BTreeSet::new();
     fields(&claim, claim["kind"].as_str().unwrap(), &mut found);
     fields(&job, job["kind"].as_str().unwrap(), &mut found);
@@ -137,16 +138,17 @@ fn the_fields_are_those_of_the_api_and_the_parts_name_one_another() {
 #[test]
 fn the_containers_command_line_leaves_its_results_in_the_volume() {
     let test = "the_containers_command_line_leaves_its_results_in_the_volume";
-    let place = Place::new();
-    let Some([_, job]) = manifest(test, &place) else { return };
+    let workspace = Workspace::new();
+    let Some([_, job]) = manifest(test, &workspace) else { return };
     let args = &job["spec"]["template"]["spec"]["containers"][0]["args"];
     let args: Vec<&str> =
         args.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-    let here = place.path().display().to_string();
+    let here = workspace.path().display().to_string();
     let words = args.join(" ").replace("/data", &here).replace("8GiB", "16MiB");
-    let document = place.run(&format!("{words} --duration 60ms --warm-up 10ms")).expect_finished();
+    let document =
+        workspace.run(&format!("{words} --duration 60ms --warm-up 10ms")).expect_finished();
     assert!(!document.json()["points"].as_array().unwrap().is_empty());
-    let left = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left = fs::read_dir(workspace.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let left: BTreeSet<String> = left.map(|name| name.into_string().unwrap()).collect();
     // The first three are this test's own.
     let wanted = ["1.err", "1.out", "job.yaml", "qdepth-report.html", "qdepth.db"];

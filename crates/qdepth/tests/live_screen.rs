@@ -4,7 +4,7 @@
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::common::{Place, alone, pause, sh};
+    use crate::common::{Workspace, alone, pause, sh};
 
     /// A terminal of this size, in which the program runs.
     struct Terminal {
@@ -14,7 +14,7 @@ mod tests {
     impl Terminal {
         /// None where there is no tmux here.
         fn start(
-            place: &Place,
+            workspace: &Workspace,
             (width, height): (u32, u32),
             before: &str,
             words: &str,
@@ -23,14 +23,14 @@ mod tests {
                 println!("SKIPPED: the live screen in a terminal: tmux is not installed");
                 return None;
             }
-            let folder = place.path().file_name().unwrap().to_string_lossy().into_owned();
+            let folder = workspace.path().file_name().unwrap().to_string_lossy().into_owned();
             let socket = format!("qdepth-{}", folder.trim_start_matches('.'));
             let line = format!("{before} {} {words}; echo ended $?", env!("CARGO_BIN_EXE_qdepth"));
-            place.write("line.sh", &format!("{line}\nexec sleep 600\n"));
+            workspace.write("line.sh", &format!("{line}\nexec sleep 600\n"));
             let tmux = format!(
                 "cd {} && env -u COLUMNS -u LINES -u TMUX tmux -L {socket} -f /dev/null \
                  new-session -d -x {width} -y {height} 'sh line.sh'",
-                place.path().display()
+                workspace.path().display()
             );
             sh(&tmux).unwrap();
             Some(Self { socket })
@@ -101,8 +101,8 @@ mod tests {
     fn a_run_is_seen_in_its_phases_in_terminals_of_three_sizes() {
         let _alone = alone();
         for size in [(80, 24), (120, 40), (40, 20)] {
-            let place = Place::new();
-            let Some(terminal) = Terminal::start(&place, size, "", RUN) else { return };
+            let workspace = Workspace::new();
+            let Some(terminal) = Terminal::start(&workspace, size, "", RUN) else { return };
             let all = terminal.until("ended ");
             let during = |text: &str| all.iter().filter(|seen| seen.contains(text)).count();
             assert!(during("measuring  ") > 1, "{size:?}: {all:?}");
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn a_terminal_that_becomes_narrower_is_told_in_its_width() {
         let _alone = alone();
-        let place = Place::new();
-        let Some(terminal) = Terminal::start(&place, (120, 40), "", RUN) else { return };
+        let workspace = Workspace::new();
+        let Some(terminal) = Terminal::start(&workspace, (120, 40), "", RUN) else { return };
         terminal.until("measuring  ");
         terminal.resize(50, 20);
         pause(1500);
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn an_emulated_run_leaves_its_lines_and_an_intact_table() {
         let _alone = alone();
-        let place = Place::new();
+        let workspace = Workspace::new();
         let words = "run quick media:p3700-800gb --profile database --outstanding 1,8 --no-report";
-        let Some(terminal) = Terminal::start(&place, (40, 20), "", words) else { return };
+        let Some(terminal) = Terminal::start(&workspace, (40, 20), "", words) else { return };
         let all = terminal.until("ended ");
         let last = all.last().unwrap();
         assert!(last.contains("EMULATED") && last.contains("Database"), "{last}");
@@ -151,15 +151,17 @@ mod tests {
         let _alone = alone();
         let words = RUN.replace("--warm-up 3s --duration 6s", "--warm-up 1s --duration 2s");
         for (before, plain) in [("TERM=dumb", ""), ("", "--plain")] {
-            let place = Place::new();
+            let workspace = Workspace::new();
             let words = format!("{words} {plain}");
-            let Some(terminal) = Terminal::start(&place, (80, 24), before, &words) else { return };
+            let Some(terminal) = Terminal::start(&workspace, (80, 24), before, &words) else {
+                return;
+            };
             let all = terminal.until("ended ");
             assert!(all.iter().all(|seen| !seen.lines().any(|line| is_live(&line))), "{all:?}");
             assert!(all.last().unwrap().contains("is measured next, point 2 of 2"), "{all:?}");
         }
         // Nor where it is no terminal.
-        let told = Place::new().run(&words).expect_finished().err;
+        let told = Workspace::new().run(&words).expect_finished().err;
         assert!(!told.contains(['\u{1b}', '\r']), "{told}");
         assert!(told.contains("Database × 1 is measured next, point 1 of 2"), "{told}");
     }

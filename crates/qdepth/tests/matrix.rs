@@ -17,7 +17,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::{Ended, Place, can, pause};
+use crate::common::{Ended, Workspace, can, pause};
 use common::{Bench, checksum, has};
 use matrix_cases::{CASES, Case, Prepared};
 use qdepth_host::consent;
@@ -64,13 +64,13 @@ const PLAN: &str = "name = \"matrix\"\noutstanding = [1, 2]\nwarm_up = \"0s\"\nd
 
 /// A run that was interrupted, whose target is a link that the cases turn elsewhere.
 #[cfg(test)]
-fn interrupted(place: &Place) -> PathBuf {
-    let link = place.join("target");
-    let device = place.device("free", 64 << 20);
+fn interrupted(workspace: &Workspace) -> PathBuf {
+    let link = workspace.join("target");
+    let device = workspace.device("free", 64 << 20);
     symlink(&device, &link).unwrap();
-    place.write("plan.toml", PLAN);
-    let words = consent_words(place, &device);
-    let mut run = place.start(&format!(
+    workspace.write("plan.toml", PLAN);
+    let words = consent_words(workspace, &device);
+    let mut run = workspace.start(&format!(
         "run plan.toml {} {words} --json --no-report --logbook base.db",
         link.display()
     ));
@@ -83,14 +83,14 @@ fn interrupted(place: &Place) -> PathBuf {
 
 /// The words by which a user consents to the loss of what is on a device; none for a file.
 #[cfg(test)]
-fn consent_words(place: &Place, target: &Path) -> String {
+fn consent_words(workspace: &Workspace, target: &Path) -> String {
     let system = qdepth_host::system::System::real();
     let Ok(inspected) = inspect(&system, target) else { return String::new() };
     let Some(device) = inspected.block_device() else { return String::new() };
     let now = jiff::Timestamp::now();
-    fs::write(place.join("consent"), consent::template(&system, device, now)).unwrap();
+    fs::write(workspace.join("consent"), consent::template(&system, device, now)).unwrap();
     let token = consent::tokens(&system, device).remove(0);
-    format!("--destroy {token} --consent {}", place.join("consent").display())
+    format!("--destroy {token} --consent {}", workspace.join("consent").display())
 }
 
 /// How often each pair of target and way is tried, each time by another name.
@@ -115,8 +115,8 @@ fn whatever_is_in_use_or_holds_data_is_changed_by_no_command_under_no_name() {
     if !can("matrix of commands", &["losetup", "mkfs.ext4"]) {
         return;
     }
-    let place = Place::new();
-    let link = interrupted(&place);
+    let workspace = Workspace::new();
+    let link = interrupted(&workspace);
     let mut tried = Tried::default();
     for (at, case) in CASES.iter().enumerate() {
         if let Some((_, why)) = NOT_HERE.iter().find(|(name, _)| *name == case.name) {
@@ -131,7 +131,7 @@ fn whatever_is_in_use_or_holds_data_is_changed_by_no_command_under_no_name() {
         match (case.prepare)(&bench) {
             Ok(prepared) => {
                 tried.targets += 1;
-                one(&place, &link, &bench, (at, case), &prepared, &mut tried);
+                try_target(&workspace, &link, &bench, (at, case), &prepared, &mut tried);
             }
             Err(why) => println!("SKIPPED: {}: {why}", case.name),
         }
@@ -143,8 +143,8 @@ fn whatever_is_in_use_or_holds_data_is_changed_by_no_command_under_no_name() {
 }
 
 #[cfg(test)]
-fn one(
-    place: &Place,
+fn try_target(
+    workspace: &Workspace,
     link: &Path,
     bench: &Bench,
     (at, case): (usize, &Case),
@@ -154,7 +154,7 @@ fn one(
     let Some(bytes) = prepared.bytes.as_deref() else { return };
     let before = checksum(bytes);
     let consent =
-        if prepared.consent { consent_words(place, &prepared.target) } else { String::new() };
+        if prepared.consent { consent_words(workspace, &prepared.target) } else { String::new() };
     let names = bench.spellings(&prepared.target);
     let is_device = inspect(&bench.system, &prepared.target)
         .is_ok_and(|inspected| inspected.block_device().is_some());
@@ -164,11 +164,11 @@ fn one(
             continue;
         }
         for round in 0..names_each() {
-            let (spelling, path, _fd) = &names[(at + number + round) % names.len()];
+            let (expression, path, _fd) = &names[(at + number + round) % names.len()];
             let line = lines[(at + round) % lines.len()];
             let path = std::path::absolute(path).unwrap();
-            let ended = asked(place, link, line, &path, &consent);
-            let told = format!("{}, {spelling}, {way} `{line}`: {ended:?}", case.name);
+            let ended = asked(workspace, link, line, &path, &consent);
+            let told = format!("{}, {expression}, {way} `{line}`: {ended:?}", case.name);
             let refused = matches!(ended.status, Some(2 | 3)) && !ended.err.is_empty();
             if checksum(bytes) != before {
                 tried.wrong.push(format!("CHANGED: {told}"));
@@ -185,19 +185,19 @@ fn one(
 
 /// Runs one command line on a target.
 #[cfg(test)]
-fn asked(place: &Place, link: &Path, line: &str, target: &Path, consent: &str) -> Ended {
-    let at = place.path().display().to_string();
+fn asked(workspace: &Workspace, link: &Path, line: &str, target: &Path, consent: &str) -> Ended {
+    let at = workspace.path().display().to_string();
     fs::remove_file(link).unwrap();
     symlink(target, link).unwrap();
-    let _ = fs::remove_file(place.join("q.db"));
+    let _ = fs::remove_file(workspace.join("q.db"));
     if line.contains("--resume") {
-        fs::copy(place.join("base.db"), place.join("q.db")).unwrap();
+        fs::copy(workspace.join("base.db"), workspace.join("q.db")).unwrap();
     }
     let step = format!(
         "[[prepare]]\nstep = \"file-system\"\nkind = \"ext4\"\ndevice = \"{}\"\n",
         target.display()
     );
-    fs::write(place.join("prepare.toml"), step).unwrap();
+    fs::write(workspace.join("prepare.toml"), step).unwrap();
     let words = line
         .replace("TARGET", &target.display().to_string())
         .replace("CONSENT", consent)

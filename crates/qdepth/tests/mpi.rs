@@ -5,26 +5,26 @@ use std::fs::{self, File};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use crate::common::{Place, alone, can, counts, pause, points, sh, shim};
+use crate::common::{Workspace, alone, can, counts, pause, points, sh, shim};
 use serde_json::Value;
 
 /// The program under mpirun, with its shim compiled.
 #[cfg(test)]
-fn under_mpi(place: &Place, kind: &str, ranks: u32, words: &str) -> Child {
+fn under_mpi(workspace: &Workspace, kind: &str, ranks: u32, words: &str) -> Child {
     let qdepth = env!("CARGO_BIN_EXE_qdepth");
-    launched(place, kind, &format!("-n {ranks} {qdepth} {words}"))
+    launched(workspace, kind, &format!("-n {ranks} {qdepth} {words}"))
 }
 
 /// Starts what launches ranks; what is said goes into files of the place.
 #[cfg(test)]
-fn launch(place: &Place, kind: &str, launcher: &mut Command) -> Child {
-    let file = |name: &str| File::create(place.join(name)).unwrap();
+fn launch(workspace: &Workspace, kind: &str, launcher: &mut Command) -> Child {
+    let file = |name: &str| File::create(workspace.join(name)).unwrap();
     launcher
-        .env("QDEPTH_MPI", shim(place, kind))
-        // After a rank died mpirun waits this long before it kills the others, by default 1 s. That is
-        // too short for the logbook where others write to the same disk.
+        .env("QDEPTH_MPI", shim(workspace, kind))
+        // After a rank died mpirun waits this long before it kills the others, by default 1 s. That
+        // is too short for the logbook where others write to the same disk.
         .env("OMPI_MCA_odls_base_sigkill_timeout", "3")
-        .current_dir(place.path())
+        .current_dir(workspace.path())
         .stdout(file("mpi.out"))
         .stderr(file("mpi.err"))
         .spawn()
@@ -33,23 +33,28 @@ fn launch(place: &Place, kind: &str, launcher: &mut Command) -> Child {
 
 /// A launcher of this kind with these words.
 #[cfg(test)]
-fn launched(place: &Place, kind: &str, words: &str) -> Child {
+fn launched(workspace: &Workspace, kind: &str, words: &str) -> Child {
     let freely = if kind == "openmpi" { "--oversubscribe --allow-run-as-root" } else { "" };
     let mut launcher = Command::new(format!("mpirun.{kind}"));
     launcher.args(freely.split_whitespace()).args(words.split_whitespace());
-    launch(place, kind, &mut launcher)
+    launch(workspace, kind, &mut launcher)
 }
 
 #[cfg(test)]
-fn said(place: &Place, name: &str) -> String {
-    fs::read_to_string(place.join(name)).unwrap()
+fn said(workspace: &Workspace, name: &str) -> String {
+    fs::read_to_string(workspace.join(name)).unwrap()
 }
 
 /// The program with these words and this cache directory, as mpirun starts it or alone.
 #[cfg(test)]
-fn with_cache(place: &Place, cache: &str, launcher: &str, words: &str) -> Result<String, String> {
+fn with_cache(
+    workspace: &Workspace,
+    cache: &str,
+    launcher: &str,
+    words: &str,
+) -> Result<String, String> {
     let program = env!("CARGO_BIN_EXE_qdepth");
-    let (cache, here) = (place.join(cache), place.path().display());
+    let (cache, here) = (workspace.join(cache), workspace.path().display());
     sh(&format!(
         "cd {here} && XDG_CACHE_HOME={} {launcher} {program} {words} 2>&1",
         cache.display()
@@ -66,16 +71,16 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
     if !can(test, &["mpirun.openmpi", "mpicc.openmpi"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("d")).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("d")).unwrap();
     let mpirun = "mpirun.openmpi --oversubscribe --allow-run-as-root -n 2";
     let run = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 64KiB --no-report";
-    let none = with_cache(&place, "cache", mpirun, run).unwrap_err();
+    let none = with_cache(&workspace, "cache", mpirun, run).unwrap_err();
     assert!(none.contains("qdepth host mpi"), "{none}");
-    assert!(!place.has("cache"), "looking for it makes nothing");
+    assert!(!workspace.has("cache"), "looking for it makes nothing");
     let make = "host mpi --mpicc mpicc.openmpi";
-    let made = with_cache(&place, "cache", "env", make).unwrap();
-    let shim = place.join("cache/qdepth").join(concat!(
+    let made = with_cache(&workspace, "cache", "env", make).unwrap();
+    let shim = workspace.join("cache/qdepth").join(concat!(
         "libqdepth-mpi-",
         env!("CARGO_PKG_VERSION"),
         ".so"
@@ -87,14 +92,14 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
     assert_eq!((mode(&shim), mode(shim.parent().unwrap())), (0o755, 0o700));
     let beside = std::path::Path::new(env!("CARGO_BIN_EXE_qdepth")).parent().unwrap();
     assert!(!beside.join("libqdepth-mpi.so").exists(), "nothing lies beside the program");
-    let ran = with_cache(&place, "cache", mpirun, run).unwrap();
+    let ran = with_cache(&workspace, "cache", mpirun, run).unwrap();
     assert!(ran.contains("clocks: that of rank"), "{ran}");
     // It is made again over the older one.
-    with_cache(&place, "cache", "env", make).unwrap();
+    with_cache(&workspace, "cache", "env", make).unwrap();
     // What somebody else may have put there is neither loaded nor replaced.
     let refused = |why: &str| {
         for (launcher, words) in [(mpirun, run), ("env", make)] {
-            let said = with_cache(&place, "cache", launcher, words).unwrap_err();
+            let said = with_cache(&workspace, "cache", launcher, words).unwrap_err();
             assert!(said.contains(why) && !said.contains("clocks:"), "{words}: {said}");
         }
     };
@@ -103,14 +108,17 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
     refused("may be written to by others");
     sh(&format!("chmod 755 {at}; chown 65534 {at}")).unwrap();
     refused("user 65534's");
-    sh(&format!("chown 0 {at}; chmod 777 {}", place.join("cache/qdepth").display())).unwrap();
+    sh(&format!("chown 0 {at}; chmod 777 {}", workspace.join("cache/qdepth").display())).unwrap();
     refused("may be written to by others");
-    sh(&format!("cd {} && chmod 700 qdepth && chown 65534 qdepth", place.join("cache").display()))
-        .unwrap();
+    sh(&format!(
+        "cd {} && chmod 700 qdepth && chown 65534 qdepth",
+        workspace.join("cache").display()
+    ))
+    .unwrap();
     refused("user 65534's");
     // A cache that cannot be written to.
-    fs::write(place.join("file"), "").unwrap();
-    let said = with_cache(&place, "file", "env", make).unwrap_err();
+    fs::write(workspace.join("file"), "").unwrap();
+    let said = with_cache(&workspace, "file", "env", make).unwrap_err();
     assert!(said.contains("file"), "{said}");
 }
 
@@ -119,19 +127,19 @@ fn ranks_together_count_what_one_process_counts() {
     if !can("ranks_together_count_what_one_process_counts", &["mpirun.openmpi", "mpirun.mpich"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("d")).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB --json";
-    let single = counts(&place.run(words).expect_finished().json());
+    let single = counts(&workspace.run(words).expect_finished().json());
     assert_eq!(single.len(), 8);
     for (kind, ranks) in [("openmpi", 2), ("openmpi", 4), ("openmpi", 8), ("mpich", 4)] {
-        let status = under_mpi(&place, kind, ranks, words).wait().unwrap();
-        let told = said(&place, "mpi.err");
+        let status = under_mpi(&workspace, kind, ranks, words).wait().unwrap();
+        let told = said(&workspace, "mpi.err");
         assert!(status.code().is_some_and(|code| code <= 1), "{kind} {ranks}: {told}");
-        let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+        let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
         assert_eq!(counts(&document), single, "{kind}, {ranks} ranks");
         assert!(told.contains("clocks: that of rank"), "{told}");
-        assert_eq!(fs::read_dir(place.join("d")).unwrap().count(), 0, "{kind} {ranks}");
+        assert_eq!(fs::read_dir(workspace.join("d")).unwrap().count(), 0, "{kind} {ranks}");
     }
 }
 
@@ -140,17 +148,19 @@ fn what_is_told_live_is_what_all_ranks_do() {
     if !can("what_is_told_live_is_what_all_ranks_do", &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("d")).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 3 --transfer 16KiB --bytes-per-thread 48MiB \
                  --events e.jsonl --otlp http://127.0.0.1:1 --json";
-    let status = under_mpi(&place, "openmpi", 3, words).wait().unwrap();
-    let told = said(&place, "mpi.err");
+    let status = under_mpi(&workspace, "openmpi", 3, words).wait().unwrap();
+    let told = said(&workspace, "mpi.err");
     assert!(status.code().is_some_and(|code| code <= 1), "{told}");
     assert_eq!(told.matches("nothing is pushed of this run").count(), 1, "{told}");
-    let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
-    let events: Vec<Value> =
-        said(&place, "e.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
+    let events: Vec<Value> = said(&workspace, "e.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let of = |name: &str| events.iter().filter(|e| e["event"] == name).collect::<Vec<_>>();
     for point in points(&document) {
         let slices = of("interval").into_iter().filter(|slice| slice["point"] == point["index"]);
@@ -184,23 +194,23 @@ fn a_shared_file_is_shared_by_ranks() {
     if !can("a_shared_file_is_shared_by_ranks", &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = "ior --no-report -e -k -t 64k -b 128k -s 4 -o shared";
-    let status = under_mpi(&place, "openmpi", 4, words).wait().unwrap();
-    let told = said(&place, "mpi.out");
-    assert!(status.code().is_some_and(|code| code <= 1), "{}", said(&place, "mpi.err"));
+    let status = under_mpi(&workspace, "openmpi", 4, words).wait().unwrap();
+    let told = said(&workspace, "mpi.out");
+    assert!(status.code().is_some_and(|code| code <= 1), "{}", said(&workspace, "mpi.err"));
     assert!(told.contains("tasks               : 4"), "{told}");
-    let whole = fs::read(place.join("shared")).unwrap();
+    let whole = fs::read(workspace.join("shared")).unwrap();
     assert_eq!(whole.len(), (4 * 4 * 128) << 10);
     assert!(whole.chunks(64 << 10).all(|piece| piece.iter().any(|byte| *byte != 0)));
 }
 
-/// The run of a team that lost a rank: its last point has failed, and what was moved before stays. A
-/// slow machine may come to the loss when the first point is over.
+/// The run of a team that lost a rank: its last point has failed, and what was moved before stays.
+/// A slow machine may come to the loss when the first point is over.
 #[cfg(test)]
-fn ended_as_failed(place: &Place, logbook: &str) {
-    let kept = place.run(&format!("export latest --logbook {logbook}")).expect(0).json();
-    assert_eq!(kept["run"]["state"], "failed", "{logbook}: {}", said(place, "mpi.err"));
+fn ended_as_failed(workspace: &Workspace, logbook: &str) {
+    let kept = workspace.run(&format!("export latest --logbook {logbook}")).expect(0).json();
+    assert_eq!(kept["run"]["state"], "failed", "{logbook}: {}", said(workspace, "mpi.err"));
     assert_eq!(points(&kept).last().unwrap()["ended_by"], "failure", "{kept:#}");
     let moved = |point: &Value| point["written_bytes"].as_u64().unwrap();
     assert!(points(&kept).iter().map(moved).sum::<u64>() > 0, "{kept:#}");
@@ -219,15 +229,15 @@ fn a_rank_that_is_killed_ends_the_point_as_failed() {
     if !can("a_rank_that_is_killed_ends_the_point_as_failed", &["mpirun.openmpi", "pgrep"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("d")).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("d")).unwrap();
     for moment in 0..20_u64 {
         let logbook = format!("killed-{moment}.db");
         let words = format!(
             "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 128MiB --no-report --logbook {logbook}"
         );
-        let mut job = under_mpi(&place, "openmpi", 4, &words);
-        while !said(&place, "mpi.err").contains("clocks:") {
+        let mut job = under_mpi(&workspace, "openmpi", 4, &words);
+        while !said(&workspace, "mpi.err").contains("clocks:") {
             pause(10);
         }
         let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
@@ -243,11 +253,11 @@ fn a_rank_that_is_killed_ends_the_point_as_failed() {
             assert!(
                 began.elapsed() < Duration::from_secs(10),
                 "hangs: {}",
-                said(&place, "mpi.err")
+                said(&workspace, "mpi.err")
             );
             pause(20);
         }
-        ended_as_failed(&place, &logbook);
+        ended_as_failed(&workspace, &logbook);
     }
 }
 
@@ -257,24 +267,25 @@ fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
     if !can(name, &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for node in ["a", "b"] {
-        fs::create_dir_all(place.join(node).join("d")).unwrap();
+        fs::create_dir_all(workspace.join(node).join("d")).unwrap();
     }
     // As two nodes that see different things under one name.
-    let foreign = place.join("b/d/qdepth-bandwidth.00000000");
+    let foreign = workspace.join("b/d/qdepth-bandwidth.00000000");
     fs::write(&foreign, "the only copy").unwrap();
     let qdepth = env!("CARGO_BIN_EXE_qdepth");
     let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 1MiB --no-report";
     let on = |node: &str, ranks: u32| {
-        format!("-n {ranks} --wdir {} {qdepth} {words}", place.join(node).display())
+        format!("-n {ranks} --wdir {} {qdepth} {words}", workspace.join(node).display())
     };
-    let status = launched(&place, "openmpi", &format!("{} : {}", on("a", 2), on("b", 1))).wait();
-    let told = said(&place, "mpi.err");
+    let status =
+        launched(&workspace, "openmpi", &format!("{} : {}", on("a", 2), on("b", 1))).wait();
+    let told = said(&workspace, "mpi.err");
     assert_eq!(status.unwrap().code(), Some(3), "{told}");
     assert!(told.contains("rank 2 of 3: refused by guard G8, nothing was changed"), "{told}");
     assert_eq!(fs::read_to_string(foreign).unwrap(), "the only copy");
-    assert_eq!(fs::read_dir(place.join("a/d")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(workspace.join("a/d")).unwrap().count(), 0);
 }
 
 /// A plan that only reads, on so many streams.
@@ -293,16 +304,16 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
     if !can(name, &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    place.write("plan.toml", &reading(4));
-    fs::write(place.join("file"), vec![1; 16 << 20]).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", &reading(4));
+    fs::write(workspace.join("file"), vec![1; 16 << 20]).unwrap();
     let words = "run plan.toml file --json --no-report";
-    let single = counts(&place.run(words).expect_finished().json());
+    let single = counts(&workspace.run(words).expect_finished().json());
     assert_eq!(single, [[4, 4096, 0, 16 << 20, 0]]);
-    let status = under_mpi(&place, "openmpi", 3, words).wait().unwrap();
-    let told = said(&place, "mpi.err");
+    let status = under_mpi(&workspace, "openmpi", 3, words).wait().unwrap();
+    let told = said(&workspace, "mpi.err");
     assert!(status.code().is_some_and(|code| code <= 1), "{told}");
-    let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
     assert_eq!(counts(&document), single, "{told}");
     for (words, why) in [
         ("run quick file", "a file or device that is written is locked by one process"),
@@ -310,12 +321,12 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
         ("run plan.toml file --cpus 0", "its launcher keeps a rank in its place"),
         ("run --resume", "several ranks cannot take a run up again"),
     ] {
-        let status = under_mpi(&place, "openmpi", 2, words).wait().unwrap();
-        let told = said(&place, "mpi.err");
+        let status = under_mpi(&workspace, "openmpi", 2, words).wait().unwrap();
+        let told = said(&workspace, "mpi.err");
         assert_eq!(status.code(), Some(2), "{words}: {told}");
         assert!(told.contains(why), "{words}: {told}");
     }
-    assert_eq!(fs::read(place.join("file")).unwrap(), vec![1; 16 << 20]);
+    assert_eq!(fs::read(workspace.join("file")).unwrap(), vec![1; 16 << 20]);
 }
 
 #[test]
@@ -323,12 +334,12 @@ fn virtual_time_is_one_whatever_the_number_of_ranks() {
     if !can("virtual_time_is_one_whatever_the_number_of_ranks", &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = "run latency media:p3700-800gb --duration 50ms --json --no-report";
-    let single = place.run(words).expect(0).json();
-    let status = under_mpi(&place, "openmpi", 3, words).wait().unwrap();
-    assert_eq!(status.code(), Some(0), "{}", said(&place, "mpi.err"));
-    let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+    let single = workspace.run(words).expect(0).json();
+    let status = under_mpi(&workspace, "openmpi", 3, words).wait().unwrap();
+    assert_eq!(status.code(), Some(0), "{}", said(&workspace, "mpi.err"));
+    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
     assert_eq!(document["run"]["plan_hash"], single["run"]["plan_hash"]);
     assert_eq!(counts(&document), counts(&single));
 }
@@ -339,17 +350,17 @@ fn an_mpi_that_its_launcher_does_not_know_is_refused() {
     if !can(name, &["mpirun.openmpi", "mpicc.mpich"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("d")).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 64KiB --no-report";
     let mut job = Command::new("mpirun.openmpi");
     let job = job.args(["--oversubscribe", "--allow-run-as-root", "-n", "2"]);
     let job = job.arg(env!("CARGO_BIN_EXE_qdepth")).args(words.split(' '));
-    let status = launch(&place, "mpich", job).wait().unwrap();
-    let told = said(&place, "mpi.err");
+    let status = launch(&workspace, "mpich", job).wait().unwrap();
+    let told = said(&workspace, "mpi.err");
     assert_eq!(status.code(), Some(2), "{told}");
     assert!(told.contains("started 2 ranks, and MPI counts 1"), "{told}");
-    assert!(!place.has("qdepth.db") && fs::read_dir(place.join("d")).unwrap().count() == 0);
+    assert!(!workspace.has("qdepth.db") && fs::read_dir(workspace.join("d")).unwrap().count() == 0);
 }
 
 /// Addresses of the nodes; the first starts the ranks.
@@ -364,7 +375,7 @@ struct Nodes {
 #[cfg(test)]
 impl Nodes {
     /// None, with the reason said, where this system cannot have them.
-    fn new(test: &str, place: &Place) -> Option<Self> {
+    fn new(test: &str, workspace: &Workspace) -> Option<Self> {
         if !can(test, &["mpirun.openmpi", "ip", "unshare"]) {
             return None;
         }
@@ -372,7 +383,7 @@ impl Nodes {
         let [a, b] = &names;
         let mut lines = Vec::new();
         for name in &names {
-            place.later(format!(
+            workspace.later(format!(
                 "ip netns pids {name} | xargs -r kill -KILL; ip netns delete {name}"
             ));
             lines.push(format!("ip netns add {name}"));
@@ -393,10 +404,10 @@ impl Nodes {
     }
 
     /// Two ranks on each node.
-    fn start(&self, place: &Place, words: &str) -> Child {
+    fn start(&self, workspace: &Workspace, words: &str) -> Child {
         let [a, b] = &self.names;
         // What mpirun calls in place of ssh, with a node and a command line.
-        let agent = place.join("agent");
+        let agent = workspace.join("agent");
         let enter = format!("exec ip netns exec {b} unshare --uts");
         let script =
             format!("#!/bin/sh\nshift\n{enter} sh -c 'hostname {b}; exec sh -c \"$0\"' \"$*\"\n");
@@ -411,7 +422,7 @@ impl Nodes {
         );
         let mut inside = Command::new("ip");
         inside.args(["netns", "exec", a, "unshare", "--uts", "sh", "-c"]);
-        launch(place, "openmpi", inside.arg(format!("hostname {a}; {launch_line}")))
+        launch(workspace, "openmpi", inside.arg(format!("hostname {a}; {launch_line}")))
     }
 
     /// Bytes that the second node has sent over the cable.
@@ -430,49 +441,49 @@ impl Nodes {
 
 #[test]
 fn two_nodes_count_what_one_process_counts() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let test = "two_nodes_count_what_one_process_counts";
-    let Some(nodes) = Nodes::new(test, &place) else { return };
-    fs::create_dir(place.join("d")).unwrap();
+    let Some(nodes) = Nodes::new(test, &workspace) else { return };
+    fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB --json";
-    let single = counts(&place.run(words).expect_finished().json());
+    let single = counts(&workspace.run(words).expect_finished().json());
     assert_eq!(single.len(), 8);
     let before = nodes.sent();
-    let status = nodes.start(&place, words).wait().unwrap();
-    let told = said(&place, "mpi.err");
+    let status = nodes.start(&workspace, words).wait().unwrap();
+    let told = said(&workspace, "mpi.err");
     assert!(status.code().is_some_and(|code| code <= 1), "{told}");
-    let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
     assert_eq!(counts(&document), single);
     assert!(told.contains("clocks: that of rank"), "{told}");
     // Two ranks give their books of eight points, each with histograms.
     let sent = nodes.sent() - before;
     assert!(sent > 10_000, "only {sent} bytes went over the cable");
-    assert_eq!(fs::read_dir(place.join("d")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(workspace.join("d")).unwrap().count(), 0);
 }
 
 #[test]
 fn a_node_without_its_cable_ends_the_point_as_failed() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let test = "a_node_without_its_cable_ends_the_point_as_failed";
-    let Some(nodes) = Nodes::new(test, &place) else { return };
-    fs::create_dir(place.join("d")).unwrap();
+    let Some(nodes) = Nodes::new(test, &workspace) else { return };
+    fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 512MiB --no-report --logbook pulled.db";
-    let mut job = nodes.start(&place, words);
+    let mut job = nodes.start(&workspace, words);
     let waited = Instant::now();
-    while !said(&place, "mpi.err").contains("clocks:") {
-        assert!(waited.elapsed() < Duration::from_secs(60), "{}", said(&place, "mpi.err"));
+    while !said(&workspace, "mpi.err").contains("clocks:") {
+        assert!(waited.elapsed() < Duration::from_secs(60), "{}", said(&workspace, "mpi.err"));
         pause(10);
     }
     pause(300);
     nodes.pull_the_cable();
-    // A rank is taken for dead after 5 s of silence. What mpirun does then without its other node is
-    // not for us to say.
+    // A rank is taken for dead after 5 s of silence. What mpirun does then without its other node
+    // is not for us to say.
     let pulled = Instant::now();
-    while !said(&place, "mpi.err").contains("of 4 is lost: it has been silent") {
-        assert!(pulled.elapsed() < Duration::from_secs(20), "{}", said(&place, "mpi.err"));
+    while !said(&workspace, "mpi.err").contains("of 4 is lost: it has been silent") {
+        assert!(pulled.elapsed() < Duration::from_secs(20), "{}", said(&workspace, "mpi.err"));
         pause(20);
     }
     let _ = job.kill();
     let _ = job.wait();
-    ended_as_failed(&place, "pulled.db");
+    ended_as_failed(&workspace, "pulled.db");
 }

@@ -10,7 +10,7 @@ mod tests {
 
     use serde_json::Value;
 
-    use crate::common::{Place, alone};
+    use crate::common::{Workspace, alone};
 
     /// What was pushed: each body with the line that it was asked with.
     type Pushes = Arc<Mutex<Vec<(String, Value)>>>;
@@ -67,16 +67,16 @@ mod tests {
 
     #[test]
     fn a_collector_gets_what_is_measured() {
-        let (_alone, place) = (alone(), Place::new());
+        let (_alone, workspace) = (alone(), Workspace::new());
         let (address, pushes) = collector(|_| "200 OK");
         let words = "run quick . --area 16MiB --profile database --outstanding 1,4 --duration 2s \
                      --no-report --events e.jsonl --otlp";
-        place.run(&format!("{words} {address}")).expect_finished();
+        workspace.run(&format!("{words} {address}")).expect_finished();
         let pushes = pushes.lock().unwrap();
         assert!(pushes.len() > 3, "{}", pushes.len());
         assert!(pushes.iter().all(|(line, _)| line.starts_with("POST /v1/metrics HTTP/1.1")));
         let (_, last) = pushes.last().unwrap();
-        let told = std::fs::read_to_string(place.join("e.jsonl")).unwrap();
+        let told = std::fs::read_to_string(workspace.join("e.jsonl")).unwrap();
         let told: Vec<Value> = told.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         let count = |event: &Value, name: &str| event[name].as_u64().unwrap_or(0);
         let all = |names: [&str; 2]| -> u64 {
@@ -107,17 +107,17 @@ mod tests {
 
     #[test]
     fn an_emulated_run_says_so() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let (address, pushes) = collector(|_| "200 OK");
         let words = "run quick media:p3700-800gb --no-report --otlp";
-        place.run(&format!("{words} {address}")).expect_finished();
+        workspace.run(&format!("{words} {address}")).expect_finished();
         let pushes = pushes.lock().unwrap();
         assert!(pushes.last().unwrap().1.to_string().contains("{\"boolValue\":true}"));
     }
 
     #[test]
     fn a_collector_that_takes_nothing_is_a_refusal_and_one_that_fails_later_is_told() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let (ill, _) = collector(|_| "401 Unauthorized");
         for (address, why) in [
@@ -128,14 +128,14 @@ mod tests {
             ("http://[::1".to_owned(), "is no address"),
             ("http://me:word@127.0.0.1:4318".to_owned(), "names a user"),
         ] {
-            let refused = place.run(&format!("run quick . --otlp {address}")).expect(2);
+            let refused = workspace.run(&format!("run quick . --otlp {address}")).expect(2);
             assert!(refused.err.contains(&address) && refused.err.contains(why), "{}", refused.err);
             assert!(refused.err.contains("Nothing was measured"), "{}", refused.err);
         }
-        assert!(!place.join("qdepth.db").exists(), "nothing was begun");
+        assert!(!workspace.join("qdepth.db").exists(), "nothing was begun");
         let (dying, pushes) = collector(|number| if number < 1 { "200 OK" } else { "503 Busy" });
         let words = "run quick media:p3700-800gb --no-report --otlp";
-        let ended = place.run(&format!("{words} {dying}")).expect_finished();
+        let ended = workspace.run(&format!("{words} {dying}")).expect_finished();
         let pushed = pushes.lock().unwrap().len() - 1;
         assert!(
             ended.err.contains(&format!("did not take {pushed} of {pushed} pushes")),

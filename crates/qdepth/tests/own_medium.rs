@@ -5,7 +5,7 @@
 mod tests {
     use serde_json::Value;
 
-    use crate::common::Place;
+    use crate::common::Workspace;
 
     /// A drive that no description of the catalogue knows: seven servers.
     const DRIVE: &str = "\
@@ -19,11 +19,13 @@ servers = { value = 7, from = \"test\" }
 write_factor = { value = 1.4, from = \"test\" }
 ";
 
-    fn measured(plan: &str) -> Place {
-        let place = Place::new();
-        place.write("drive.toml", DRIVE);
-        place.run(&format!("run {plan} media:./drive.toml --duration 400ms --no-report")).expect(0);
-        place
+    fn measured(plan: &str) -> Workspace {
+        let workspace = Workspace::new();
+        workspace.write("drive.toml", DRIVE);
+        workspace
+            .run(&format!("run {plan} media:./drive.toml --duration 400ms --no-report"))
+            .expect(0);
+        workspace
     }
 
     fn points(document: &Value) -> &Vec<Value> {
@@ -38,16 +40,16 @@ write_factor = { value = 1.4, from = \"test\" }
 
     #[test]
     fn a_drive_becomes_a_medium_that_predicts_and_watches() {
-        let place = measured("fit");
-        let told = place.run("media fit latest --kind network -o my.toml").expect(0).out;
+        let workspace = measured("fit");
+        let told = workspace.run("media fit latest --kind network -o my.toml").expect(0).out;
         for says in ["EMULATED", "service_us", "95 % interval", "kept back", "kind: network"] {
             assert!(told.contains(says), "{says}: {told}");
         }
-        let text = std::fs::read_to_string(place.join("my.toml")).unwrap();
+        let text = std::fs::read_to_string(workspace.join("my.toml")).unwrap();
         assert!(text.contains("EMULATED") && text.contains("[fit]"), "{text}");
         // Seven servers of 140 µs + 1.5 µs/KiB: 8 KiB reads at 7 · 10^6 / 152 a second.
         let line = "predict quick my.toml --profile random-8k-read --outstanding 64 --json";
-        let document = place.run(line).expect(0).json();
+        let document = workspace.run(line).expect(0).json();
         let point = &points(&document)[0];
         let truth = 7e6 / 152.0;
         let of = |key: &str| point[key].as_f64().unwrap();
@@ -57,16 +59,17 @@ write_factor = { value = 1.4, from = \"test\" }
         // Two of them as RAID 0 are twice as fast.
         let line =
             "predict quick my.toml*2 as raid0 --profile random-8k-read --outstanding 64 --json";
-        let of_two = place.run(line).expect(0).json();
+        let of_two = workspace.run(line).expect(0).json();
         let two = points(&of_two)[0]["io_per_s"].as_f64().unwrap();
         assert!((two / truth / 2.0 - 1.0).abs() < 0.1, "{two}");
         // The drive as it is raises no finding, one of seven servers less does.
         let watch = "--expect media:./my.toml --duration 2s --no-report --json";
         let load = "--profile database,streaming --outstanding 8,64";
-        let night = place.run(&format!("run quick media:./drive.toml {load} {watch}")).expect(0);
+        let night =
+            workspace.run(&format!("run quick media:./drive.toml {load} {watch}")).expect(0);
         assert_eq!(findings(&night.json()), 0);
         let slow = format!("run quick media:./drive.toml@servers=5 {load} {watch}");
-        let slow = place.run(&slow).expect(0).json();
+        let slow = workspace.run(&slow).expect(0).json();
         assert!(findings(&slow) >= 2, "{slow}");
         let below = points(&slow)[0]["expected"]["below_io_per_s"].as_f64().unwrap();
         assert!(below > 0.0);
@@ -74,9 +77,9 @@ write_factor = { value = 1.4, from = \"test\" }
 
     #[test]
     fn what_was_not_measured_is_not_known() {
-        let place = measured("fit-read");
-        place.run("media fit --kind network -o my.toml").expect(0);
-        let told = place
+        let workspace = measured("fit-read");
+        workspace.run("media fit --kind network -o my.toml").expect(0);
+        let told = workspace
             .run("predict quick my.toml --profile database,random-64k-read --outstanding 8,512")
             .expect(0)
             .out;
@@ -88,13 +91,13 @@ write_factor = { value = 1.4, from = \"test\" }
     /// beside a class; one among fitted ones, or none of either, is not.
     #[test]
     fn a_data_sheet_gives_a_wide_interval_that_is_assumed() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let load = "--profile database,streaming --outstanding 1,64";
         for target in
             ["media:crucial-t700-2tb", "raid0(media:aws-gp2-100gib*2)", "media:generic-qlc-ssd"]
         {
             let line = format!("predict quick {target} {load} --json");
-            let document = place.run(&line).expect(0).json();
+            let document = workspace.run(&line).expect(0).json();
             for point in points(&document) {
                 let of = |key: &str| point[key].as_f64().unwrap();
                 let (low, high) = (of("io_per_s_low"), of("io_per_s_high"));
@@ -103,32 +106,32 @@ write_factor = { value = 1.4, from = \"test\" }
                 assert!(!point["why"].as_array().unwrap().is_empty(), "{point}");
             }
         }
-        let told = place.run(&format!("predict quick media:azure-p10 {load}")).expect(0).out;
+        let told = workspace.run(&format!("predict quick media:azure-p10 {load}")).expect(0).out;
         for word in ["ASSUMED", "data sheet only", "never measured", "EMULATED"] {
             assert!(told.contains(word), "{word}: {told}");
         }
         let mixed = "predict quick raid0(media:crucial-t700-2tb,media:p3700-800gb)";
-        let told = place.run(mixed).expect(2).err;
+        let told = workspace.run(mixed).expect(2).err;
         assert!(told.contains("crucial-t700-2tb (data sheet only)"), "{told}");
     }
 
     #[test]
     fn what_cannot_be_fitted_is_refused_with_the_next_command() {
-        let place = measured("latency");
-        let told = place.run("media fit -o my.toml").expect(3).err;
+        let workspace = measured("latency");
+        let told = workspace.run("media fit -o my.toml").expect(3).err;
         assert!(told.contains("qdepth run fit TARGET"), "{told}");
-        assert!(!place.has("my.toml"));
-        let told = place.run("predict quick media:p3700-800gb").expect(2).err;
+        assert!(!workspace.has("my.toml"));
+        let told = workspace.run("predict quick media:p3700-800gb").expect(2).err;
         assert!(told.contains("qdepth media fit") && told.contains("published figures"), "{told}");
-        let told = place.run("media fit --kind tape -o my.toml").expect(2).err;
+        let told = workspace.run("media fit --kind tape -o my.toml").expect(2).err;
         assert!(told.contains("flash"), "{told}");
-        place
+        workspace
             .run(
                 "run quick media:./drive.toml media:null --profile database --outstanding 1 \
                    --duration 100ms --no-report",
             )
             .expect_finished();
-        let told = place.run("media fit -o my.toml").expect(2).err;
+        let told = workspace.run("media fit -o my.toml").expect(2).err;
         assert!(told.contains("a medium is of"), "{told}");
     }
 }

@@ -1,5 +1,6 @@
-//! Tables of runs, as others read them: DuckDB, pandas and pyarrow, which `cargo xtask test` fetches.
-//! The questions of docs/recipes/year-of-runs.md are asked of 1,000 runs whose answers are known.
+//! Tables of runs, as others read them: DuckDB, pandas and pyarrow, which `cargo xtask test`
+//! fetches. The questions of docs/recipes/year-of-runs.md are asked of 1,000 runs whose answers are
+//! known.
 
 #[cfg(test)]
 mod tests {
@@ -11,12 +12,12 @@ mod tests {
     use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
     use qdepth_parquet::Sheet;
     use qdepth_record::{
-        DirectionRecord, ErrorCount, IntervalRecord, Observation, PointRecord, RunHeadline,
-        RunRecord, RunState, TableOf, TabledRun, TargetKind, TargetRecord, Value, WitnessRecord,
+        DirectionRecord, ErrorCount, IntervalRecord, MonitorRecord, Observation, PointRecord,
+        RunHeadline, RunRecord, RunState, TableOf, TabledRun, TargetKind, TargetRecord, Value,
     };
     use serde_json::{Value as Json, json};
 
-    use crate::common::{Place, sh};
+    use crate::common::{Workspace, sh};
 
     const RUNS: u64 = 1000;
     const SLICES: u64 = 20;
@@ -29,13 +30,13 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     /// What a run of the year is made of.
-    struct Made {
+    struct SyntheticRun {
         number: u64,
         drive: usize,
         celsius: u64,
     }
 
-    impl Made {
+    impl SyntheticRun {
         fn new(number: u64) -> Self {
             let drive = (number % 4) as usize;
             Self { number, drive, celsius: 30 + number * 7 % 40 }
@@ -113,7 +114,7 @@ mod tests {
                 ],
                 targets: vec![TargetRecord {
                     index: 0,
-                    spelling: format!("/dev/disk/by-id/{}", DRIVES[self.drive]),
+                    expression: format!("/dev/disk/by-id/{}", DRIVES[self.drive]),
                     name: DRIVES[self.drive].into(),
                     kind: TargetKind::BlockDevice,
                     area_bytes: 1 << 40,
@@ -182,7 +183,7 @@ mod tests {
                 written_bytes: writes * MIB,
                 ..IntervalRecord::default()
             };
-            let said = |second: u64| WitnessRecord {
+            let said = |second: u64| MonitorRecord {
                 at_ns: second * 1_000_000_000,
                 name: "nvme0n1 celsius".into(),
                 value: (self.celsius - 2 + second) as f64,
@@ -194,7 +195,7 @@ mod tests {
                     ..DirectionRecord::default()
                 },
                 intervals: (0..SLICES).map(slice).collect(),
-                witnesses: vec![said(1), said(2)],
+                monitors: vec![said(1), said(2)],
                 ..self.point(4, "sequential-write", 8, (0.0, MIB))
             }
         }
@@ -233,37 +234,39 @@ mod tests {
     }
 
     /// A logbook of a year, and what is true of it.
-    fn year(place: &Place) -> Json {
-        let mut logbook = Logbook::open(place.join("qdepth.db")).unwrap();
+    fn year(workspace: &Workspace) -> Json {
+        let mut logbook = Logbook::open(workspace.join("qdepth.db")).unwrap();
         let (mut points, mut runs) = (0_u32, 0_u32);
         let (mut invalid, mut still) = (Vec::new(), Vec::new());
         let mut failed: BTreeMap<&str, u64> = BTreeMap::new();
         let mut written: BTreeMap<&str, f64> = BTreeMap::new();
         for number in 0..RUNS {
-            let made = Made::new(number);
-            let measured = made.points();
-            logbook.begin_run(&made.run()).unwrap();
+            let synthetic = SyntheticRun::new(number);
+            let measured = synthetic.points();
+            logbook.begin_run(&synthetic.run()).unwrap();
             for point in &measured {
-                logbook.add_point(&made.id(), point).unwrap();
+                logbook.add_point(&synthetic.id(), point).unwrap();
             }
-            logbook.end_run(&made.id(), RunState::Sealed, &made.moment(15), &[]).unwrap();
-            if made.is_retracted() {
-                logbook.retract(&made.id(), "a backup was running", &made.moment(60)).unwrap();
+            logbook.end_run(&synthetic.id(), RunState::Sealed, &synthetic.moment(15), &[]).unwrap();
+            if synthetic.is_retracted() {
+                logbook
+                    .retract(&synthetic.id(), "a backup was running", &synthetic.moment(60))
+                    .unwrap();
             }
-            if !made.counts() {
+            if !synthetic.counts() {
                 continue;
             }
             runs += 1;
             points += measured.len() as u32;
-            if made.fails() {
-                invalid.push(made.id());
-                *failed.entry(DRIVES[made.drive]).or_default() += 2;
+            if synthetic.fails() {
+                invalid.push(synthetic.id());
+                *failed.entry(DRIVES[synthetic.drive]).or_default() += 2;
             }
-            if made.stands_still() {
-                still.push(json!([made.id(), 2, number % SLICES]));
+            if synthetic.stands_still() {
+                still.push(json!([synthetic.id(), 2, number % SLICES]));
             }
             let bytes: u64 = measured.iter().map(|point| point.writes.bytes).sum();
-            *written.entry(DRIVES[made.drive]).or_default() += bytes as f64 / 1e9;
+            *written.entry(DRIVES[synthetic.drive]).or_default() += bytes as f64 / 1e9;
         }
         let share = |count: usize| count as f64 / f64::from(points);
         json!({
@@ -291,9 +294,10 @@ mod tests {
 
     /// Asks the script, in this place.
     #[track_caller]
-    fn ask(place: &Place, words: &str) {
+    fn ask(workspace: &Workspace, words: &str) {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parquet/check.py");
-        let said = sh(&format!("cd {} && {} {script} {words}", place.path().display(), python()));
+        let said =
+            sh(&format!("cd {} && {} {script} {words}", workspace.path().display(), python()));
         let said = said.unwrap_or_else(|why| panic!("{why}"));
         println!("{said}");
         assert!(said.ends_with("OK"), "{said}");
@@ -315,12 +319,12 @@ mod tests {
     }
 
     /// The tables once more, of many groups of rows.
-    fn in_small_groups(place: &Place) {
-        let logbook = Logbook::open_read_only(place.join("qdepth.db")).unwrap();
+    fn in_small_groups(workspace: &Workspace) {
+        let logbook = Logbook::open_read_only(workspace.join("qdepth.db")).unwrap();
         let runs: Vec<_> = logbook.runs().unwrap();
         let measured = |run: &RunHeadline| logbook.measured(&run.id).unwrap();
         let all: Vec<_> = runs.iter().map(|headline| (headline, measured(headline))).collect();
-        fs::create_dir(place.join("others")).unwrap();
+        fs::create_dir(workspace.join("others")).unwrap();
         for table in TableOf::ALL {
             let mut sheet = Sheet::in_groups(table, 100_000);
             let mut bytes = Vec::new();
@@ -328,7 +332,7 @@ mod tests {
                 bytes.extend(sheet.add(TabledRun { headline, run, points }));
             }
             bytes.extend(sheet.end("0.0.0"));
-            fs::write(place.join(&format!("others/{}.parquet", table.name())), bytes).unwrap();
+            fs::write(workspace.join(&format!("others/{}.parquet", table.name())), bytes).unwrap();
         }
     }
 
@@ -337,31 +341,31 @@ mod tests {
         if !can("tables of 1,000 runs, as DuckDB and pandas read them") {
             return;
         }
-        let place = Place::new();
-        place.write("truth.json", &year(&place).to_string());
+        let workspace = Workspace::new();
+        workspace.write("truth.json", &year(&workspace).to_string());
         let begin = Instant::now();
-        let said = place.run("export --all --parquet tables").expect(0).err;
+        let said = workspace.run("export --all --parquet tables").expect(0).err;
         println!("{:.1} s to export", begin.elapsed().as_secs_f64());
         assert!(said.contains("1000 runs, 5000 points: tables"), "{said}");
-        place.write("columns.json", &columns().to_string());
-        ask(&place, "schema tables columns.json");
+        workspace.write("columns.json", &columns().to_string());
+        ask(&workspace, "schema tables columns.json");
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/recipes/year-of-runs.md");
-        ask(&place, &format!("page tables {page} truth.json"));
-        place.write("list.json", &place.run("list --json").expect(0).out);
-        ask(&place, "list tables list.json");
-        without_room(&place);
-        in_small_groups(&place);
-        place.write("columns.json", &columns().to_string());
-        ask(&place, "schema others columns.json");
-        ask(&place, "groups tables others");
+        ask(&workspace, &format!("page tables {page} truth.json"));
+        workspace.write("list.json", &workspace.run("list --json").expect(0).out);
+        ask(&workspace, "list tables list.json");
+        without_room(&workspace);
+        in_small_groups(&workspace);
+        workspace.write("columns.json", &columns().to_string());
+        ask(&workspace, "schema others columns.json");
+        ask(&workspace, "groups tables others");
         for number in [3, 5, 7, 26] {
-            let id = Made::new(number).id();
-            place.write("run.json", &place.run(&format!("export {id}")).expect(0).out);
-            place.write("run.csv", &place.run(&format!("export {id} --csv")).expect(0).out);
-            ask(&place, "same tables run.json run.csv");
+            let id = SyntheticRun::new(number).id();
+            workspace.write("run.json", &workspace.run(&format!("export {id}")).expect(0).out);
+            workspace.write("run.csv", &workspace.run(&format!("export {id} --csv")).expect(0).out);
+            ask(&workspace, "same tables run.json run.csv");
         }
         let some = "export --plan nightly --host two --since 2025-03-01 --until 2025-03-31";
-        let said = place.run(&format!("{some} --parquet tables")).expect(0).err;
+        let said = workspace.run(&format!("{some} --parquet tables")).expect(0).err;
         assert!(said.contains("28 runs, 140 points") && said.contains("replaced"), "{said}");
     }
 
@@ -370,41 +374,42 @@ mod tests {
         if !can("tables of emulated runs") {
             return;
         }
-        let place = Place::new();
+        let workspace = Workspace::new();
         let short = "--outstanding 1,4 --duration 50ms --no-report";
         let expect = "--expect media:p4800x-375gb";
-        place.run(&format!("run quick media:p3700-800gb {short} {expect}")).expect_finished();
-        place.write("run.json", &place.run("export").expect(0).out);
-        place.write("run.csv", &place.run("export --csv").expect(0).out);
-        place.run("export --parquet tables").expect(0);
-        place.write("columns.json", &columns().to_string());
-        ask(&place, "schema tables columns.json");
-        ask(&place, "same tables run.json run.csv");
+        workspace.run(&format!("run quick media:p3700-800gb {short} {expect}")).expect_finished();
+        workspace.write("run.json", &workspace.run("export").expect(0).out);
+        workspace.write("run.csv", &workspace.run("export --csv").expect(0).out);
+        workspace.run("export --parquet tables").expect(0);
+        workspace.write("columns.json", &columns().to_string());
+        ask(&workspace, "schema tables columns.json");
+        ask(&workspace, "same tables run.json run.csv");
     }
 
-    fn short_run(place: &Place) {
+    fn short_run(workspace: &Workspace) {
         let short = "--profile database --outstanding 1 --duration 10ms --no-report";
-        place.run(&format!("run quick media:p3700-800gb {short}")).expect_finished();
+        workspace.run(&format!("run quick media:p3700-800gb {short}")).expect_finished();
     }
 
     #[test]
     fn tables_are_whole_or_not_there() {
-        let place = Place::new();
-        short_run(&place);
-        place.run("export --parquet tables").expect(0);
+        let workspace = Workspace::new();
+        short_run(&workspace);
+        workspace.run("export --parquet tables").expect(0);
         for table in TableOf::ALL {
-            let bytes = fs::read(place.join(&format!("tables/{}.parquet", table.name()))).unwrap();
+            let bytes =
+                fs::read(workspace.join(&format!("tables/{}.parquet", table.name()))).unwrap();
             assert!(bytes.starts_with(b"PAR1qdepth") && bytes.ends_with(b"PAR1"), "{table:?}");
         }
-        place.run("export latest --parquet one.parquet").expect(0);
-        let points = fs::read(place.join("tables/points.parquet")).unwrap();
-        assert_eq!(fs::read(place.join("one.parquet")).unwrap(), points);
+        workspace.run("export latest --parquet one.parquet").expect(0);
+        let points = fs::read(workspace.join("tables/points.parquet")).unwrap();
+        assert_eq!(fs::read(workspace.join("one.parquet")).unwrap(), points);
     }
 
     /// Where there is no room, what was there before stays, and nothing else is left.
-    fn without_room(place: &Place) {
+    fn without_room(workspace: &Workspace) {
         let tables = || {
-            let mut all: Vec<_> = fs::read_dir(place.join("tables")).unwrap().collect();
+            let mut all: Vec<_> = fs::read_dir(workspace.join("tables")).unwrap().collect();
             all.sort_by_key(|entry| entry.as_ref().unwrap().path());
             let bytes = |entry: std::io::Result<fs::DirEntry>| {
                 let path = entry.unwrap().path();
@@ -414,9 +419,10 @@ mod tests {
         };
         let before = tables();
         let program = env!("CARGO_BIN_EXE_qdepth");
-        // In blocks of 512 bytes or of 1024, by the shell: more than SQLite needs, less than the points.
+        // In blocks of 512 bytes or of 1024, by the shell: more than SQLite needs, less than the
+        // points.
         let limited = format!("ulimit -f 160 && {program} export --all --parquet tables");
-        let why = sh(&format!("cd {} && {limited}", place.path().display())).unwrap_err();
+        let why = sh(&format!("cd {} && {limited}", workspace.path().display())).unwrap_err();
         assert!(why.contains("exit status: 4"), "{why}");
         assert!(why.contains("cannot write a file in tables: File too large"), "{why}");
         assert!(tables() == before);
@@ -424,39 +430,39 @@ mod tests {
 
     #[test]
     fn what_is_damaged_is_left_out_and_said() {
-        let place = Place::new();
-        short_run(&place);
-        short_run(&place);
-        let list = place.run("list --json").expect(0).json();
+        let workspace = Workspace::new();
+        short_run(&workspace);
+        short_run(&workspace);
+        let list = workspace.run("list --json").expect(0).json();
         let [newest, oldest] = [0, 1].map(|at| &list["runs"][at]);
         // Another start of the first run, which only its own row says.
         let started = oldest["started_at"].as_str().unwrap().as_bytes();
-        let mut bytes = fs::read(place.join("qdepth.db")).unwrap();
+        let mut bytes = fs::read(workspace.join("qdepth.db")).unwrap();
         let places: Vec<usize> =
             (0..bytes.len()).filter(|at| bytes[*at..].starts_with(started)).collect();
         assert!(!places.is_empty());
         places.into_iter().for_each(|at| bytes[at..at + 2].copy_from_slice(b"19"));
-        fs::write(place.join("qdepth.db"), bytes).unwrap();
-        let said = place.run("export --all --parquet tables").expect(1).err;
+        fs::write(workspace.join("qdepth.db"), bytes).unwrap();
+        let said = workspace.run("export --all --parquet tables").expect(1).err;
         let of = |run: &Json| format!("run {}: what is damaged", run["id"].as_str().unwrap());
         assert!(said.contains(&of(oldest)) && !said.contains(&of(newest)), "{said}");
         if can("a table of a damaged run") {
-            place.write("list.json", &place.run("list --json").expect(0).out);
-            ask(&place, "list tables list.json");
+            workspace.write("list.json", &workspace.run("list --json").expect(0).out);
+            ask(&workspace, "list tables list.json");
         }
         assert!(said.contains("2 runs, ") && said.contains("`qdepth logbook check"), "{said}");
-        assert_eq!(fs::read_dir(place.join("tables")).unwrap().count(), TableOf::ALL.len());
+        assert_eq!(fs::read_dir(workspace.join("tables")).unwrap().count(), TableOf::ALL.len());
     }
 
     #[test]
     fn what_cannot_be_exported_is_said_and_changes_nothing() {
-        let place = Place::new();
-        short_run(&place);
-        place.write("file", "text");
-        fs::create_dir_all(place.join("dear")).unwrap();
-        fs::write(place.join("dear/runs.parquet"), b"PAR1\x15\x04 of somebody").unwrap();
-        fs::create_dir(place.join("folder.parquet")).unwrap();
-        let before = sh(&format!("cd {} && find . | sort", place.path().display())).unwrap();
+        let workspace = Workspace::new();
+        short_run(&workspace);
+        workspace.write("file", "text");
+        fs::create_dir_all(workspace.join("dear")).unwrap();
+        fs::write(workspace.join("dear/runs.parquet"), b"PAR1\x15\x04 of somebody").unwrap();
+        fs::create_dir(workspace.join("folder.parquet")).unwrap();
+        let before = sh(&format!("cd {} && find . | sort", workspace.path().display())).unwrap();
         let before = before.lines().filter(|line| line.contains("dear")).count();
         for (words, status, says) in [
             ("export nobody --parquet t", 2, "no run `nobody`"),
@@ -473,11 +479,11 @@ mod tests {
             ("export --parquet dear", 3, "dear/runs.parquet is a table of another program"),
             ("export --logbook other.db --parquet t", 2, "other.db"),
         ] {
-            let ended = place.run(words);
+            let ended = workspace.run(words);
             assert_eq!(ended.status, Some(status), "{words}: {}", ended.err);
             assert!(ended.err.contains(says), "{words}: {}", ended.err);
-            assert!(!place.has("t"), "{words}");
+            assert!(!workspace.has("t"), "{words}");
         }
-        assert_eq!(fs::read_dir(place.join("dear")).unwrap().count() + 1, before);
+        assert_eq!(fs::read_dir(workspace.join("dear")).unwrap().count() + 1, before);
     }
 }

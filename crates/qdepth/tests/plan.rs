@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::common::{Place, alone, can, consent_lines, sh, token};
+use crate::common::{Workspace, alone, can, consent_lines, sh, token};
 
 #[cfg(test)]
 #[track_caller]
@@ -15,13 +15,13 @@ fn says(text: &str, parts: &[&str]) {
 
 #[test]
 fn a_directory_is_foreseen_and_left_alone() {
-    let place = Place::new();
-    fs::create_dir(place.join("a")).unwrap();
-    fs::create_dir(place.join("b")).unwrap();
-    let when = |name: &str| fs::metadata(place.join(name)).unwrap().ctime_nsec();
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.join("a")).unwrap();
+    fs::create_dir(workspace.join("b")).unwrap();
+    let when = |name: &str| fs::metadata(workspace.join(name)).unwrap().ctime_nsec();
     let before = (when("a"), when("b"));
     let words = "--area 64MiB --outstanding 1,8 --duration 2s";
-    let said = place.run(&format!("plan a b {words}")).expect(0).out;
+    let said = workspace.run(&format!("plan a b {words}")).expect(0).out;
     says(&said, &["20 points", "56 s", "target a: directory on", "target b: directory on"]);
     says(
         &said,
@@ -32,13 +32,13 @@ fn a_directory_is_foreseen_and_left_alone() {
     says(&said, &["how much is not known before", "endurance  unknown: "]);
     says(&said, &["G14 G5 G6 G8 G13 G2 let it pass", "Database", "outstanding 1, 8"]);
     assert_eq!((when("a"), when("b")), before);
-    assert!(!place.has("qdepth.db") && !place.has("qdepth-report.html"));
-    let reading = place.run(&format!("plan a {words} --read-only")).expect(0).out;
+    assert!(!workspace.has("qdepth.db") && !workspace.has("qdepth-report.html"));
+    let reading = workspace.run(&format!("plan a {words} --read-only")).expect(0).out;
     says(&reading, &["no point writes"]);
-    fs::write(place.join("precious"), vec![7; 1 << 20]).unwrap();
-    let refused = place.run("plan precious --outstanding 1 --profile database").expect(3).out;
+    fs::write(workspace.join("precious"), vec![7; 1 << 20]).unwrap();
+    let refused = workspace.run("plan precious --outstanding 1 --profile database").expect(3).out;
     says(&refused, &["G8 refuses: precious was not made by qdepth", "G2 G10 not asked"]);
-    let system = place.run("plan /etc").expect(3).out;
+    let system = workspace.run("plan /etc").expect(3).out;
     says(&system, &["G14 refuses: /etc is a place of the system"]);
 }
 
@@ -49,17 +49,17 @@ fn a_large_file_system_that_is_nearly_full_has_room_until_little_is_left() {
     if !can(test, &tools) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let node = place.device("image", 400 << 30).display().to_string();
-    let mount = place.join("mount").display().to_string();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let node = workspace.device("image", 400 << 30).display().to_string();
+    let mount = workspace.join("mount").display().to_string();
     let make = "mkfs.ext4 -q -m 0 -O ^has_journal -E lazy_itable_init=1";
     sh(&format!("{make} {node} && mkdir {mount} && mount {node} {mount}")).unwrap();
-    place.later(format!("umount {mount}"));
+    workspace.later(format!("umount {mount}"));
     // Of 393 GiB 18 are left, which is less than 5 %, and then 7.
     sh(&format!("fallocate -l 375G {mount}/most")).unwrap();
-    says(&place.run("plan quick mount --file-size 1GiB").expect(0).out, &["G13 G2"]);
+    says(&workspace.run("plan quick mount --file-size 1GiB").expect(0).out, &["G13 G2"]);
     sh(&format!("fallocate -l 11G {mount}/more")).unwrap();
-    let refused = place.run("plan quick mount --file-size 16MiB").expect(3).out;
+    let refused = workspace.run("plan quick mount --file-size 16MiB").expect(3).out;
     says(&refused, &["G13 refuses", "would leave less than 8.59 GB free", "Free some space there"]);
 }
 
@@ -69,54 +69,54 @@ fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     if !can(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let node = place.device("image", 64 << 20).display().to_string();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let node = workspace.device("image", 64 << 20).display().to_string();
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
     let zeros = sum();
-    let said = place.run(&format!("plan quick {node}")).expect(3).out;
+    let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
     says(&said, &["block device", "67.1 MB", "writes go on for"]);
     says(&said, &["G9 refuses", &format!("--destroy {}", token(&node, 64 << 20))]);
     says(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 let it pass"]);
     assert_eq!(sum(), zeros);
     sh(&format!("mkfs.ext4 -q {node}")).unwrap();
     let written = sum();
-    let said = place.run(&format!("plan quick {node}")).expect(3).out;
+    let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
     says(&said, &["G7 refuses", "carries ext4", "--overwrite-signature ext4", "G9 refuses"]);
     // Consent is looked at as a run would: what is named passes, another device's name does not.
-    let refused = place.run(&format!("run quick {node}")).expect(3).err;
-    let consent = place.write("consent", &consent_lines(&refused));
+    let refused = workspace.run(&format!("run quick {node}")).expect(3).err;
+    let consent = workspace.write("consent", &consent_lines(&refused));
     let name = token(&node, 64 << 20);
     let words = format!("--destroy {name} --consent {consent}");
-    let said = place.run(&format!("plan quick {node} {words}")).expect(3).out;
+    let said = workspace.run(&format!("plan quick {node} {words}")).expect(3).out;
     says(&said, &["G7 refuses", "carries ext4"]);
     assert!(!said.contains("G9 refuses"), "{said}");
     let all = format!("plan quick {node} {words} --overwrite-signature ext4");
-    says(&place.run(&all).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
+    says(&workspace.run(&all).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
     let typed = format!("plan quick {node} --destroy {name} --overwrite-signature ext4");
-    says(&place.run(&typed).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
-    let ended = place.run(&format!("plan quick {node} --destroy WRONG")).expect(3);
+    says(&workspace.run(&typed).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
+    let ended = workspace.run(&format!("plan quick {node} --destroy WRONG")).expect(3);
     says(&ended.err, &["`WRONG` is no consent to the loss of", "nothing was changed"]);
     assert_eq!(sum(), written);
-    let at = place.join("at");
+    let at = workspace.join("at");
     fs::create_dir(&at).unwrap();
     sh(&format!("mount {node} {}", at.display())).unwrap();
-    place.later(format!("umount {}", at.display()));
-    let said = place.run(&format!("plan quick {node}")).expect(3).out;
+    workspace.later(format!("umount {}", at.display()));
+    let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
     says(&said, &["G4 refuses", "G10 G13 G7 G9 not asked"]);
-    let said = place.run(&format!("plan quick {node} --read-only")).expect(0).out;
+    let said = workspace.run(&format!("plan quick {node} --read-only")).expect(0).out;
     says(&said, &["no point writes", "none is used", "G1 G2 G10 G13 let it pass"]);
 }
 
 #[test]
 fn what_cannot_end_well_is_said_before_anything_is_measured() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "--area 8MiB --outstanding 1 --profile database --duration 100ms";
     for report in ["nowhere/report.html", "."] {
-        let ended = place.run(&format!("run . {words} --report {report}")).expect(2);
+        let ended = workspace.run(&format!("run . {words} --report {report}")).expect(2);
         says(&ended.err, &["report cannot be written", report, "--no-report"]);
     }
-    let ended = place.run(&format!("run . {words} --logbook nowhere/q.db")).expect(2);
+    let ended = workspace.run(&format!("run . {words} --logbook nowhere/q.db")).expect(2);
     assert_eq!(ended.err.matches("there is no directory nowhere").count(), 1, "{}", ended.err);
-    assert!(!place.has("qdepth.db") && !place.has("qdepth-measurement-file"));
-    says(&place.run(&format!("plan . {words}")).expect(0).out, &[": 1 point, 1 s and"]);
+    assert!(!workspace.has("qdepth.db") && !workspace.has("qdepth-measurement-file"));
+    says(&workspace.run(&format!("plan . {words}")).expect(0).out, &[": 1 point, 1 s and"]);
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Place, alone, can, codes, points, token};
+use crate::common::{Workspace, alone, can, codes, points, token};
 use serde_json::Value;
 
 #[cfg(test)]
@@ -37,22 +37,22 @@ fn a_device_is_written_through_as_announced() {
     if !can(test, &["losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let device = place.device("image", 66 * MIB);
-    let toml = place.write("plan.toml", READS);
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let device = workspace.device("image", 66 * MIB);
+    let toml = workspace.write("plan.toml", READS);
     let words = format!("{toml} {} --precondition steady", device.display());
     // No consent was given yet.
-    let shown = place.run(&format!("plan {words}")).expect(3).out;
+    let shown = workspace.run(&format!("plan {words}")).expect(3).out;
     assert!(shown.contains("192MiB to precondition it (sequential 128KiB, 2 passes of 64MiB, then random 4KiB, 1 pass of 64MiB)"), "{shown}");
     let before = written(&device);
     // It asks for consent as any plan that writes, though its points only read.
-    let refused = place.run(&format!("run {words} --no-report")).expect(3);
+    let refused = workspace.run(&format!("run {words} --no-report")).expect(3);
     assert!(refused.err.contains("G9"), "{}", refused.err);
     assert_eq!(written(&device), before);
     let lines: Vec<&str> = refused.err.lines().filter(|line| line.contains(" = ")).collect();
-    let consent = place.write("consent", &lines.join("\n"));
+    let consent = workspace.write("consent", &lines.join("\n"));
     let name = token(&device.display().to_string(), 66 * MIB);
-    let document = place
+    let document = workspace
         .run(&format!("run {words} --no-report --json --destroy {name} --consent {consent}"))
         .expect_finished()
         .json();
@@ -68,28 +68,28 @@ fn a_device_is_written_through_as_announced() {
 
 #[test]
 fn an_interruption_ends_it_before_the_first_point() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"random\"\npasses = 100\n";
-    place.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
-    let mut run = place.start("run plan.toml . --no-report");
+    workspace.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
+    let mut run = workspace.start("run plan.toml . --no-report");
     run.says("precondition  random 4KiB, 100 passes of 32MiB");
     run.signal("INT");
     let ended = run.wait().expect(130);
     assert!(ended.err.contains("nothing was measured"), "{}", ended.err);
-    assert!(!place.has("qdepth-measurement-file"), "what was made is removed");
-    assert!(!place.run("list").expect(0).out.contains("reads"));
+    assert!(!workspace.has("qdepth-measurement-file"), "what was made is removed");
+    assert!(!workspace.run("list").expect(0).out.contains("reads"));
 }
 
 #[test]
 fn an_emulated_medium_is_put_into_the_state() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     // The rate in the whole capacity, the second column; and what is told of the target.
     let of = |state: &str, precondition: &str| {
         let words = format!(
             "run area media:p3700-800gb@state={state} {precondition} --profile random-4k-write \
              --outstanding 64 --duration 1s --no-report --json"
         );
-        let document = place.run(&words).expect_finished().json();
+        let document = workspace.run(&words).expect_finished().json();
         (points(&document)[1]["io_per_s"].as_f64().unwrap(), told(&document))
     };
     let ((fresh, nothing), (steady, said)) =
@@ -110,33 +110,33 @@ fn rounds_told(document: &Value) -> (String, bool) {
 
 #[test]
 fn rounds_end_with_a_verdict_and_not_with_an_error() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("plan.toml", READS);
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", READS);
     let words = "plan.toml . --precondition until-steady --round 300ms";
-    let shown = place.run(&format!("plan {words}")).expect(0).out;
+    let shown = workspace.run(&format!("plan {words}")).expect(0).out;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(shown.contains("64MiB, and as much as its rounds take to precondition it"), "{shown}");
     assert!(shown.contains("until steady by our own rule, 1440 rounds of 300ms"), "{shown}");
-    let run = place.run(&format!("run {words} --no-report --json")).expect_finished();
+    let run = workspace.run(&format!("run {words} --no-report --json")).expect_finished();
     // How even a shared disk is, nobody knows before: what is told and what is doubted agree.
     let (told, doubted) = rounds_told(&run.json());
     assert_eq!(doubted, !told.contains(": steady by our own rule after "), "{told}");
     assert!(told.contains("times the area"), "{told}");
     assert!(run.err.contains("round 5 "), "{}", run.err);
     assert!(!codes(&run.json()).contains(&"medium-state-unknown".to_owned()));
-    let refused = place.run("run plan.toml . --round 1s").expect(2).err;
+    let refused = workspace.run("run plan.toml . --round 1s").expect(2).err;
     assert!(refused.contains("--precondition until-steady --round"), "{refused}");
 }
 
 #[test]
 fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let of = |rule: &str| {
         let words = format!(
             "run quick media:p3700-800gb@state=fresh --precondition {rule} --round 1s \
              --profile random-4k-write --outstanding 64 --duration 1s --no-report --json"
         );
-        let document = place.run(&words).expect_finished().json();
+        let document = workspace.run(&words).expect_finished().json();
         assert!(told(&document).contains(&"steady".to_owned()), "it was put there");
         rounds_told(&document)
     };
@@ -149,9 +149,9 @@ fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
 
 #[test]
 fn what_goes_up_and_down_is_measured_with_a_doubt() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     // Each round begins with credits for its first 0.4 s: 16,000 I/Os a second, then 3,000.
-    place.write(
+    workspace.write(
         "volume.toml",
         "title = \"A volume\"\nkind = \"volume\"\nabout = \"a test\"\n[parameters]\n\
          capacity_gb = { value = 1, from = \"definition\" }\n\
@@ -162,8 +162,8 @@ fn what_goes_up_and_down_is_measured_with_a_doubt() {
          mb_s = { value = 125, from = \"definition\" }\n",
     );
     let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"until-steady\"\nround = \"1s\"\n";
-    place.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
-    let run = place.run("run plan.toml media:volume.toml --no-report --json").expect_finished();
+    workspace.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
+    let run = workspace.run("run plan.toml media:volume.toml --no-report --json").expect_finished();
     let document = run.json();
     let (told, doubted) = rounds_told(&document);
     assert!(doubted && told.contains("cyclic, every 1.0 rounds by our own rule"), "{told}");
@@ -186,14 +186,14 @@ const BURSTS: &str = "title = \"A volume\"\nkind = \"volume\"\nabout = \"a test\
 
 #[test]
 fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
-    let place = Place::new();
-    place.write("volume.toml", BURSTS);
+    let workspace = Workspace::new();
+    workspace.write("volume.toml", BURSTS);
     let point = |profile: &str, more: &str| {
         let words = format!(
             "run quick media:volume.toml --profile {profile} --outstanding 64 --duration 50s \
              --warm-up 100ms --no-report --json {more}"
         );
-        let document = place.run(&words).expect_finished().json();
+        let document = workspace.run(&words).expect_finished().json();
         document["points"][0].clone()
     };
     let rate = |point: &Value| point["io_per_s"].as_f64().unwrap();
@@ -219,12 +219,12 @@ fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
 
 #[test]
 fn a_point_on_storage_ends_once_it_is_steady_or_says_that_it_is_not() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("plan.toml", READS);
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", READS);
     let words = "plan.toml . --until steady --duration 5s --warm-up 100ms";
-    let shown = place.run(&format!("plan {words}")).expect(0).out;
+    let shown = workspace.run(&format!("plan {words}")).expect(0).out;
     assert!(shown.contains("until steady, at most 5s in 25 rounds"), "{shown}");
-    let run = place.run(&format!("run {words} --no-report --json")).expect_finished().json();
+    let run = workspace.run(&format!("run {words} --no-report --json")).expect_finished().json();
     for point in run["points"].as_array().unwrap() {
         let codes: Vec<&Value> =
             point["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]).collect();
@@ -236,8 +236,8 @@ fn a_point_on_storage_ends_once_it_is_steady_or_says_that_it_is_not() {
         assert!(if steady { seconds < 3.0 } else { seconds > 4.9 }, "{steady} {seconds}");
         assert!(point["io_per_s"].as_f64().unwrap() > 0.0);
     }
-    let refused = place.run("run plan.toml . --until stedy").expect(2).err;
+    let refused = workspace.run("run plan.toml . --until stedy").expect(2).err;
     assert!(refused.contains("steady, steady-snia"), "{refused}");
-    let short = place.run("run plan.toml . --until steady --duration 1s").expect(2).err;
+    let short = workspace.run("run plan.toml . --until steady --duration 1s").expect(2).err;
     assert!(short.contains("need 5s at least"), "{short}");
 }

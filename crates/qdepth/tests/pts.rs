@@ -1,9 +1,9 @@
 //! The plans after SNIA's tests: in virtual time as they are, and in a directory in little time.
 
-use crate::common::{Place, alone, points};
+use crate::common::{Workspace, alone, points};
 
-/// How many points each has, and in how little time it is tried here. The pauses of `pts-hir` do not
-/// get shorter with `--duration`: it is tried in virtual time alone.
+/// How many points each has, and in how little time it is tried here. The pauses of `pts-hir` do
+/// not get shorter with `--duration`: it is tried in virtual time alone.
 #[cfg(test)]
 const PLANS: [(&str, usize, &str); 6] = [
     ("pts-iops", 56, "50ms"),
@@ -16,11 +16,11 @@ const PLANS: [(&str, usize, &str); 6] = [
 
 #[test]
 fn each_runs_on_an_emulated_medium() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (plan, count, duration) in PLANS {
         let words =
             format!("run {plan} media:p3700-800gb --duration {duration} --no-report --json");
-        let document = place.run(&words).expect_finished().json();
+        let document = workspace.run(&words).expect_finished().json();
         let all = points(&document);
         assert_eq!(all.len(), count, "{plan}");
         let rates = all.iter().map(|point| point["io_per_s"].as_f64().unwrap());
@@ -30,11 +30,11 @@ fn each_runs_on_an_emulated_medium() {
 
 #[test]
 fn each_that_has_no_pauses_runs_in_a_directory() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for (plan, count, duration) in PLANS.iter().filter(|(plan, ..)| *plan != "pts-hir") {
         let words =
             format!("run {plan} . --duration {duration} --file-size 64MiB --no-report --json");
-        let document = place.run(&words).expect_finished().json();
+        let document = workspace.run(&words).expect_finished().json();
         assert_eq!(points(&document).len(), *count, "{plan}");
     }
 }
@@ -42,9 +42,9 @@ fn each_that_has_no_pauses_runs_in_a_directory() {
 /// Pauses are not measured, and what follows them is: 5 s of writes each.
 #[test]
 fn idle_recovery_waits_before_each_of_its_writes() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "run pts-hir media:sas-2-ssd-400gb --no-report --json";
-    let document = place.run(words).expect_finished().json();
+    let document = workspace.run(words).expect_finished().json();
     let all = points(&document);
     let after =
         all.iter().filter(|point| point["step"].as_str().unwrap().starts_with("after 50 s"));
@@ -65,12 +65,12 @@ fn line(out: &str, head: &str) -> Vec<f64> {
 
 #[test]
 fn what_snia_tabulates_is_tabulated() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let run = |plan: &str, duration: &str| {
         let words = format!("run {plan} media:p3700-800gb --duration {duration} --no-report");
-        let out = place.run(&words).expect_finished().out;
+        let out = workspace.run(&words).expect_finished().out;
         assert!(out.contains("EMULATED"), "{out}");
-        (out, place.run("export").expect_finished().json())
+        (out, workspace.run("export").expect_finished().json())
     };
     let near = |told: f64, known: &serde_json::Value| {
         let known = known.as_f64().unwrap();

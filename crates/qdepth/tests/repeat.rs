@@ -1,15 +1,15 @@
 //! `qdepth run --repeat` and `qdepth trend` as a user types them, in virtual time.
 
-use crate::common::{Place, pause};
+use crate::common::{Workspace, pause};
 use serde_json::Value;
 
 const LOAD: &str = "--profile database --outstanding 1,8 --duration 60ms";
 
 /// Facts of each run of a logbook by key, the oldest first.
 #[cfg(test)]
-fn facts(place: &Place, logbook: &str, count: usize, key: &str) -> Vec<String> {
+fn facts(workspace: &Workspace, logbook: &str, count: usize, key: &str) -> Vec<String> {
     let fact = |run: usize| {
-        let id = place.run(&format!("list --logbook {logbook}")).expect(0).out;
+        let id = workspace.run(&format!("list --logbook {logbook}")).expect(0).out;
         let id = id.lines().filter_map(|line| {
             let word = line.trim_start_matches(['│', ' ']).split_whitespace().next()?;
             word.starts_with("01").then(|| word.to_owned())
@@ -18,7 +18,7 @@ fn facts(place: &Place, logbook: &str, count: usize, key: &str) -> Vec<String> {
         // They begin with their time.
         ids.sort();
         let id = &ids[run];
-        let run = place.run(&format!("export {id} --logbook {logbook}")).expect(0).json();
+        let run = workspace.run(&format!("export {id} --logbook {logbook}")).expect(0).json();
         let facts = run["environment"].as_array().expect("facts").clone();
         let found = facts.into_iter().find(|fact| fact["key"] == key);
         found.map_or_else(String::new, |fact| fact["value"].as_str().unwrap().to_owned())
@@ -28,11 +28,11 @@ fn facts(place: &Place, logbook: &str, count: usize, key: &str) -> Vec<String> {
 
 #[test]
 fn two_targets_are_measured_in_blocks_and_compared() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = format!(
         "run quick media:p3700-800gb media:iodrive-320gb {LOAD} --repeat 5 --seed 5 --logbook r.db"
     );
-    let ended = place.run(&format!("{words} --json")).expect(1);
+    let ended = workspace.run(&format!("{words} --json")).expect(1);
     let told = ended.json();
     assert_eq!(told["schema"]["name"], "qdepth-compare");
     assert_eq!(told["sides"][1]["name"], "media:iodrive-320gb");
@@ -42,24 +42,27 @@ fn two_targets_are_measured_in_blocks_and_compared() {
     let rows = told["rows"].as_array().unwrap();
     assert!(rows.len() >= 2 && rows.iter().all(|row| row["verdict"] == "slower"), "{told:#}");
     // Each block has both columns, not always in one order, and one seed for both.
-    let columns = facts(&place, "r.db", 10, "campaign_column");
+    let columns = facts(&workspace, "r.db", 10, "campaign_column");
     let blocks: Vec<&[String]> = columns.chunks(2).collect();
     assert!(blocks.iter().all(|block| block[0] != block[1]), "{columns:?}");
     assert!(blocks.iter().any(|block| block != &blocks[0]), "{columns:?}");
     assert!(ended.err.contains("seed 5") && ended.err.contains("block 5"), "{}", ended.err);
     // What it says is what `compare` says of the same runs.
     let again = ended.err.lines().find_map(|line| line.strip_prefix("again      qdepth "));
-    let again = place.run(&format!("{} --logbook r.db --json", again.unwrap())).expect(1).json();
+    let again =
+        workspace.run(&format!("{} --logbook r.db --json", again.unwrap())).expect(1).json();
     assert_eq!(again["rows"], told["rows"]);
     // All is there: there is nothing to take up.
-    assert!(place.run("run --resume --logbook r.db").expect(2).err.contains("nothing to resume"));
+    assert!(
+        workspace.run("run --resume --logbook r.db").expect(2).err.contains("nothing to resume")
+    );
 }
 
 #[test]
 fn one_target_has_intervals_over_its_runs() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = format!("run quick media:p3700-800gb {LOAD} --repeat 4 --logbook r.db");
-    let told = place.run(&format!("{words} --json --variants mine")).expect(0).json();
+    let told = workspace.run(&format!("{words} --json --variants mine")).expect(0).json();
     assert_eq!(told["schema"]["name"], "qdepth-repeat");
     assert_eq!(told["side"]["name"], "mine");
     for row in told["rows"].as_array().unwrap() {
@@ -68,52 +71,54 @@ fn one_target_has_intervals_over_its_runs() {
         assert!(end(0) < figure("mean") && figure("mean") < end(1), "{row}");
         assert!(row["runs"] == 4 && figure("spread") > 0.0, "{row}");
     }
-    let text = place.run(&format!("{words} --lang ja")).expect(0).out;
+    let text = workspace.run(&format!("{words} --lang ja")).expect(0).out;
     assert!(text.contains("EMULATED") && text.contains("回の計測"), "{text}");
 }
 
 #[test]
 fn until_it_is_decided() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = |until: &str| {
         format!(
             "run quick media:p3700-800gb media:p3700-800gb {LOAD} --repeat until={until} \
              --logbook {until}.db --json"
         )
     };
-    // Twice the same, and 20 % do not matter: the first look, after six blocks, knows.
-    let told = place.run(&words("20%")).expect(0).json();
+    // Twice the same, and 20 % do not matter: the first interim check, after six blocks, knows.
+    let told = workspace.run(&words("20%")).expect(0).json();
     assert_eq!(told["sides"][0]["runs"].as_array().unwrap().len(), 6);
     assert!(told["rows"].as_array().unwrap().iter().all(|row| row["verdict"] == "equal"));
     // The same runs again tell the same, and none is measured.
-    assert!(place.run("run --resume --logbook 20%.db").expect(2).err.contains("nothing to resume"));
+    assert!(
+        workspace.run("run --resume --logbook 20%.db").expect(2).err.contains("nothing to resume")
+    );
 }
 
 #[test]
 fn a_campaign_that_was_killed_is_taken_up_where_it_was() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let words = "run standard media:p3700-800gb media:iodrive-320gb --profile database \
                  --outstanding 1,8 --duration 1s --repeat 3 --seed 9 --logbook k.db --json";
-    let mut running = place.start(words);
+    let mut running = workspace.start(words);
     running.says("block 2");
     pause(20);
     running.kill();
     // Three a side are too few for a verdict on every figure.
-    let told = place.run("run --resume --logbook k.db --json").expect(5).json();
+    let told = workspace.run("run --resume --logbook k.db --json").expect(5).json();
     let runs = |told: &Value, side: usize| told["sides"][side]["runs"].as_array().unwrap().len();
     assert_eq!((runs(&told, 0), runs(&told, 1)), (3, 3), "{told:#}");
-    let whole = place.run(&words.replace("k.db", "w.db")).expect(5).json();
+    let whole = workspace.run(&words.replace("k.db", "w.db")).expect(5).json();
     let means = |told: &Value| -> Vec<Value> {
         told["rows"].as_array().unwrap().iter().map(|row| row["means"].clone()).collect()
     };
     assert_eq!(means(&told), means(&whole), "as if it had not been killed");
-    let places = facts(&place, "k.db", 6, "campaign_place");
+    let places = facts(&workspace, "k.db", 6, "campaign_place");
     assert_eq!(places, ["0", "1", "2", "3", "4", "5"]);
 }
 
 #[test]
 fn what_cannot_be_repeated_is_said() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (words, why) in [
         ("run quick media:p3700-800gb --repeat 0", "write how often"),
         ("run quick media:p3700-800gb --repeat until=2", "is no tolerance"),
@@ -127,28 +132,28 @@ fn what_cannot_be_repeated_is_said() {
             "names 1 columns",
         ),
     ] {
-        let ended = place.run(words).expect(2);
+        let ended = workspace.run(words).expect(2);
         assert!(ended.err.contains(why), "{words}: {}", ended.err);
     }
-    assert!(!place.has("qdepth.db"), "nothing was measured");
+    assert!(!workspace.has("qdepth.db"), "nothing was measured");
 }
 
 #[test]
 fn a_change_of_a_target_is_found_where_it_was() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let measure = |seed: u32| {
         let words = format!(
             "run quick media:drive.toml@exponential=1 {LOAD} --seed {seed} --no-report --logbook t.db"
         );
-        place.run(&words).expect(0);
+        workspace.run(&words).expect(0);
     };
-    place.write("drive.toml", &server(1000, 100));
+    workspace.write("drive.toml", &server(1000, 100));
     (1..=3).for_each(measure);
-    assert!(place.run("trend --logbook t.db").expect(5).out.contains("3 runs"));
+    assert!(workspace.run("trend --logbook t.db").expect(5).out.contains("3 runs"));
     (4..=10).for_each(measure);
-    place.write("drive.toml", &server(1000, 130));
+    workspace.write("drive.toml", &server(1000, 130));
     (11..=20).for_each(measure);
-    let told = place.run("trend quick --logbook t.db --json").expect(1).json();
+    let told = workspace.run("trend quick --logbook t.db --json").expect(1).json();
     assert_eq!((told["plan"].as_str(), &told["emulated"]), (Some("quick"), &Value::from(true)));
     let rates = told["rows"].as_array().unwrap().iter().filter(|row| row["figure"] == "io_per_s");
     let rates: Vec<&Value> = rates.collect();
@@ -160,10 +165,10 @@ fn a_change_of_a_target_is_found_where_it_was() {
         assert!(changes[0]["verdict"] == "slower" && at.abs_diff(10) <= 1, "{row:#}");
         assert_eq!(changes[0]["run_id"], told["runs"][at as usize]["id"]);
     }
-    let text = place.run("trend --logbook t.db").expect(1).out;
+    let text = workspace.run("trend --logbook t.db").expect(1).out;
     assert!(text.contains("slower (") && text.contains('█'), "{text}");
-    place.run("trend --logbook t.db -o trend.html").expect(1);
-    let page = std::fs::read_to_string(place.join("trend.html")).unwrap();
+    workspace.run("trend --logbook t.db -o trend.html").expect(1);
+    let page = std::fs::read_to_string(workspace.join("trend.html")).unwrap();
     assert!(!page.contains("faster in 0"), "{page}");
     for part in ["Did quick on", "Slower for good in", "Most: ", "<svg", "EMULATED"] {
         assert!(page.contains(part), "{part}");
@@ -177,15 +182,17 @@ fn a_change_of_a_target_is_found_where_it_was() {
             .all(|run| page.contains(run["id"].as_str().unwrap()))
     );
     // Nothing else is printed beside a document, and no page among words.
-    let both = place.run("trend --logbook t.db --json -o both.html").expect(2);
+    let both = workspace.run("trend --logbook t.db --json -o both.html").expect(2);
     assert!(both.out.is_empty() && both.err.contains("--json"), "{}", both.err);
-    let mixed = place.run("trend --logbook t.db -o -").expect(2);
+    let mixed = workspace.run("trend --logbook t.db -o -").expect(2);
     assert!(mixed.out.is_empty() && mixed.err.contains("give the page a file"), "{}", mixed.err);
-    place.run("trend --logbook t.db -o seite.md --lang ja").expect(1);
-    assert!(std::fs::read_to_string(place.join("seite.md")).unwrap().contains("持続的に低速化"));
-    let unknown = place.run("trend standard --logbook t.db").expect(2).err;
+    workspace.run("trend --logbook t.db -o seite.md --lang ja").expect(1);
+    assert!(
+        std::fs::read_to_string(workspace.join("seite.md")).unwrap().contains("持続的に低速化")
+    );
+    let unknown = workspace.run("trend standard --logbook t.db").expect(2).err;
     assert!(unknown.contains("has no whole run of plan `standard`"), "{unknown}");
-    let elsewhere = place.run("trend quick /nowhere --logbook t.db").expect(2).err;
+    let elsewhere = workspace.run("trend quick /nowhere --logbook t.db").expect(2).err;
     assert!(elsewhere.contains("there are runs of it on"), "{elsewhere}");
 }
 
@@ -202,20 +209,20 @@ fn server(capacity_gb: u32, service_us: u32) -> String {
 
 #[test]
 fn a_point_is_steady_once_its_area_was_written_twice() {
-    let place = Place::new();
-    place.write("drive.toml", &server(1, 20));
+    let workspace = Workspace::new();
+    workspace.write("drive.toml", &server(1, 20));
     let run = |duration: &str| {
         let words = format!(
             "run pts-wsat media:drive.toml@exponential=1 --duration {duration} --logbook s.db --no-report"
         );
-        place.run(&words).expect(0);
+        workspace.run(&words).expect(0);
     };
     // 200 MB a second: 1 GB is written once in five seconds.
     run("6s");
-    let short = place.run("steady --logbook s.db --round 1s").expect(5).out;
+    let short = workspace.run("steady --logbook s.db --round 1s").expect(5).out;
     assert!(short.contains("too short") && short.contains("EMULATED"), "{short}");
     run("15s");
-    let told = place.run("steady --logbook s.db --round 1s --json").expect(0).json();
+    let told = workspace.run("steady --logbook s.db --round 1s --json").expect(0).json();
     let point = &told["points"][0];
     assert_eq!(
         (&told["schema"]["name"], &point["course"]),
@@ -227,33 +234,33 @@ fn a_point_is_steady_once_its_area_was_written_twice() {
     assert_eq!((&window["steady"], &window["last_round"]), (&true.into(), &5.into()));
     let figure = |of: &Value| of.as_f64().unwrap();
     assert!((figure(&window["range"][1]) / figure(&window["mean"]) - 0.2).abs() < 1e-9);
-    assert!(place.run("steady --logbook s.db --round 0s").expect(2).err.contains("--round"));
+    assert!(workspace.run("steady --logbook s.db --round 0s").expect(2).err.contains("--round"));
 }
 
 #[test]
 fn rounds_end_when_five_of_them_are_steady() {
-    let place = Place::new();
-    place.write("drive.toml", &server(1, 20));
+    let workspace = Workspace::new();
+    workspace.write("drive.toml", &server(1, 20));
     let words = "run pts-iops media:drive.toml@exponential=1 --duration 50ms --repeat until-steady \
                  --logbook p.db";
-    let told = place.run(&format!("{words} --json")).expect(0).json();
+    let told = workspace.run(&format!("{words} --json")).expect(0).json();
     let rounds = told["rounds"].as_array().unwrap();
     assert_eq!((rounds.len(), &rounds[0]["profile_title"]), (1, &"Random 4 KiB, 0/100".into()));
     assert_eq!(rounds[0]["rates"].as_array().unwrap().len(), 5);
     assert_eq!(rounds[0]["window"]["steady"], true);
     let rates = told["rows"].as_array().unwrap().iter().filter(|row| row["figure"] == "io_per_s");
     assert_eq!(rates.count(), 56, "eight sizes and seven mixes");
-    let two = place.run(&format!("{words} media:p3700-800gb")).expect(2);
+    let two = workspace.run(&format!("{words} media:p3700-800gb")).expect(2);
     assert!(two.err.contains("name one"), "{}", two.err);
 }
 
 /// A run that was killed at its very beginning leaves an empty logbook.
 #[test]
 fn a_campaign_begins_in_a_logbook_with_nothing_in_it() {
-    let place = Place::new();
-    place.write("qdepth.db", "");
+    let workspace = Workspace::new();
+    workspace.write("qdepth.db", "");
     let words = format!("run quick media:p3700-800gb {LOAD} --repeat 2");
-    place.run(&words).expect_finished();
-    let list = place.run("list --json").expect(0).json();
+    workspace.run(&words).expect_finished();
+    let list = workspace.run("list --json").expect(0).json();
     assert_eq!(list["runs"].as_array().unwrap().len(), 2);
 }

@@ -2,21 +2,21 @@
 
 use std::fs;
 
-use crate::common::Place;
+use crate::common::Workspace;
 use serde_json::Value;
 
 #[test]
 fn unknown_documents_and_targets_are_wrong_usage() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (words, said) in [
         ("reproduce p3600", "there is no document `p3600`; there are: p3700, iodrive, uv300"),
-        ("reproduce uv300 --target card", "--target card: NAME=SPELLING is expected"),
+        ("reproduce uv300 --target card", "--target card: NAME=EXPRESSION is expected"),
         (
             "reproduce uv300 --target p4=media:p3700-800gb",
             "there is no target `p4`; there are: p3700,",
         ),
     ] {
-        let ended = place.run(words).expect(2);
+        let ended = workspace.run(words).expect(2);
         assert!(ended.err.contains(said), "{words}: {}", ended.err);
         assert!(ended.out.is_empty(), "{words}: {}", ended.out);
     }
@@ -24,8 +24,8 @@ fn unknown_documents_and_targets_are_wrong_usage() {
 
 #[test]
 fn the_document_for_machines_is_whole_and_the_same_twice() {
-    let place = Place::new();
-    let first = place.run("reproduce write-pressure --json --html page.html");
+    let workspace = Workspace::new();
+    let first = workspace.run("reproduce write-pressure --json --html page.html");
     let document = first.json();
     assert_eq!(document.pointer("/schema/name"), Some(&Value::from("qdepth-reproduce")));
     assert_eq!(document.pointer("/emulated"), Some(&Value::from(true)));
@@ -37,19 +37,19 @@ fn the_document_for_machines_is_whole_and_the_same_twice() {
     };
     assert!(ids("figures").len() >= 6 && ids("relations").len() >= 10);
     assert!(ids("figures").iter().chain(&ids("relations")).all(|id| id == "write-pressure"));
-    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    let page = fs::read_to_string(workspace.join("page.html")).unwrap();
     assert!(page.contains("data-mark=\"EMULATED\"") && page.contains("P4800X"));
-    let second = place.run("reproduce write-pressure --json --html again.html");
+    let second = workspace.run("reproduce write-pressure --json --html again.html");
     assert_eq!(first.out, second.out);
-    assert_eq!(page, fs::read_to_string(place.join("again.html")).unwrap());
-    assert_eq!(place.run("reproduce write-pressure").status, first.status);
+    assert_eq!(page, fs::read_to_string(workspace.join("again.html")).unwrap());
+    assert_eq!(workspace.run("reproduce write-pressure").status, first.status);
 }
 
 /// What a change of plans, loop or media takes from them unnoticed is taken from every emulation: a
 /// plan's visits once cost the arrays of the ioDrive a third of their goal.
 #[test]
 fn goals_that_were_reached_stay_reached() {
-    let document = Place::new().run("reproduce --json").json();
+    let document = Workspace::new().run("reproduce --json").json();
     let goals = document["goals"].as_array().unwrap();
     for id in [
         "p3700-calibrated",
@@ -74,21 +74,22 @@ fn goals_that_were_reached_stay_reached() {
 
 #[test]
 fn a_medium_that_cannot_be_is_an_unreached_goal_with_its_reason() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let targets = ["p3700-1600-pressure", "optane-pressure"];
     let steps = [100, 300, 500, 700];
     let replaced: Vec<String> = targets
         .iter()
         .flat_map(|target| steps.map(|mb| format!("--target {target}-{mb}=media:none-such")))
         .collect();
-    let ended = place.run(&format!("reproduce write-pressure {}", replaced.join(" "))).expect(1);
+    let ended =
+        workspace.run(&format!("reproduce write-pressure {}", replaced.join(" "))).expect(1);
     assert!(ended.out.contains("there is no medium `none-such`"), "{}", ended.out);
 }
 
 #[test]
 fn every_field_of_the_document_has_a_description() {
-    let place = Place::new();
-    let schema = place.run("schema reproduce").expect(0).json();
+    let workspace = Workspace::new();
+    let schema = workspace.run("schema reproduce").expect(0).json();
     fn undescribed(value: &Value, at: &str, found: &mut Vec<String>) {
         let Some(object) = value.as_object() else { return };
         for (name, field) in

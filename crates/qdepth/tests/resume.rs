@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use crate::common::{Place, alone, codes, pause, points};
+use crate::common::{Workspace, alone, codes, pause, points};
 
 #[cfg(test)]
 fn plan(outstanding: &str, duration: &str) -> String {
@@ -15,97 +15,97 @@ fn plan(outstanding: &str, duration: &str) -> String {
 
 #[test]
 fn a_run_that_is_alive_is_not_resumed() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("plan.toml", &plan("1, 2", "1s"));
-    let mut run = place.start("run plan.toml . --json --no-report");
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", &plan("1, 2", "1s"));
+    let mut run = workspace.start("run plan.toml . --json --no-report");
     run.says("MiB/s");
-    let refused = place.run("run --resume").expect(3);
+    let refused = workspace.run("run --resume").expect(3);
     assert!(refused.err.contains("still being measured by another process"), "{}", refused.err);
     assert!(refused.err.contains("nothing was changed"), "{}", refused.err);
     let document = run.wait().expect_finished().json();
     assert_eq!(document["run"]["state"], "sealed");
     assert_eq!(points(&document).len(), 2);
-    let nothing = place.run("run --resume").expect(2);
+    let nothing = workspace.run("run --resume").expect(2);
     assert!(nothing.err.contains("nothing to resume"), "{}", nothing.err);
-    let left = fs::read_dir(place.path()).unwrap().flatten();
+    let left = fs::read_dir(workspace.path()).unwrap().flatten();
     let left: Vec<_> = left.filter(|f| f.file_name().to_string_lossy().contains("run")).collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
 fn a_run_whose_target_is_gone_stands_in_nobodys_way() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("plan.toml", &plan("1, 2", "700ms"));
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", &plan("1, 2", "700ms"));
     for folder in ["stays", "goes"] {
-        fs::create_dir(place.join(folder)).unwrap();
-        let mut run = place.start(&format!("run plan.toml {folder} --no-report"));
+        fs::create_dir(workspace.join(folder)).unwrap();
+        let mut run = workspace.start(&format!("run plan.toml {folder} --no-report"));
         run.says("MiB/s");
         run.signal("INT");
         run.wait().expect(130);
     }
-    fs::remove_dir_all(place.join("goes")).unwrap();
-    let refused = place.run("run --resume").expect(3);
+    fs::remove_dir_all(workspace.join("goes")).unwrap();
+    let refused = workspace.run("run --resume").expect(3);
     for said in ["on goes", "guard G1", "qdepth retract ", "--resume"] {
         assert!(refused.err.contains(said), "{said}: {}", refused.err);
     }
     let line = refused.err.split('`').find(|part| part.starts_with("qdepth retract ")).unwrap();
     let id = line.split(' ').nth(2).unwrap();
-    place.run(&format!("retract {id} its folder is gone")).expect(0);
-    let resumed = place.run("run --resume --json --no-report").expect_finished().json();
+    workspace.run(&format!("retract {id} its folder is gone")).expect(0);
+    let resumed = workspace.run("run --resume --json --no-report").expect_finished().json();
     assert_eq!(resumed["run"]["state"], "sealed");
-    assert_eq!(resumed["targets"][0]["spelling"], "stays");
+    assert_eq!(resumed["targets"][0]["expression"], "stays");
 }
 
 /// Threads of the program that runs in this place.
 #[cfg(test)]
-fn threads(place: &Place) -> usize {
+fn threads(workspace: &Workspace) -> usize {
     let all = fs::read_dir("/proc").unwrap().flatten();
     let ours = all.filter(|process| {
         let link = |name: &str| fs::read_link(process.path().join(name)).unwrap_or_default();
-        link("cwd") == place.path() && link("exe").ends_with("qdepth")
+        link("cwd") == workspace.path() && link("exe").ends_with("qdepth")
     });
     ours.map(|process| fs::read_dir(process.path().join("task")).map_or(0, Iterator::count)).sum()
 }
 
 #[test]
 fn a_resumed_run_keeps_to_its_engine() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("plan.toml", &plan("40, 41", "700ms"));
-    let mut run = place.start("run plan.toml . --engine threads");
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", &plan("40, 41", "700ms"));
+    let mut run = workspace.start("run plan.toml . --engine threads");
     run.says("plan resume");
     pause(300);
-    assert!(threads(&place) > 40, "{} threads", threads(&place));
+    assert!(threads(&workspace) > 40, "{} threads", threads(&workspace));
     run.signal("INT");
     run.wait().expect(130);
-    let mut run = place.start("run --resume --json");
+    let mut run = workspace.start("run --resume --json");
     run.says("plan resume");
     pause(300);
-    let seen = threads(&place);
+    let seen = threads(&workspace);
     let document = run.wait().expect_finished().json();
     assert!(seen > 40, "{seen} threads: another engine");
     assert_eq!(points(&document).len(), 2);
-    let other = place.run("run --resume --engine threads").expect(2);
+    let other = workspace.run("run --resume --engine threads").expect(2);
     assert!(other.err.contains("cannot be used with"), "{}", other.err);
 }
 
 /// A file that shrinks under the reader answers with nothing, as a device does that was pulled out.
 #[cfg(test)]
 fn loses_its_target(outstanding: &str, status: i32) {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("plan.toml", &plan(outstanding, "600ms"));
-    fs::write(place.join("file"), vec![1; 8 << 20]).unwrap();
-    let mut run = place.start("run plan.toml file --no-report");
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", &plan(outstanding, "600ms"));
+    fs::write(workspace.join("file"), vec![1; 8 << 20]).unwrap();
+    let mut run = workspace.start("run plan.toml file --no-report");
     run.says("plan resume");
     pause(300);
-    let file = File::options().write(true).open(place.join("file")).unwrap();
+    let file = File::options().write(true).open(workspace.join("file")).unwrap();
     file.set_len(0).unwrap();
     let ended = run.wait().expect(status);
-    let stored = place.run("export").expect(0).json();
+    let stored = workspace.run("export").expect(0).json();
     assert_eq!(stored["run"]["state"], "failed", "{}", ended.err);
     assert!(codes(&points(&stored)[0]).contains(&"device-gone".to_owned()), "{stored:#}");
-    assert!(place.run("list").expect(0).out.contains("0/"), "it is not counted as done");
-    fs::write(place.join("file"), vec![1; 8 << 20]).unwrap();
-    let whole = place.run("run --resume --json --no-report").expect_finished().json();
+    assert!(workspace.run("list").expect(0).out.contains("0/"), "it is not counted as done");
+    fs::write(workspace.join("file"), vec![1; 8 << 20]).unwrap();
+    let whole = workspace.run("run --resume --json --no-report").expect_finished().json();
     assert_eq!(whole["run"]["state"], "sealed");
     assert_eq!(points(&whole).len(), outstanding.split(',').count());
     for point in points(&whole) {
@@ -127,14 +127,14 @@ fn a_run_that_lost_its_target_goes_on_where_it_was() {
 
 /// A logbook whose only run was stopped in its first point.
 #[cfg(test)]
-fn stopped(place: &Place) -> Vec<u8> {
-    place.write("plan.toml", &plan("1, 2", "2s"));
-    let mut run = place.start("run plan.toml . --no-report");
+fn stopped(workspace: &Workspace) -> Vec<u8> {
+    workspace.write("plan.toml", &plan("1, 2", "2s"));
+    let mut run = workspace.start("run plan.toml . --no-report");
     run.says("plan resume");
     pause(300);
     run.signal("INT");
     run.wait().expect(130);
-    fs::read(place.join("qdepth.db")).unwrap()
+    fs::read(workspace.join("qdepth.db")).unwrap()
 }
 
 /// The file with these bytes replaced wherever they stand.
@@ -153,24 +153,24 @@ fn replaced(file: &[u8], from: &str, to: &str) -> Vec<u8> {
 
 #[test]
 fn an_altered_plan_is_not_resumed() {
-    let (_alone, place) = (alone(), Place::new());
-    let whole = stopped(&place);
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let whole = stopped(&workspace);
     for (from, to) in [
         ("\"offset_bytes\": 0", "\"offset_bytes\": 9"),
         ("\"length_bytes\": 8388608", "\"length_bytes\": 9388608"),
         ("\"target\": 0", "\"target\": 7"),
         ("\"read_share\": 1.0", "\"read_share\": 0.0"),
     ] {
-        fs::write(place.join("qdepth.db"), replaced(&whole, from, to)).unwrap();
-        let refused = place.run("run --resume --no-report").expect(4);
+        fs::write(workspace.join("qdepth.db"), replaced(&whole, from, to)).unwrap();
+        let refused = workspace.run("run --resume --no-report").expect(4);
         assert!(refused.err.contains("cannot be taken up again"), "{to}: {}", refused.err);
         assert!(refused.err.contains("qdepth logbook check"), "{to}: {}", refused.err);
-        let checked = place.run("logbook check").expect(1);
+        let checked = workspace.run("logbook check").expect(1);
         assert!(checked.out.contains(": run: run, plan"), "{to}: {}", checked.out);
-        assert!(place.run("list").expect(0).out.contains("damaged"), "{to}");
-        assert!(place.run("show").expect(1).out.contains("damaged"), "{to}");
+        assert!(workspace.run("list").expect(0).out.contains("damaged"), "{to}");
+        assert!(workspace.run("show").expect(1).out.contains("damaged"), "{to}");
     }
-    fs::write(place.join("qdepth.db"), &whole).unwrap();
-    assert!(place.run("logbook check").expect(0).out.contains("whole: 1 runs"));
-    place.run("run --resume --no-report").expect_finished();
+    fs::write(workspace.join("qdepth.db"), &whole).unwrap();
+    assert!(workspace.run("logbook check").expect(0).out.contains("whole: 1 runs"));
+    workspace.run("run --resume --no-report").expect_finished();
 }

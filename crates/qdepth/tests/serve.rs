@@ -9,7 +9,7 @@ mod tests {
 
     use serde_json::Value;
 
-    use crate::common::{Place, Running, pause, sh};
+    use crate::common::{Running, Workspace, pause, sh};
 
     const QUICK: &str = "--profile database --duration 1s --no-report";
 
@@ -21,8 +21,8 @@ mod tests {
     }
 
     impl Served {
-        fn start(place: &Place, words: &str) -> Self {
-            let mut running = place.start(&format!("serve --port 0 {words}"));
+        fn start(workspace: &Workspace, words: &str) -> Self {
+            let mut running = workspace.start(&format!("serve --port 0 {words}"));
             running.says("Ctrl-C ends it");
             let out = running.out();
             let url = out.lines().next().expect("an address").to_owned();
@@ -50,7 +50,7 @@ mod tests {
         fn asked(&self, head: &str) -> Answer {
             let host = format!("127.0.0.1:{}", self.port);
             let head = head.replace("{host}", &host);
-            Answer::of(&self.raw(format!("{head}\r\nConnection: close\r\n\r\n").as_bytes()))
+            Answer::parse(&self.raw(format!("{head}\r\nConnection: close\r\n\r\n").as_bytes()))
         }
 
         fn get(&self, path: &str) -> Answer {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     impl Answer {
-        fn of(text: &str) -> Self {
+        fn parse(text: &str) -> Self {
             let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
             let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
             Self { status, head: head.to_lowercase(), body: body.to_owned() }
@@ -94,20 +94,22 @@ mod tests {
     }
 
     /// A server on a logbook of two runs, and what it lists.
-    fn two_runs() -> (Place, Served, Value) {
-        let place = Place::new();
+    fn two_runs() -> (Workspace, Served, Value) {
+        let workspace = Workspace::new();
         for _ in 0..2 {
-            place.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
+            workspace
+                .run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}"))
+                .expect(0);
         }
-        let served = Served::start(&place, "");
+        let served = Served::start(&workspace, "");
         let runs = served.json("/api/runs");
-        (place, served, runs)
+        (workspace, served, runs)
     }
 
     #[test]
     fn a_logbook_that_comes_to_be_is_shown_in_both_languages() {
-        let place = Place::new();
-        let served = Served::start(&place, "--logbook later.db");
+        let workspace = Workspace::new();
+        let served = Served::start(&workspace, "--logbook later.db");
         assert_eq!(served.url, format!("http://127.0.0.1:{}/", served.port));
         assert_eq!(served.json("/api/runs")["runs"], Value::Array(Vec::new()));
         let empty = served.get("/").ok().body;
@@ -116,10 +118,10 @@ mod tests {
 
         for depth in ["1", "1,8"] {
             let words = format!("run quick media:p3700-800gb --outstanding {depth} {QUICK}");
-            place.run(&format!("{words} --logbook later.db")).expect(0);
+            workspace.run(&format!("{words} --logbook later.db")).expect(0);
         }
         let runs = served.json("/api/runs");
-        let listed = place.run("list --json --logbook later.db").expect(0);
+        let listed = workspace.run("list --json --logbook later.db").expect(0);
         assert_eq!(served.get("/api/runs").ok().body, listed.out);
         let runs = runs["runs"].as_array().unwrap();
         assert_eq!(runs.len(), 2);
@@ -130,7 +132,8 @@ mod tests {
             (Some("sealed"), &true.into())
         );
         for id in [id(&runs[0]), "latest"] {
-            let exported = place.run(&format!("export {id} --json --logbook later.db")).expect(0);
+            let exported =
+                workspace.run(&format!("export {id} --json --logbook later.db")).expect(0);
             let answer = served.get(&format!("/api/runs/{id}")).ok();
             assert!(answer.head.contains("content-type: application/json"));
             assert!(answer.body == exported.out, "byte by byte what export prints");
@@ -176,11 +179,11 @@ mod tests {
 
     #[test]
     fn runs_are_searched_and_filtered() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         for medium in ["p3700-800gb", "iodrive-320gb"] {
-            place.run(&format!("run quick media:{medium} --outstanding 1 {QUICK}")).expect(0);
+            workspace.run(&format!("run quick media:{medium} --outstanding 1 {QUICK}")).expect(0);
         }
-        let served = Served::start(&place, "");
+        let served = Served::start(&workspace, "");
         let rows = |query: &str| {
             let page = served.get(&format!("/?{query}")).ok().body;
             page.matches("type=\"checkbox\"").count()
@@ -215,9 +218,9 @@ mod tests {
     /// style in it, all say what they are.
     #[test]
     fn every_link_leads_to_a_page_of_ours_without_scripts() {
-        let place = Place::new();
-        place.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
-        let served = Served::start(&place, "");
+        let workspace = Workspace::new();
+        workspace.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
+        let served = Served::start(&workspace, "");
         let (mut seen, mut left) = (Vec::new(), vec!["/".to_owned()]);
         while let Some(address) = left.pop() {
             let path = address.split('#').next().unwrap().to_owned();
@@ -261,17 +264,17 @@ mod tests {
 
     #[test]
     fn a_plan_has_a_course_without_what_was_retracted() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let run = format!("run quick media:p3700-800gb --outstanding 1 {QUICK}");
-        place.run(&run).expect(0);
-        let served = Served::start(&place, "");
+        workspace.run(&run).expect(0);
+        let served = Served::start(&workspace, "");
         assert!(served.get("/trend").ok().body.contains("There is none like that"), "one run");
         for _ in 0..2 {
-            place.run(&run).expect(0);
+            workspace.run(&run).expect(0);
         }
         let runs = served.json("/api/runs");
         let short = |at: usize| id(&runs["runs"][at]).chars().take(13).collect::<String>();
-        place.run(&format!("retract {} the cable was loose", short(0))).expect(0);
+        workspace.run(&format!("retract {} the cable was loose", short(0))).expect(0);
         let page = served.get("/trend").ok().body;
         for (at, told) in [(0, false), (1, true), (2, true)] {
             assert_eq!(page.contains(&short(at)), told, "run {at}: {page}");
@@ -287,28 +290,28 @@ mod tests {
             "{other}"
         );
         // The same runs as the command's.
-        let trend = place.run("trend --json");
+        let trend = workspace.run("trend --json");
         assert_eq!(trend.json()["runs"].as_array().unwrap().len(), 2);
         served.end();
     }
 
     #[test]
     fn a_trend_is_of_the_newest_run_and_of_targets_as_typed_or_shown() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let brief = "--outstanding 1 --profile database --duration 60ms --no-report";
         let run =
-            |target: &str| place.run(&format!("run quick {target} {brief}")).expect_finished();
-        std::fs::create_dir(place.join("d1")).unwrap();
+            |target: &str| workspace.run(&format!("run quick {target} {brief}")).expect_finished();
+        std::fs::create_dir(workspace.join("d1")).unwrap();
         for target in ["media:iodrive-320gb", "media:iodrive-320gb", "d1 --area 16MiB"] {
             run(target);
         }
-        let served = Served::start(&place, "");
+        let served = Served::start(&workspace, "");
         let runs = served.json("/api/runs");
         let shown = runs["runs"][0]["targets"][0].as_str().unwrap().to_owned();
         assert!(shown.starts_with("d1 ("), "{shown}");
         let trend = |words: &[&str]| {
             let line = [&["trend", "--json", "--logbook", "qdepth.db"], words].concat();
-            let ended = place.start_words(&line).wait().expect(5);
+            let ended = workspace.start_words(&line).wait().expect(5);
             let told = ended.json();
             (told["target"].as_str().unwrap().to_owned(), told["runs"].as_array().unwrap().len())
         };
@@ -401,10 +404,10 @@ mod tests {
 
     #[test]
     fn a_run_is_followed_by_any_name_and_is_killed_on_every_page() {
-        let place = Place::new();
-        let served = Served::start(&place, "");
+        let workspace = Workspace::new();
+        let served = Served::start(&workspace, "");
         let words = "run quick . --area 16MiB --outstanding 1 --duration 60s --no-report";
-        let running = place.start(&format!("{words} --profile database"));
+        let running = workspace.start(&format!("{words} --profile database"));
         let began = std::time::Instant::now();
         let id = loop {
             let runs = served.json("/api/runs");
@@ -433,20 +436,20 @@ mod tests {
                 assert!(!page.contains(wrong), "{wrong}: {page}");
             }
         }
-        place.run("report latest -o killed.html").expect(0);
-        let report = std::fs::read_to_string(place.join("killed.html")).unwrap();
+        workspace.run("report latest -o killed.html").expect(0);
+        let report = std::fs::read_to_string(workspace.join("killed.html")).unwrap();
         assert!(report.contains("The run was killed") && !report.contains("still measuring"));
         served.end();
     }
 
     #[test]
     fn a_damaged_logbook_is_shown_as_far_as_it_can_be() {
-        let (place, served, runs) = two_runs();
+        let (workspace, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
         // Another start of the first run, which only its own row says.
         let started = runs["runs"][1]["started_at"].as_str().unwrap();
         let other = started.replacen("20", "19", 1);
-        let file = place.join("qdepth.db");
+        let file = workspace.join("qdepth.db");
         let mut bytes = std::fs::read(&file).unwrap();
         let is_it = |at: &usize| bytes[*at..].starts_with(started.as_bytes());
         let places: Vec<usize> = (0..bytes.len()).filter(is_it).collect();
@@ -462,7 +465,7 @@ mod tests {
         served.get(&format!("/runs/{oldest}")).ok();
         served.get(&format!("/runs/{newest}")).ok();
         // Not even a file of ours any more.
-        std::fs::write(place.join("qdepth.db"), vec![7_u8; 9000]).unwrap();
+        std::fs::write(workspace.join("qdepth.db"), vec![7_u8; 9000]).unwrap();
         let answer = served.get("/");
         assert_eq!(answer.status, 500);
         assert!(answer.body.contains("cannot be read") && answer.body.contains("qdepth.db"));
@@ -473,13 +476,13 @@ mod tests {
 
     #[test]
     fn what_is_no_logbook_is_not_served() {
-        let place = Place::new();
-        place.write("plan.toml", "name = \"x\"");
-        let ended = place.run("serve --port 0 --logbook plan.toml").expect(2);
+        let workspace = Workspace::new();
+        workspace.write("plan.toml", "name = \"x\"");
+        let ended = workspace.run("serve --port 0 --logbook plan.toml").expect(2);
         assert!(ended.err.contains("plan.toml is no qdepth logbook"), "{}", ended.err);
         assert_eq!(ended.out, "");
-        let other = Served::start(&place, "");
-        let ended = place.run(&format!("serve --port {}", other.port)).expect(4);
+        let other = Served::start(&workspace, "");
+        let ended = workspace.run(&format!("serve --port {}", other.port)).expect(4);
         assert!(ended.err.contains("--port 0"), "{}", ended.err);
         assert_eq!(ended.err.matches("in use").count(), 1, "{}", ended.err);
         other.end();
@@ -487,9 +490,9 @@ mod tests {
 
     #[test]
     fn requests_that_are_none_of_ours_are_refused() {
-        let place = Place::new();
-        std::fs::write(place.join("secret"), "TOP SECRET").unwrap();
-        let served = Served::start(&place, "");
+        let workspace = Workspace::new();
+        std::fs::write(workspace.join("secret"), "TOP SECRET").unwrap();
+        let served = Served::start(&workspace, "");
         let host = "Host: {host}";
         for (head, status) in [
             ("GET / HTTP/1.1\r\nHost: evil.example", 421),
@@ -574,8 +577,8 @@ mod tests {
     #[test]
     fn a_crowd_of_silent_and_slow_connections_keeps_nobody_out() {
         const CROWD: usize = 10_000;
-        let place = Place::new();
-        let served = Served::start(&place, "");
+        let workspace = Workspace::new();
+        let served = Served::start(&workspace, "");
         served.get("/").ok();
         let before = memory_kb(&served.running);
         // Other tests of this program open files meanwhile.
@@ -608,8 +611,8 @@ mod tests {
 
     #[test]
     fn a_head_that_never_ends_is_cut_off() {
-        let place = Place::new();
-        let served = Served::start(&place, "");
+        let workspace = Workspace::new();
+        let served = Served::start(&workspace, "");
         let mut slow = served.connect();
         // A byte now and then, for longer than a head may take.
         for byte in b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A-Header: aaaaaaaaaaaaaaaaaaaaaaaa" {
@@ -626,8 +629,8 @@ mod tests {
 
     #[test]
     fn other_machines_need_the_token() {
-        let place = Place::new();
-        let served = Served::start(&place, "--address 0.0.0.0");
+        let workspace = Workspace::new();
+        let served = Served::start(&workspace, "--address 0.0.0.0");
         let said = served.running.err();
         assert!(said.contains("nothing is encrypted"), "{said}");
         let token = served.url.split_once("?qdepth_token=").expect("a token").1.to_owned();
@@ -666,12 +669,12 @@ mod tests {
 
     #[test]
     fn a_run_in_another_terminal_is_shown_as_it_is_measured() {
-        let place = Place::new();
-        let served = Served::start(&place, "");
+        let workspace = Workspace::new();
+        let served = Served::start(&workspace, "");
         assert!(served.get("/live").ok().body.contains("No run is being measured"));
         assert!(served.get("/metrics").ok().body.contains("\nqdepth_runs 0\n"));
         let words = "run quick . --area 16MiB --outstanding 1,2 --duration 3s --no-report";
-        let running = place.start(&format!("{words} --profile database --events told.jsonl"));
+        let running = workspace.start(&format!("{words} --profile database --events told.jsonl"));
         let began = std::time::Instant::now();
         let id = loop {
             let runs = served.json("/api/runs");
@@ -699,8 +702,8 @@ mod tests {
         assert!(ended.out.contains("Database"), "the table is printed as well");
         assert_eq!(served.get(&events).status, 404);
         // The file has the same lines, and each is what the schema names.
-        let lines = std::fs::read_to_string(place.join("told.jsonl")).unwrap();
-        let schema = place.run("schema events").expect(0).out;
+        let lines = std::fs::read_to_string(workspace.join("told.jsonl")).unwrap();
+        let schema = workspace.run("schema events").expect(0).out;
         let names: Vec<String> = lines
             .lines()
             .map(|line| {
@@ -723,82 +726,82 @@ mod tests {
 
     #[test]
     fn events_go_to_standard_output_or_to_a_file_of_events() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         let words = format!("run quick media:p3700-800gb --outstanding 1 {QUICK} --events");
-        let ended = place.run(&format!("{words} -")).expect(0);
+        let ended = workspace.run(&format!("{words} -")).expect(0);
         assert!(ended.out.lines().all(|line| line.starts_with("{\"event\":")), "{}", ended.out);
         assert!(ended.out.contains("\"emulated\":true"));
-        place.write("mine", "my own words");
-        let ended = place.run(&format!("{words} mine")).expect(2);
+        workspace.write("mine", "my own words");
+        let ended = workspace.run(&format!("{words} mine")).expect(2);
         assert!(ended.err.contains("holds something else"), "{}", ended.err);
-        assert_eq!(std::fs::read_to_string(place.join("mine")).unwrap(), "my own words");
+        assert_eq!(std::fs::read_to_string(workspace.join("mine")).unwrap(), "my own words");
     }
 
     #[test]
     fn notes_and_retractions_are_shown_and_retracted_runs_not_compared() {
-        let (place, served, runs) = two_runs();
+        let (workspace, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
-        place.run(&format!("note {oldest} old firmware")).expect(0);
-        place.run("retract latest cable was loose").expect(0);
-        place.run("note nothing words").expect(2);
-        place.run("note latest words --logbook none.db").expect(2);
-        assert!(!place.has("none.db"), "a note makes no logbook");
+        workspace.run(&format!("note {oldest} old firmware")).expect(0);
+        workspace.run("retract latest cable was loose").expect(0);
+        workspace.run("note nothing words").expect(2);
+        workspace.run("note latest words --logbook none.db").expect(2);
+        assert!(!workspace.has("none.db"), "a note makes no logbook");
         let runs = served.json("/api/runs");
         assert_eq!(runs["runs"][0]["retracted"], "cable was loose");
         assert_eq!(runs["runs"][1]["notes"][0], "old firmware");
         assert!(served.get("/?q=firmware").ok().body.contains("old firmware"));
         assert!(served.get("/runs/latest").ok().body.contains("cable was loose"));
-        assert!(place.run("list").expect(0).out.contains("retracted"));
-        assert!(place.run("show latest").expect(0).out.contains("RETRACTED: cable was loose"));
+        assert!(workspace.run("list").expect(0).out.contains("retracted"));
+        assert!(workspace.run("show latest").expect(0).out.contains("RETRACTED: cable was loose"));
         let page = served.get(&format!("/compare?run={oldest}&run={newest}")).ok().body;
         assert!(page.contains("Left out") && !page.contains("<dt>B</dt>"), "{page}");
-        let ended = place.run(&format!("compare {oldest} {newest}")).expect(2);
+        let ended = workspace.run(&format!("compare {oldest} {newest}")).expect(2);
         assert!(ended.err.contains("was retracted (cable was loose)"), "{}", ended.err);
         served.end();
     }
 
     #[test]
     fn runs_are_pruned_by_rules_and_merged_back() {
-        let place = Place::new();
+        let workspace = Workspace::new();
         for medium in ["p3700-800gb", "p3700-800gb", "iodrive-320gb"] {
-            place.run(&format!("run quick media:{medium} --outstanding 1 {QUICK}")).expect(0);
+            workspace.run(&format!("run quick media:{medium} --outstanding 1 {QUICK}")).expect(0);
         }
         let count = || {
-            let ended = place.run("list --json").expect(0);
+            let ended = workspace.run("list --json").expect(0);
             ended.json()["runs"].as_array().unwrap().len()
         };
-        std::fs::copy(place.join("qdepth.db"), place.join("all.db")).unwrap();
-        place.run("logbook prune").expect(2);
-        let none = place.run("list --plan other").expect(0);
+        std::fs::copy(workspace.join("qdepth.db"), workspace.join("all.db")).unwrap();
+        workspace.run("logbook prune").expect(2);
+        let none = workspace.run("list --plan other").expect(0);
         assert!(
             none.out.is_empty() && none.err.contains("none of the 3 runs of qdepth.db"),
             "{none:?}"
         );
-        let ended = place.run("logbook prune --keep-last 1 --dry-run").expect(0);
+        let ended = workspace.run("logbook prune --keep-last 1 --dry-run").expect(0);
         assert!(ended.out.contains("1 run would be taken out"), "{}", ended.out);
         assert_eq!(count(), 3);
-        place.run("logbook prune --before 2001-01-01").expect(0);
+        workspace.run("logbook prune --before 2001-01-01").expect(0);
         assert_eq!(count(), 3);
-        place.run("logbook prune --keep-last 1 --target p3700").expect(0);
+        workspace.run("logbook prune --keep-last 1 --target p3700").expect(0);
         assert_eq!(count(), 2);
-        place.run("logbook check").expect(0);
-        let ended = place.run("logbook merge all.db").expect(0);
+        workspace.run("logbook check").expect(0);
+        let ended = workspace.run("logbook merge all.db").expect(0);
         assert!(ended.out.contains("1 runs of all.db were added"), "{}", ended.out);
         assert_eq!(count(), 3);
-        place.run("logbook check").expect(0);
+        workspace.run("logbook check").expect(0);
     }
 
     /// What a browser complains of: a page that its policy stops, a script that fails.
-    fn complaints(place: &Place, url: &str, size: &str) -> Vec<String> {
-        let profile = place.join("profile");
+    fn complaints(workspace: &Workspace, url: &str, size: &str) -> Vec<String> {
+        let profile = workspace.join("profile");
         let line = format!(
             "timeout 60 chromium --headless --no-sandbox --disable-gpu --enable-logging=stderr \
              --user-data-dir={} --window-size={size} --screenshot={} '{url}' 2>&1",
             profile.display(),
-            place.join("shot.png").display()
+            workspace.join("shot.png").display()
         );
         let said = sh(&line).unwrap();
-        assert!(place.has("shot.png"), "{said}");
+        assert!(workspace.has("shot.png"), "{said}");
         said.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect()
     }
 
@@ -808,11 +811,11 @@ mod tests {
             println!("SKIPPED: pages in a browser: chromium is not installed");
             return;
         }
-        let place = Place::new();
-        place.run(&format!("run quick media:p3700-800gb --outstanding 1,8 {QUICK}")).expect(0);
-        let served = Served::start(&place, "");
+        let workspace = Workspace::new();
+        workspace.run(&format!("run quick media:p3700-800gb --outstanding 1,8 {QUICK}")).expect(0);
+        let served = Served::start(&workspace, "");
         for path in ["?lang=ja", "runs/latest", "live"] {
-            let said = complaints(&place, &format!("{}{path}", served.url), "390,844");
+            let said = complaints(&workspace, &format!("{}{path}", served.url), "390,844");
             assert!(said.is_empty(), "{path}: {said:?}");
         }
         served.end();

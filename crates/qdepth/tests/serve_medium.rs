@@ -1,4 +1,4 @@
-//! A medium in real time, with fio as the witness that knows nothing of us. Held from below
+//! A medium in real time, with fio as the monitor that knows nothing of us. Held from below
 //! strictly, since nothing may end before the medium says so; from above loosely, for a busy
 //! machine.
 
@@ -6,14 +6,14 @@
 mod tests {
     use serde_json::Value;
 
-    use crate::common::{Place, can, sh};
+    use crate::common::{Workspace, can, sh};
 
     /// fio's figures: rate, mean latency in µs, errors that verifying found.
-    fn fio(place: &Place, options: &str) -> (f64, f64, i64) {
-        let socket = place.dir.path().join("socket");
-        let out = place.dir.path().join("fio.json");
+    fn fio(workspace: &Workspace, options: &str) -> (f64, f64, i64) {
+        let socket = workspace.dir.path().join("socket");
+        let out = workspace.dir.path().join("fio.json");
         let line = format!(
-            "fio --name=witness --verify_state_save=0 --ioengine=nbd --uri='nbd+unix:///?socket={}' --output-format=json \
+            "fio --name=monitor --verify_state_save=0 --ioengine=nbd --uri='nbd+unix:///?socket={}' --output-format=json \
              --output={} {options}",
             socket.display(),
             out.display()
@@ -31,17 +31,17 @@ mod tests {
         if !can("a served medium under fio", &["fio"]) {
             return;
         }
-        let place = Place::new();
+        let workspace = Workspace::new();
         let medium = "media:fixed@service_us=20000@servers=4@host=none";
-        let mut serving = place.start(&format!("serve-medium {medium} --socket socket --json"));
+        let mut serving = workspace.start(&format!("serve-medium {medium} --socket socket --json"));
         serving.says("EMULATED");
         // Eight before four servers of 20 ms: 200 a second, 40 ms each. Not faster.
         let load = "--rw=randread --bs=8k --iodepth=8 --size=1g --time_based --runtime=3";
-        let (rate, mean, _) = fio(&place, load);
+        let (rate, mean, _) = fio(&workspace, load);
         assert!(rate <= 205.0 && rate > 100.0, "{rate} IO/s");
         assert!((39_000.0..100_000.0).contains(&mean), "{mean} µs");
         let verify = "--rw=randwrite --bs=16k --iodepth=64 --size=3m --offset=7g --verify=crc32c";
-        assert_eq!(fio(&place, verify).2, 0);
+        assert_eq!(fio(&workspace, verify).2, 0);
         serving.signal("INT");
         let ended = serving.wait_at_most(std::time::Duration::from_secs(30)).expect_finished();
         let served = ended.json();
@@ -55,15 +55,16 @@ mod tests {
             (Some(true), Some(0))
         );
         assert_eq!(served["written_bytes"].as_u64(), Some(3 << 20));
-        assert!(!place.dir.path().join("socket").exists(), "the socket is removed");
+        assert!(!workspace.dir.path().join("socket").exists(), "the socket is removed");
     }
 
-    /// A medium that is faster than a socket cannot be served, and that is said before anybody comes.
+    /// A medium that is faster than a socket cannot be served, and that is said before anybody
+    /// comes.
     #[test]
     fn a_medium_that_is_too_fast_is_called_so_before_it_is_served() {
-        let place = Place::new();
-        let mut serving =
-            place.start("serve-medium media:null --socket socket --busy-poll --lead 3us --json");
+        let workspace = Workspace::new();
+        let mut serving = workspace
+            .start("serve-medium media:null --socket socket --busy-poll --lead 3us --json");
         serving.says("CANNOT BE FAITHFUL");
         serving.signal("INT");
         let ended = serving.wait_at_most(std::time::Duration::from_secs(30)).expect_finished();
@@ -74,8 +75,8 @@ mod tests {
 
     #[test]
     fn wrong_words_are_wrong_usage_and_leave_nothing() {
-        let place = Place::new();
-        std::fs::write(place.dir.path().join("taken"), "mine").unwrap();
+        let workspace = Workspace::new();
+        std::fs::write(workspace.dir.path().join("taken"), "mine").unwrap();
         for (medium, socket, says, status) in [
             ("media:p3700-80gb", "socket", "did you mean `p3700-800gb`", 2),
             ("independent(media:null*2)", "socket", "serve each drive by itself", 2),
@@ -83,10 +84,10 @@ mod tests {
             ("media:null --cpu 999", "socket", "--cpu 999", 2),
         ] {
             let words = format!("serve-medium {medium} --socket {socket}");
-            let ended = place.run(&words).expect(status);
+            let ended = workspace.run(&words).expect(status);
             assert!(ended.err.contains(says), "{}", ended.err);
         }
-        assert!(!place.dir.path().join("socket").exists());
-        assert_eq!(std::fs::read_to_string(place.dir.path().join("taken")).unwrap(), "mine");
+        assert!(!workspace.dir.path().join("socket").exists());
+        assert_eq!(std::fs::read_to_string(workspace.dir.path().join("taken")).unwrap(), "mine");
     }
 }

@@ -3,26 +3,26 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::common::{Place, alone, can, sh, token};
+use crate::common::{Workspace, alone, can, sh, token};
 
 const SHORT: &str = "--area 8MiB --duration 100ms --profile database --outstanding 1";
 
 /// When something was last made in or taken out of a directory.
 #[cfg(test)]
-fn changed(place: &Place, name: &str) -> (i64, i64) {
-    let meta = fs::metadata(place.join(name)).unwrap();
+fn changed(workspace: &Workspace, name: &str) -> (i64, i64) {
+    let meta = fs::metadata(workspace.join(name)).unwrap();
     (meta.ctime(), meta.ctime_nsec())
 }
 
 #[test]
 fn refusal_of_a_later_file_comes_before_the_first_is_made() {
-    let place = Place::new();
-    fs::create_dir(place.join("a")).unwrap();
-    place.write("precious", &"the only copy\n".repeat(1 << 20));
-    let before = changed(&place, "a");
-    let ended = place.run(&format!("run a precious {SHORT}")).expect(3);
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.join("a")).unwrap();
+    workspace.write("precious", &"the only copy\n".repeat(1 << 20));
+    let before = changed(&workspace, "a");
+    let ended = workspace.run(&format!("run a precious {SHORT}")).expect(3);
     assert!(ended.err.contains("refused by guard G8, nothing was changed"), "{}", ended.err);
-    assert_eq!(changed(&place, "a"), before, "something was made in a and taken away again");
+    assert_eq!(changed(&workspace, "a"), before, "something was made in a and taken away again");
 }
 
 #[test]
@@ -31,13 +31,13 @@ fn refusal_of_a_later_target_comes_before_the_first_device_is_labelled() {
     if !can(test, &["losetup", "sha256sum"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let node = place.device("image", 64 << 20).display().to_string();
-    place.write("precious", &"the only copy\n".repeat(1 << 20));
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let node = workspace.device("image", 64 << 20).display().to_string();
+    workspace.write("precious", &"the only copy\n".repeat(1 << 20));
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
     let before = sum();
     let name = token(&node, 64 << 20);
-    let consent = place.write(
+    let consent = workspace.write(
         "consent",
         &format!(
             "destroy = \"{name}\"\nsize_bytes = {}\nexpires = \"{}\"\n",
@@ -46,9 +46,9 @@ fn refusal_of_a_later_target_comes_before_the_first_device_is_labelled() {
         ),
     );
     let words = format!("{SHORT} --destroy {name} --consent {consent} --no-report");
-    place.run(&format!("run {node} precious {words}")).expect(3);
+    workspace.run(&format!("run {node} precious {words}")).expect(3);
     assert_eq!(sum(), before, "{node} was written to");
-    place.run(&format!("run {node} {words}")).expect_finished();
+    workspace.run(&format!("run {node} {words}")).expect_finished();
     assert_ne!(sum(), before, "alone it would have been");
 }
 
@@ -58,27 +58,28 @@ fn room_is_counted_for_all_targets_together() {
     if !can(test, &["mount"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    fs::create_dir(place.join("small")).unwrap();
-    let at = place.join("small").display().to_string();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("small")).unwrap();
+    let at = workspace.join("small").display().to_string();
     sh(&format!("mount -t tmpfs -o size=40M qdepth-test {at}")).unwrap();
     // The kernel takes a ring down some time after its process, and holds the file so long.
-    place.later(format!("for n in 1 2 3 4 5; do umount {at} && exit 0; sleep 0.3; done; exit 1"));
+    workspace
+        .later(format!("for n in 1 2 3 4 5; do umount {at} && exit 0; sleep 0.3; done; exit 1"));
     sh(&format!("mkdir {at}/a {at}/b")).unwrap();
     let words = "--area 16MiB --duration 100ms --profile database --outstanding 1 --no-report";
-    let ended = place.run(&format!("run small/a small/b {words}")).expect(3);
+    let ended = workspace.run(&format!("run small/a small/b {words}")).expect(3);
     assert!(ended.err.contains("refused by guard G13, nothing was changed"), "{}", ended.err);
     assert_eq!(sh(&format!("ls {at}/a")).unwrap(), "");
     // Alone, each has room enough (memory has no direct I/O, so its points are invalid).
-    place.run(&format!("run small/b {words}")).expect_finished();
+    workspace.run(&format!("run small/b {words}")).expect_finished();
 }
 
 #[test]
 fn one_target_under_two_names_is_wrong_usage() {
-    let place = Place::new();
-    fs::create_dir(place.join("a")).unwrap();
-    std::os::unix::fs::symlink("a", place.join("also-a")).unwrap();
-    let ended = place.run(&format!("run a also-a {SHORT}")).expect(2);
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.join("a")).unwrap();
+    std::os::unix::fs::symlink("a", workspace.join("also-a")).unwrap();
+    let ended = workspace.run(&format!("run a also-a {SHORT}")).expect(2);
     assert!(ended.err.contains("a and also-a are the same target"), "{}", ended.err);
-    assert!(!place.has("qdepth.db"));
+    assert!(!workspace.has("qdepth.db"));
 }

@@ -1,5 +1,5 @@
-//! The job of docs/recipes/cluster.md under Slurm: a controller and two nodes, all of them processes
-//! of this machine, which go with the test.
+//! The job of docs/recipes/cluster.md under Slurm: a controller and two nodes, all of them
+//! processes of this machine, which go with the test.
 
 use std::fs;
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Place, alone, can, counts, pause, sh, shim};
+use crate::common::{Workspace, alone, can, counts, pause, sh, shim};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../docs/recipes/cluster.md");
@@ -42,32 +42,32 @@ fn configuration(place: &Path) -> String {
 
 /// Starts a daemon that names itself in a file, and ends it with the place.
 #[cfg(test)]
-fn daemon(place: &Place, line: &str, pid: &str) -> Result<String, String> {
-    let pid = place.join(pid).display().to_string();
-    place.later(format!(
+fn daemon(workspace: &Workspace, line: &str, pid: &str) -> Result<String, String> {
+    let pid = workspace.join(pid).display().to_string();
+    workspace.later(format!(
         "if [ -s {pid} ]; then pid=$(cat {pid}); kill $pid; \
          timeout 20 sh -c \"while kill -0 $pid 2>/dev/null; do sleep 0.1; done\"; fi"
     ));
     sh(line)
 }
 
-/// A cluster of two nodes that wait for work, and the file that names it; why not, where this system
-/// cannot have one.
+/// A cluster of two nodes that wait for work, and the file that names it; why not, where this
+/// system cannot have one.
 #[cfg(test)]
-fn cluster(place: &Place) -> Result<String, String> {
-    let at = place.path().display();
+fn cluster(workspace: &Workspace) -> Result<String, String> {
+    let at = workspace.path().display();
     for folder in ["state", "spool-node1", "spool-node2", "tmp-node1", "tmp-node2"] {
-        fs::create_dir(place.join(folder)).unwrap();
+        fs::create_dir(workspace.join(folder)).unwrap();
     }
-    fs::write(place.join("slurm.conf"), configuration(place.path())).unwrap();
+    fs::write(workspace.join("slurm.conf"), configuration(workspace.path())).unwrap();
     let file = format!("{at}/slurm.conf");
     sh(&format!("umask 077; head -c 1024 /dev/urandom >{at}/key"))?;
     let own = format!("--key-file={at}/key --socket={at}/munge.socket --pid-file={at}/munged.pid");
     let munged = format!("munged --force {own} --log-file={at}/munged.log --seed-file={at}/seed");
-    daemon(place, &munged, "munged.pid")?;
-    daemon(place, &format!("slurmctld -f {file}"), "slurmctld.pid")?;
+    daemon(workspace, &munged, "munged.pid")?;
+    daemon(workspace, &format!("slurmctld -f {file}"), "slurmctld.pid")?;
     for node in NODES {
-        daemon(place, &format!("slurmd -N {node} -f {file}"), &format!("{node}.pid"))?;
+        daemon(workspace, &format!("slurmd -N {node} -f {file}"), &format!("{node}.pid"))?;
     }
     let began = Instant::now();
     let idle = format!("SLURM_CONF={file} sinfo --noheader --states=idle --format=%D");
@@ -82,16 +82,19 @@ fn cluster(place: &Place) -> Result<String, String> {
 
 /// Starts this under Slurm; its exit status, and what it said.
 #[cfg(test)]
-fn under(place: &Place, file: &str, kind: &str, line: &str) -> (Option<i32>, String) {
+fn under(workspace: &Workspace, file: &str, kind: &str, line: &str) -> (Option<i32>, String) {
     let output = Command::new("timeout")
         .args(["40", "sh", "-c", line])
         .env("SLURM_CONF", file)
         // Two nodes on one machine: its memory would be taken for shared by some and not by others.
         .env("OMPI_MCA_btl", "tcp,self")
         .env("OMPI_MCA_btl_tcp_if_include", "lo")
-        .env("QDEPTH_MPI", shim(place, kind))
-        .env("PATH", format!("{}/bin:{}", place.path().display(), std::env::var("PATH").unwrap()))
-        .current_dir(place.path())
+        .env("QDEPTH_MPI", shim(workspace, kind))
+        .env(
+            "PATH",
+            format!("{}/bin:{}", workspace.path().display(), std::env::var("PATH").unwrap()),
+        )
+        .current_dir(workspace.path())
         .output()
         .unwrap();
     let said = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
@@ -100,12 +103,12 @@ fn under(place: &Place, file: &str, kind: &str, line: &str) -> (Option<i32>, Str
 
 /// The script of the page, with what stands for the reader's own replaced by what is here.
 #[cfg(test)]
-fn script(place: &Place) -> String {
+fn script(workspace: &Workspace) -> String {
     let from = PAGE.find("#!/bin/bash").unwrap();
     let script = PAGE[from..].split("```").next().unwrap();
     let mut script = script.to_owned();
     for (theirs, ours) in [
-        ("/lustre/scratch/$USER", place.join("d").display().to_string()),
+        ("/lustre/scratch/$USER", workspace.join("d").display().to_string()),
         (
             "--bytes-per-thread 4GiB",
             "--threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB".into(),
@@ -124,8 +127,8 @@ fn the_job_of_the_page_counts_what_one_process_counts() {
     if !can(test, &tools) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let file = match cluster(&place) {
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let file = match cluster(&workspace) {
         Ok(file) => file,
         Err(why) => {
             println!("SKIPPED: {test}: Slurm does not start: {}", why.replace('\n', "; "));
@@ -133,39 +136,39 @@ fn the_job_of_the_page_counts_what_one_process_counts() {
         }
     };
     for folder in ["d", "bin"] {
-        fs::create_dir(place.join(folder)).unwrap();
+        fs::create_dir(workspace.join(folder)).unwrap();
     }
     let qdepth = env!("CARGO_BIN_EXE_qdepth");
     // Of the commands of the page a machine without modules has all but one.
-    fs::write(place.join("bin/module"), "#!/bin/sh\n").unwrap();
-    sh(&format!("cd {} && chmod +x module && ln -s {qdepth} .", place.join("bin").display()))
+    fs::write(workspace.join("bin/module"), "#!/bin/sh\n").unwrap();
+    sh(&format!("cd {} && chmod +x module && ln -s {qdepth} .", workspace.join("bin").display()))
         .unwrap();
     let words = "run bandwidth d --threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB";
-    let single = counts(&place.run(&format!("{words} --json")).expect_finished().json());
+    let single = counts(&workspace.run(&format!("{words} --json")).expect_finished().json());
     assert_eq!(single.len(), 8);
 
-    place.write("job.sh", &script(&place));
+    workspace.write("job.sh", &script(&workspace));
     let submit = "sbatch --wait --nodes=2 --ntasks-per-node=2 --output=job.out job.sh";
-    let (status, said) = under(&place, &file, "openmpi", submit);
-    let told = fs::read_to_string(place.join("job.out")).unwrap_or_default();
+    let (status, said) = under(&workspace, &file, "openmpi", submit);
+    let told = fs::read_to_string(workspace.join("job.out")).unwrap_or_default();
     assert!(status.is_some_and(|code| code <= 1), "{said}{told}");
     let clocks = told.lines().filter(|line| line.contains("clocks: that of rank"));
     assert!(clocks.count() > 0, "{told}");
-    let kept = place.run("export latest --logbook bandwidth.db").expect(0).json();
+    let kept = workspace.run("export latest --logbook bandwidth.db").expect(0).json();
     assert_eq!(counts(&kept), single, "{told}");
 
     let json = format!("srun --mpi=pmi2 --nodes=2 --ntasks=4 qdepth {words} --json 2>srun.err");
-    let (status, document) = under(&place, &file, "mpich", &json);
-    let told = fs::read_to_string(place.join("srun.err")).unwrap();
+    let (status, document) = under(&workspace, &file, "mpich", &json);
+    let told = fs::read_to_string(workspace.join("srun.err")).unwrap();
     assert!(status.is_some_and(|code| code <= 1), "{told}");
     let document: Value = serde_json::from_str(&document).unwrap();
     assert_eq!(counts(&document), single, "{told}");
 
     // Without a protocol each rank would be alone to MPI, and measure all of it beside the others.
     let unknown = format!("srun --nodes=2 --ntasks=4 qdepth {words} --logbook none.db");
-    let (status, said) = under(&place, &file, "mpich", &unknown);
+    let (status, said) = under(&workspace, &file, "mpich", &unknown);
     assert_eq!(status, Some(2), "{said}");
     assert!(said.contains("started 4 ranks, and MPI counts 1"), "{said}");
-    assert!(!place.has("none.db"));
-    assert_eq!(fs::read_dir(place.join("d")).unwrap().count(), 0);
+    assert!(!workspace.has("none.db"));
+    assert_eq!(fs::read_dir(workspace.join("d")).unwrap().count(), 0);
 }

@@ -4,7 +4,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::common::{Place, alone, can, consent_lines, points, sh, token};
+use crate::common::{Workspace, alone, can, consent_lines, points, sh, token};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
@@ -29,9 +29,9 @@ fn stored(image: &Path) -> u64 {
 
 /// The words that consent to the loss of a device, as the refusal of these asks for them.
 #[cfg(test)]
-fn consent(place: &Place, words: &str, device: &Path, size: u64) -> String {
-    let refused = place.run(words).expect(3);
-    place.write("consent", &consent_lines(&refused.err));
+fn consent(workspace: &Workspace, words: &str, device: &Path, size: u64) -> String {
+    let refused = workspace.run(words).expect(3);
+    workspace.write("consent", &consent_lines(&refused.err));
     format!("--destroy {} --consent consent", token(&device.display().to_string(), size))
 }
 
@@ -40,12 +40,12 @@ fn a_device_is_trimmed_as_often_as_by_fio() {
     if !can("trims of a device", &["fio", "losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let (theirs, ours) = (place.device("theirs", 64 * MIB), place.device("ours", 64 * MIB));
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let (theirs, ours) = (workspace.device("theirs", 64 * MIB), workspace.device("ours", 64 * MIB));
     let job = "--name=a --bs=16k --size=4m --ioengine=libaio --iodepth=8 --direct=1";
     let on = |device: &Path| format!("{job} --filename={}", device.display());
     let words = format!("fio --no-report --rw=trim {}", on(&ours));
-    let consented = consent(&place, &words, &ours, 64 * MIB);
+    let consented = consent(&workspace, &words, &ours, 64 * MIB);
     for mode in MODES {
         let more = if mode == "randtrim" { "--number_ios=40" } else { "--loops=2" };
         let theirs = sh(&format!("fio --output-format=json --rw={mode} {more} {}", on(&theirs)));
@@ -54,7 +54,7 @@ fn a_device_is_trimmed_as_often_as_by_fio() {
             "fio --no-report --output-format=json --rw={mode} {more} {} {consented}",
             on(&ours)
         );
-        let ours = place.run(&words).expect_finished().json();
+        let ours = workspace.run(&words).expect_finished().json();
         assert_eq!(moved(&ours), moved(&theirs), "{mode}");
         assert_eq!(ours["jobs"][0]["error"], 0, "{mode}");
     }
@@ -64,7 +64,7 @@ fn a_device_is_trimmed_as_often_as_by_fio() {
         "fio --no-report --json --rw=randtrim {job} --filename={} {consented}",
         ours.display()
     );
-    let document = place.run(&words).expect_finished().json();
+    let document = workspace.run(&words).expect_finished().json();
     let point = &points(&document)[0];
     assert_eq!((&point["trims"], &point["writes"]), (&Value::from(256), &Value::from(0)));
     assert_eq!(point["service_time_ns"]["trims"]["count"], 256);
@@ -76,45 +76,49 @@ fn what_is_trimmed_takes_no_room_any_more() {
     if !can("room of a trimmed device", &["losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let device = place.device("image", 64 * MIB);
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let device = workspace.device("image", 64 * MIB);
     let job = format!("--bs=64k --size=32m --offset=8m --direct=1 --filename={}", device.display());
     let words = format!("fio --no-report --name=w --rw=write {job}");
-    let consented = consent(&place, &words, &device, 64 * MIB);
+    let consented = consent(&workspace, &words, &device, 64 * MIB);
     for engine in ["io_uring", "threads", "sync"] {
-        place.run(&format!("{words} {consented}")).expect_finished();
-        let full = stored(&place.join("image"));
+        workspace.run(&format!("{words} {consented}")).expect_finished();
+        let full = stored(&workspace.join("image"));
         let trim = "fio --no-report --name=t --rw=trim";
-        place.run(&format!("{trim} {job} {consented} --engine {engine}")).expect_finished();
-        let left = stored(&place.join("image"));
+        workspace.run(&format!("{trim} {job} {consented} --engine {engine}")).expect_finished();
+        let left = stored(&workspace.join("image"));
         // A block of the file system's own may come on top.
         assert!(full - left >= 31 * MIB, "{engine}: {full} and then {left}");
     }
-    let refused = place
+    let refused = workspace
         .run(&format!("fio --no-report --name=t --rw=trim {job} {consented} --engine linux-aio"));
     assert!(refused.expect(2).err.contains("linux-aio has no trims"));
 }
 
 #[test]
 fn trims_are_guarded_as_writes_are() {
-    let (_alone, place) = (alone(), Place::new());
-    std::fs::write(place.join("precious"), vec![7; 4 << 20]).unwrap();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    std::fs::write(workspace.join("precious"), vec![7; 4 << 20]).unwrap();
     let job = "--name=t --rw=randtrim --bs=4k --filename=precious";
-    let refused = place.run(&format!("fio --no-report {job}")).expect(3);
+    let refused = workspace.run(&format!("fio --no-report {job}")).expect(3);
     assert!(refused.err.contains("guard G8"), "{}", refused.err);
     assert!(
-        place.run(&format!("fio --no-report --readonly {job}")).expect(2).err.contains("writes")
+        workspace
+            .run(&format!("fio --no-report --readonly {job}"))
+            .expect(2)
+            .err
+            .contains("writes")
     );
     let plan = "name = \"t\"\noutstanding = [1]\n[[profile]]\nname = \"t\"\nrandom = 100\n\
                 read = 90\ntrim = 10\nrequest_size = \"4KiB\"\n";
-    place.write("t.toml", plan);
-    place.run("run t.toml . --read-only --no-report --duration 100ms").expect(2);
-    assert_eq!(std::fs::read(place.join("precious")).unwrap(), vec![7; 4 << 20]);
+    workspace.write("t.toml", plan);
+    workspace.run("run t.toml . --read-only --no-report --duration 100ms").expect(2);
+    assert_eq!(std::fs::read(workspace.join("precious")).unwrap(), vec![7; 4 << 20]);
 }
 
 #[test]
 fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let plan = |read: u32, trim: &str| {
         format!(
             "name = \"t\"\noutstanding = [4]\nduration = \"500ms\"\nfile_size = \"16MiB\"\n[[profile]]\nname = \"t\"\n\
@@ -122,11 +126,11 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
              area = {{ size = \"8MiB\" }}\n"
         )
     };
-    place.write("mix.toml", &plan(50, "trim = 25"));
-    place.write("first.toml", &plan(0, "trim_first = true"));
-    place.write("reads.toml", &plan(50, "trim = 50"));
+    workspace.write("mix.toml", &plan(50, "trim = 25"));
+    workspace.write("first.toml", &plan(0, "trim_first = true"));
+    workspace.write("reads.toml", &plan(50, "trim = 50"));
     let run = |words: &str| {
-        let made = place.run(&format!("run {words} --json --no-report"));
+        let made = workspace.run(&format!("run {words} --json --no-report"));
         points(&made.expect_finished().json())[0].clone()
     };
     for target in [".", "media:p3700-1600gb"] {
@@ -142,7 +146,7 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
     }
     // Where nothing is stored a drive asks none of its dies.
     let mean = |point: &Value| point["service_time_ns"]["reads"]["mean"].as_f64().unwrap();
-    place.write("stored.toml", &plan(100, ""));
+    workspace.write("stored.toml", &plan(100, ""));
     let stored = mean(&run("stored.toml media:p3700-1600gb"));
     let nothing = mean(&run("reads.toml media:p3700-1600gb"));
     assert!(nothing < stored * 0.7, "{nothing} ns where nothing is stored, {stored} ns else");
@@ -150,10 +154,11 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
 
 #[test]
 fn every_form_tells_of_trims() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let job = "fio --no-report --name=t --rw=trimwrite --bs=4k --size=1m \
                --filename=media\\:p3700-1600gb --log_avg_msec=100 --write_iops_log=t";
-    let made = place.run(&format!("{job} --output-format=normal,terse,json+ --terse-version=4"));
+    let made =
+        workspace.run(&format!("{job} --output-format=normal,terse,json+ --terse-version=4"));
     let text = made.expect_finished().out;
     for line in [
         "rw=trimwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B",
@@ -168,28 +173,28 @@ fn every_form_tells_of_trims() {
     let fields: Vec<&str> = terse.split(';').collect();
     // Behind version, program, name, group and error stand 41 fields of each direction.
     assert_eq!((fields[5], fields[46], fields[87]), ("0", "1024", "1024"));
-    let log = std::fs::read_to_string(place.join("t_iops.1.log")).unwrap();
+    let log = std::fs::read_to_string(workspace.join("t_iops.1.log")).unwrap();
     assert!(log.lines().any(|row| row.split(", ").nth(2) == Some("2")), "{log}");
-    place.run("report -o t.md").expect(0);
-    let report = std::fs::read_to_string(place.join("t.md")).unwrap();
+    workspace.run("report -o t.md").expect(0);
+    let report = std::fs::read_to_string(workspace.join("t.md")).unwrap();
     assert!(report.contains("Trims") && report.contains("trims"), "{report}");
     // And back: what fio says of trims is imported.
-    place.run(&format!("{job} --output-format=json --output=t.json")).expect_finished();
-    place.run("import t.json --logbook other.db").expect(0);
-    let document = place.run("export --logbook other.db").expect(0).json();
+    workspace.run(&format!("{job} --output-format=json --output=t.json")).expect_finished();
+    workspace.run("import t.json --logbook other.db").expect(0);
+    let document = workspace.run("export --logbook other.db").expect(0).json();
     assert_eq!(points(&document)[0]["trims"], 256);
 }
 
 #[test]
 fn so_many_blocks_are_stored_twice_as_a_job_says() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let job = "size=4m\nrw=write\nbs=4k\niodepth=16\nioengine=libaio\ndedupe_mode=working_set\n\
                dedupe_percentage=50\ndedupe_working_set_percentage=50\n";
     for (common, least, most) in [(1, 780, 990), (0, 560, 780)] {
         let text = format!("[global]\n{job}dedupe_global={common}\n[a]\n[b]\n");
-        let jobs = place.write("jobs.fio", &text);
-        place.run(&format!("fio --no-report --keep {jobs}")).expect_finished();
-        let file = std::fs::read(place.join("qdepth-measurement-file")).unwrap();
+        let jobs = workspace.write("jobs.fio", &text);
+        workspace.run(&format!("fio --no-report --keep {jobs}")).expect_finished();
+        let file = std::fs::read(workspace.join("qdepth-measurement-file")).unwrap();
         let mut counts = std::collections::BTreeMap::new();
         file.chunks(4096).for_each(|block| *counts.entry(block).or_insert(0_u32) += 1);
         let twice: u32 = counts.values().filter(|count| **count > 1).sum();
@@ -200,12 +205,12 @@ fn so_many_blocks_are_stored_twice_as_a_job_says() {
 
 #[test]
 fn the_deepest_queue_that_keeps_a_latency_is_told() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let job = "fio --no-report --output-format=json --name=a --rw=randread --bs=4k --iodepth=100 \
                --ioengine=libaio --size=1g --filename=media\\:p3700-1600gb --latency_window=100ms \
                --latency_percentile=90";
     let told = |target: &str| {
-        let made = place.run(&format!("{job} --latency_target={target}"));
+        let made = workspace.run(&format!("{job} --latency_target={target}"));
         let document = made.expect_finished().json();
         let job = &document["jobs"][0];
         assert_eq!(job["latency_window"], 100_000);

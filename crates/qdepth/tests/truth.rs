@@ -1,7 +1,7 @@
 //! Known truth: storage that answers every request after a fixed delay has the rate outstanding ÷
 //! delay at every number of outstanding I/Os. What cannot run here says `SKIPPED`.
 
-use crate::common::{Place, alone, can, codes, points, sh};
+use crate::common::{Workspace, alone, can, codes, points, sh};
 
 /// Long enough that what FUSE, the socket and a busy machine add (0.2 ms; 1.5 ms on 2 cores with
 /// three compilers) stays below the tolerance.
@@ -27,18 +27,18 @@ fn fixed_delays_give_the_closed_form_rate() {
     if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let served = place.served("--filter=delay memory 64M rdelay=250ms");
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let served = workspace.served("--filter=delay memory 64M rdelay=250ms");
     // The kernel would read ahead around small requests on its own, each after its delay.
-    let device = place.attach(&served.file);
+    let device = workspace.attach(&served.file);
     let name = device.display().to_string();
     let _ = sh(&format!(
         "echo 0 > /sys/block/{}/queue/read_ahead_kb",
         name.trim_start_matches("/dev/")
     ));
-    place.write("truth.toml", PLAN);
+    workspace.write("truth.toml", PLAN);
     let document =
-        place.run(&format!("run truth.toml {name} --json --no-report")).expect_finished();
+        workspace.run(&format!("run truth.toml {name} --json --no-report")).expect_finished();
     let document = document.json();
     for point in points(&document) {
         let outstanding = point["outstanding"].as_f64().unwrap();
@@ -76,27 +76,27 @@ fn fixed_delays_give_the_closed_form_rate() {
     assert_eq!(points(&document).len(), 4);
 }
 
-/// Thirty-two wait before ten that answer after 250 ms each: a visit of 0.8 s after 0.2 s begins while
-/// the queue still fills, and all that it sees are requests that did not wait long.
+/// Thirty-two wait before ten that answer after 250 ms each: a visit of 0.8 s after 0.2 s begins
+/// while the queue still fills, and all that it sees are requests that did not wait long.
 #[test]
 fn a_visit_is_as_long_as_its_queue_needs() {
     let test = "a_visit_is_as_long_as_its_queue_needs";
     if !can(test, &["nbdkit", "nbdfuse"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let served = place.served("--filter=delay memory 64M rdelay=250ms");
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let served = workspace.served("--filter=delay memory 64M rdelay=250ms");
     let plan = PLAN.replace("[1, 2, 4, 8]", "[32]").replace("\"5s\"", "\"4s\"\nvisits = 5");
-    place.write("visits.toml", &plan);
+    workspace.write("visits.toml", &plan);
     let words = format!("run visits.toml {} --read-only --json --no-report", served.file.display());
-    let document = place.run(&words).json();
+    let document = workspace.run(&words).json();
     let [point] = points(&document).as_slice() else { panic!("{document:#}") };
     let mean = point["service_time_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
     let rate = point["io_per_s"].as_f64().unwrap();
     let settled = point["mean_in_flight"].as_f64().unwrap() / rate;
     println!("mean {mean:.3} s, {settled:.3} s by Little's law, {:?}", codes(point));
-    // The edges of five windows of some forty I/Os each move it by 5 % (one standard deviation); visits
-    // of the usual length say 0.65.
+    // The edges of five windows of some forty I/Os each move it by 5 % (one standard deviation);
+    // visits of the usual length say 0.65.
     assert!((0.85..1.15).contains(&(mean / settled)), "{mean} of {settled}");
     assert!(!codes(point).contains(&"queue-unsettled".to_owned()), "{point:#}");
 }

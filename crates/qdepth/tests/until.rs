@@ -1,14 +1,14 @@
 //! Points that end once their rate is known, on emulated media: the same on every machine.
 
-use crate::common::{Place, alone, codes, figure, points};
+use crate::common::{Workspace, alone, codes, figure, points};
 
 const RUN: &str = "run standard media:sas-2-hdd-600gb --profile database --outstanding 1,8";
 
 #[test]
 fn a_point_ends_by_its_precision_and_says_so() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = format!("{RUN} --until ±2% --duration 10min --no-report");
-    let document = place.run(&format!("{words} --json")).expect(0).json();
+    let document = workspace.run(&format!("{words} --json")).expect(0).json();
     for point in points(&document) {
         assert_eq!(point["ended_by"], "precision", "{point}");
         assert_eq!(point["tolerance"], 0.02);
@@ -17,38 +17,38 @@ fn a_point_ends_by_its_precision_and_says_so() {
         let rate = point["io_per_s"].as_f64().unwrap();
         let end = |index: usize| point["interval"][index].as_f64().unwrap();
         assert!(end(0) < rate && rate < end(1) && (end(1) - end(0)) / 2.0 <= 0.0201 * rate);
-        assert!(point["looks"].as_u64().unwrap() >= 1);
+        assert!(point["interim_checks"].as_u64().unwrap() >= 1);
         assert!(!codes(point).contains(&"precision-not-reached".to_owned()));
     }
-    let table = place.run(&words).expect(0).out;
+    let table = workspace.run(&words).expect(0).out;
     assert!(table.contains("Ended by") && table.contains("precision"), "{table}");
-    let csv = place.run("export --csv").expect(0).out;
-    assert!(csv.lines().next().unwrap().contains("ended_by,tolerance,looks"), "{csv}");
+    let csv = workspace.run("export --csv").expect(0).out;
+    assert!(csv.lines().next().unwrap().contains("ended_by,tolerance,interim_checks"), "{csv}");
 }
 
 #[test]
 fn a_precision_that_is_not_reached_is_a_finding() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = format!("{RUN} --until 0.1% --duration 6s --no-report --json");
-    let document = place.run(&words).expect(0).json();
+    let document = workspace.run(&words).expect(0).json();
     for point in points(&document) {
-        assert_eq!((&point["ended_by"], &point["looks"]), (&"duration".into(), &1.into()));
+        assert_eq!((&point["ended_by"], &point["interim_checks"]), (&"duration".into(), &1.into()));
         assert_eq!(figure(point, "precision-not-reached", "asked_share"), Some(0.001));
         assert_eq!(point["grade"], "B");
     }
-    let fixed = place.run(&format!("{RUN} --duration 6s --no-report --json")).expect(0).json();
+    let fixed = workspace.run(&format!("{RUN} --duration 6s --no-report --json")).expect(0).json();
     for point in points(&fixed) {
-        assert_eq!((&point["ended_by"], &point["looks"]), (&"duration".into(), &0.into()));
+        assert_eq!((&point["ended_by"], &point["interim_checks"]), (&"duration".into(), &0.into()));
         assert!(point["tolerance"].is_null());
         assert!(!codes(point).contains(&"precision-not-reached".to_owned()));
     }
-    assert!(!place.run("show").expect(0).out.contains("Ended by"));
+    assert!(!workspace.run("show").expect(0).out.contains("Ended by"));
 }
 
 #[test]
 fn loads_that_run_together_end_when_the_last_is_known() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write(
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write(
         "plan.toml",
         "name = \"pair\"\n[[profile]]\nname = \"quick\"\nrandom = 100\nread = 100\nrequest_size = \"4KiB\"\n\
          [[profile]]\nname = \"slow\"\nrandom = 100\nread = 50\nrequest_size = \"64KiB\"\n[[step]]\ntitle = \"both\"\n\
@@ -56,7 +56,7 @@ fn loads_that_run_together_end_when_the_last_is_known() {
     );
     let words =
         "run plan.toml media:sas-2-hdd-600gb --until 2% --duration 10min --no-report --json";
-    let document = place.run(words).expect(0).json();
+    let document = workspace.run(words).expect(0).json();
     let known: Vec<(f64, f64)> = points(&document)
         .iter()
         .map(|point| {
@@ -73,20 +73,20 @@ fn loads_that_run_together_end_when_the_last_is_known() {
 
 #[test]
 fn what_cannot_be_precise_is_refused_before_anything_is_made() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for words in ["run --until 2", "run --until 0%", "run --until 90%", "run --until fast"] {
-        let refused = place.run(words).expect(2);
+        let refused = workspace.run(words).expect(2);
         assert!(refused.err.contains("±0.05% to ±50%"), "{}", refused.err);
     }
-    let plan = place.run("plan quick . --until ±2%").expect(0).out;
+    let plan = workspace.run("plan quick . --until ±2%").expect(0).out;
     assert!(plan.contains("until ±2%, at most 4s"), "{plan}");
 }
 
 #[test]
 fn the_generator_is_calibrated_with_the_engine_that_is_used() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     for engine in ["auto", "linux-aio", "threads"] {
-        let text = place.run(&format!("host calibrate --engine {engine}")).expect(0).out;
+        let text = workspace.run(&format!("host calibrate --engine {engine}")).expect(0).out;
         let cost = |line: &str| {
             let line =
                 text.lines().find(|l| l.starts_with(line)).unwrap_or_else(|| panic!("{text}"));
@@ -99,7 +99,7 @@ fn the_generator_is_calibrated_with_the_engine_that_is_used() {
     }
     let run =
         "run --profile database --outstanding 1 --duration 100ms --area 8MiB --no-report --json";
-    let document = place.run(run).expect_finished().json();
+    let document = workspace.run(run).expect_finished().json();
     let facts = document["environment"].as_array().unwrap();
     let known = |key: &str| facts.iter().any(|f| f["subject"] == "generator" && f["key"] == key);
     assert!(known("clock_read_ns") && known("record_ns") && known("engine"), "{facts:?}");
@@ -108,12 +108,12 @@ fn the_generator_is_calibrated_with_the_engine_that_is_used() {
 /// Real time: two points of four visits of half a second.
 #[test]
 fn visits_give_each_point_of_a_directory_an_interval() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = "run quick . --profile database --outstanding 1,8 --duration 2s --area 16MiB";
-    let planned = place.run(&words.replace("run", "plan")).expect(0).out;
+    let planned = workspace.run(&words.replace("run", "plan")).expect(0).out;
     assert!(planned.contains("2s in 4 visits"), "{planned}");
-    place.run(&format!("{words} --no-report --json --logbook v.db"));
-    let logbook = qdepth_logbook::Logbook::open_read_only(place.join("v.db")).unwrap();
+    workspace.run(&format!("{words} --no-report --json --logbook v.db"));
+    let logbook = qdepth_logbook::Logbook::open_read_only(workspace.join("v.db")).unwrap();
     let run = logbook.runs().unwrap().remove(0);
     let points = logbook.points(&run.id).unwrap();
     assert_eq!(points.len(), 2);
@@ -126,7 +126,7 @@ fn visits_give_each_point_of_a_directory_an_interval() {
         assert_eq!(waits.len(), 3, "{waits:?}");
         assert!(waits.iter().all(|gap| *gap >= 150_000_000), "{waits:?}");
         assert_eq!(point.duration_ns, 2_000_000_000);
-        let summary = qdepth_record::PointSummary::of(point);
+        let summary = qdepth_record::PointSummary::from_point(point);
         let rate = summary.io_per_s;
         let (low, high) = rate.interval.unwrap();
         assert!(low < rate.value && rate.value < high);
@@ -139,14 +139,14 @@ fn visits_give_each_point_of_a_directory_an_interval() {
 
 #[test]
 fn an_interruption_keeps_the_visits_that_were_made_and_they_are_measured_again() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let words = "run quick . --profile database --outstanding 1,8 --duration 4s --area 16MiB";
-    let mut run = place.start(&format!("{words} --no-report --json --logbook v.db"));
+    let mut run = workspace.start(&format!("{words} --no-report --json --logbook v.db"));
     run.says("seed");
     crate::common::pause(3500);
     run.signal("INT");
     run.wait().expect(130);
-    let resumed = place.run("run --resume --no-report --json --logbook v.db").json();
+    let resumed = workspace.run("run --resume --no-report --json --logbook v.db").json();
     for point in points(&resumed) {
         assert_eq!(
             (&point["ended_by"], &point["duration_ns"]),

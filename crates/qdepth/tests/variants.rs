@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Place, points};
+use crate::common::{Workspace, points};
 use serde_json::Value;
 
 #[cfg(test)]
@@ -23,13 +23,13 @@ method = "random"
 
 #[test]
 fn variants_are_runs_of_their_own_and_columns_of_one_comparison() {
-    let place = Place::new();
-    place.write("plan.toml", PLAN);
-    let shown = place.run("plan plan.toml").expect(0).out;
+    let workspace = Workspace::new();
+    workspace.write("plan.toml", PLAN);
+    let shown = workspace.run("plan plan.toml").expect(0).out;
     for line in ["variant fresh, on media:p3700-800gb@state=fresh", "steady     without writing"] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
-    let document = place.run("run plan.toml --base steady --json").expect(0).json();
+    let document = workspace.run("run plan.toml --base steady --json").expect(0).json();
     let told: Vec<(u64, u64)> = points(&document)
         .iter()
         .map(|p| (p["variant"].as_u64().unwrap(), p["outstanding"].as_u64().unwrap()))
@@ -37,35 +37,39 @@ fn variants_are_runs_of_their_own_and_columns_of_one_comparison() {
     assert_eq!(told, [(0, 1), (0, 16), (1, 1), (1, 16)]);
     assert_eq!(document["run"]["state"], "sealed");
     assert_eq!(document["run"]["comparison"]["base"], 1);
-    assert_eq!(document, place.run("export").expect(0).json(), "the last run is the comparison");
-    let report = fs::read_to_string(place.join("qdepth-report.html")).unwrap();
+    assert_eq!(
+        document,
+        workspace.run("export").expect(0).json(),
+        "the last run is the comparison"
+    );
+    let report = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
     assert!(report.contains("fresh ÷ steady"), "the report compares");
     // Each alone, measured as if there were no other.
-    let listed = place.run("list").expect(0).out;
+    let listed = workspace.run("list").expect(0).out;
     let alone = listed.lines().find(|line| line.contains("states (steady)")).unwrap();
     let id = alone.split_whitespace().next().unwrap();
-    let alone = place.run(&format!("export {id}")).expect(0).json();
+    let alone = workspace.run(&format!("export {id}")).expect(0).json();
     let rate = |point: &Value| point["io_per_s"].to_string();
     assert_eq!(rate(&points(&alone)[1]), rate(&points(&document)[3]));
 }
 
 #[test]
 fn what_is_wrong_with_the_last_variant_is_said_before_the_first() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (from, to, says) in [
         ("precondition", "dance", "dance"),
         ("method = \"random\"", "method = \"upwards\"", "upwards"),
         ("name = \"steady\"", "name = \"fresh\"", "`fresh` names no variant, or two"),
     ] {
-        place.write("plan.toml", &PLAN.replace(from, to));
-        let refused = place.run("run plan.toml").expect(2);
+        workspace.write("plan.toml", &PLAN.replace(from, to));
+        let refused = workspace.run("run plan.toml").expect(2);
         assert!(refused.err.contains(says), "{}", refused.err);
         assert!(!refused.err.contains("IO/s"), "nothing is measured: {}", refused.err);
     }
-    place.write("plan.toml", PLAN);
-    let refused = place.run("run plan.toml media:p3700-800gb").expect(2);
+    workspace.write("plan.toml", PLAN);
+    let refused = workspace.run("run plan.toml media:p3700-800gb").expect(2);
     assert!(refused.err.contains("its variants name their targets"), "{}", refused.err);
-    let refused = place.run("plan plan.toml --json").expect(2);
+    let refused = workspace.run("plan plan.toml --json").expect(2);
     assert!(refused.err.contains("leave --json and --as-fio out"), "{}", refused.err);
-    assert!(!place.has("qdepth.db"), "nothing was begun");
+    assert!(!workspace.has("qdepth.db"), "nothing was begun");
 }

@@ -1,6 +1,6 @@
 //! A reader beside rising writes, from the command line to the answer, on emulated media.
 
-use crate::common::{Place, alone, points};
+use crate::common::{Workspace, alone, points};
 use serde_json::Value;
 
 /// As the shipped plan, but short.
@@ -47,11 +47,11 @@ fn reader_means(document: &Value, target: &str) -> Vec<f64> {
 
 #[test]
 fn optane_stays_flat_where_nand_rises() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("short.toml", PLAN);
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("short.toml", PLAN);
     let media = "media:p3700-1600gb media:p4800x-375gb";
     let ended =
-        place.run(&format!("run short.toml {media} --json --events events.jsonl")).expect(0);
+        workspace.run(&format!("run short.toml {media} --json --events events.jsonl")).expect(0);
     let document = ended.json();
     let (nand, optane) = (reader_means(&document, "p3700"), reader_means(&document, "p4800x"));
     println!("P3700 {nand:.0?} ns, P4800X {optane:.0?} ns");
@@ -69,23 +69,24 @@ fn optane_stays_flat_where_nand_rises() {
         points(document).iter().map(|point| point["step"].as_str().unwrap().to_owned()).collect()
     };
     assert!(steps(&document).iter().all(|step| step.ends_with(" MiB/s")), "{document}");
-    let events = std::fs::read_to_string(place.join("events.jsonl")).unwrap();
+    let events = std::fs::read_to_string(workspace.join("events.jsonl")).unwrap();
     assert!(events.contains("\"step\":\"600 MiB/s\""), "{events}");
-    let csv = place.run("export --csv").expect(0).out;
+    let csv = workspace.run("export --csv").expect(0).out;
     assert!(csv.contains(",600 MiB/s,"), "{csv}");
     for told in [&ended.err, &events, &csv] {
         assert!(!told.contains("MB/s"), "{told}");
     }
     // A document of before has the same loads.
-    place.write("before.json", &ended.out.replace(" MiB/s\"", " MB/s\""));
-    place.write("now.json", &ended.out.replace(document["run"]["id"].as_str().unwrap(), "other"));
-    let compared = place.run("compare before.json now.json --json").json();
+    workspace.write("before.json", &ended.out.replace(" MiB/s\"", " MB/s\""));
+    workspace
+        .write("now.json", &ended.out.replace(document["run"]["id"].as_str().unwrap(), "other"));
+    let compared = workspace.run("compare before.json now.json --json").json();
     assert_eq!(compared["unmatched"], serde_json::json!([]), "{compared:#}");
     let rows = compared["rows"].as_array().unwrap();
     let shown = |row: &Value| row["step"].as_str().unwrap().ends_with(" MiB/s");
     assert!(rows.len() >= points(&document).len() && rows.iter().all(shown), "{compared:#}");
 
-    let told = place.run("show --limit mean=300us").expect(0).out;
+    let told = workspace.run("show --limit mean=300us").expect(0).out;
     for said in [
         "At 600 MiB/s of writes, the highest step that all targets followed",
         "On Intel P3700 1.6 TB the mean of the reader passes 300 µs between write loads of 0 and",
@@ -94,34 +95,34 @@ fn optane_stays_flat_where_nand_rises() {
     ] {
         assert!(told.contains(said), "`{said}` in {told}");
     }
-    let page = std::fs::read_to_string(place.dir.path().join("qdepth-report.html")).unwrap();
+    let page = std::fs::read_to_string(workspace.dir.path().join("qdepth-report.html")).unwrap();
     assert!(page.contains("id=\"write-pressure\"") && page.contains("pressure-time-log"));
 }
 
 #[test]
 fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     let steep = PLAN.replace("600MiB", "4000MiB").replace("200MiB", "1000MiB");
-    place.write("steep.toml", &steep);
-    let told = place.run("run steep.toml media:p3700-1600gb --no-report").expect(0).out;
+    workspace.write("steep.toml", &steep);
+    let told = workspace.run("run steep.toml media:p3700-1600gb --no-report").expect(0).out;
     assert!(told.contains("not followed"), "{told}");
     assert!(told.contains("1,000 MiB/s") && !told.contains("2,000 MiB/s"), "{told}");
 }
 
 #[test]
 fn words_that_name_no_limit_are_refused_before_anything_is_done() {
-    let place = Place::new();
-    let refused = place.run("run write-pressure media:p3700-1600gb --limit p99.9").expect(2);
+    let workspace = Workspace::new();
+    let refused = workspace.run("run write-pressure media:p3700-1600gb --limit p99.9").expect(2);
     assert!(refused.err.contains("p99.9=2ms"), "{}", refused.err);
-    assert!(!place.dir.path().join("qdepth.db").exists());
+    assert!(!workspace.dir.path().join("qdepth.db").exists());
 }
 
 #[test]
 fn a_stair_that_ends_with_its_first_step_has_a_report() {
-    let (_alone, place) = (alone(), Place::new());
+    let (_alone, workspace) = (alone(), Workspace::new());
     // A disk: its reader has so few requests that a line over time has nothing to draw.
     let words = "run write-pressure media:generic-7200rpm-hdd --duration 60ms --warm-up 10ms";
-    let ended = place.run(words).expect_finished();
+    let ended = workspace.run(words).expect_finished();
     assert!(!ended.err.contains("a fault of this program"), "{}", ended.err);
-    assert!(place.has("qdepth-report.html"));
+    assert!(workspace.has("qdepth-report.html"));
 }

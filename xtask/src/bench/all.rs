@@ -14,10 +14,10 @@ use crate::command::{output, root};
 const HISTORY: &str = "bench/history.csv";
 const HEADER: &str = "committed,commit,machine,bar,goal,value,least,most\n";
 
-type Part = fn(usize) -> Result<Vec<Bar>>;
+type BenchFn = fn(usize) -> Result<Vec<Bar>>;
 
 /// In the order of the table.
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, BenchFn); 7] = [
     ("instructions", |_| instructions()),
     ("engine", engine),
     ("file", file),

@@ -44,14 +44,14 @@ pub fn instructions() -> Result<Vec<Bar>> {
         let name = format!("loop, {outstanding} outstanding: instructions per I/O");
         bars.push(Bar::new(name, Goal::AtMost(budget), vec![per_io]));
     }
-    for (spelling, outstanding, ms, budget) in EMULATED {
+    for (expression, outstanding, ms, budget) in EMULATED {
         let words = |ms: u32| -> Vec<String> {
-            [spelling, "database", &outstanding.to_string(), &ms.to_string()]
+            [expression, "database", &outstanding.to_string(), &ms.to_string()]
                 .map(str::to_owned)
                 .into()
         };
         let per_io = per_io(&media::program(), words, ms)?;
-        let name = format!("emulated {spelling} {outstanding}: instructions per I/O");
+        let name = format!("emulated {expression} {outstanding}: instructions per I/O");
         bars.push(Bar::new(name, Goal::AtMost(budget), vec![per_io]));
     }
     for bar in &bars {
@@ -96,8 +96,9 @@ pub fn inlined() -> Result<Option<usize>> {
     }
     let loops = loops(&text);
     let without = loops.values().filter(|calls| **calls == 0).count();
-    // Of the seven kinds of engine one makes its calls in threads of its own, and one makes calls that
-    // move no data (files that are made, looked at, removed), which cost far more than the return.
+    // Of the seven kinds of engine one makes its calls in threads of its own, and one makes calls
+    // that move no data (files that are made, looked at, removed), which cost far more than the
+    // return.
     if loops.is_empty() || without * 7 > loops.len() * 2 {
         bail!("{without} of {} loops make their system calls through a function", loops.len());
     }

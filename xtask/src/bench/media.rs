@@ -20,17 +20,18 @@ pub fn media(rounds: usize) -> Result<Vec<Bar>> {
     build()?;
     let mut rates = vec![Vec::new(); LOADS.len()];
     for _ in 0..rounds {
-        for ((spelling, profile, outstanding, ms, _), rates) in LOADS.iter().zip(&mut rates) {
-            let run = one_emulated(spelling, profile, *outstanding, *ms)?;
+        for ((expression, profile, outstanding, ms, _), rates) in LOADS.iter().zip(&mut rates) {
+            let run = one_emulated(expression, profile, *outstanding, *ms)?;
             rates.push(run.issued / run.cpu_s / 1e6);
         }
     }
-    let bar = |((spelling, _, outstanding, _, goal), rates): (&(&str, &str, u32, u32, f64), _)| {
-        let name = format!("emulated {spelling} {outstanding}: M/s");
-        let bar = Bar::new(name, Goal::AtLeast(*goal), rates);
-        println!("{}: {:.1} {:.1?}", bar.name, bar.value(), bar.spread());
-        bar
-    };
+    let bar =
+        |((expression, _, outstanding, _, goal), rates): (&(&str, &str, u32, u32, f64), _)| {
+            let name = format!("emulated {expression} {outstanding}: M/s");
+            let bar = Bar::new(name, Goal::AtLeast(*goal), rates);
+            println!("{}: {:.1} {:.1?}", bar.name, bar.value(), bar.spread());
+            bar
+        };
     Ok(LOADS.iter().zip(rates).map(bar).collect())
 }
 
@@ -53,9 +54,9 @@ pub fn program() -> String {
     root().join("target/release/examples/one_emulated").display().to_string()
 }
 
-fn one_emulated(spelling: &str, profile: &str, outstanding: u32, ms: u32) -> Result<Run> {
+fn one_emulated(expression: &str, profile: &str, outstanding: u32, ms: u32) -> Result<Run> {
     let (outstanding, ms) = (outstanding.to_string(), ms.to_string());
-    read(&output(&program(), &[spelling, profile, &outstanding, &ms], &[0])?)
+    read(&output(&program(), &[expression, profile, &outstanding, &ms], &[0])?)
 }
 
 /// Requests and CPU seconds, as it prints them.

@@ -1,4 +1,5 @@
-//! How exactly a schedule is kept where storage costs nothing: `/dev/zero`; beside fio's `rate_iops`.
+//! How exactly a schedule is kept where storage costs nothing: `/dev/zero`; beside fio's
+//! `rate_iops`.
 
 use anyhow::{Context, Result};
 use serde_json::Value;

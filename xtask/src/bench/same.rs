@@ -68,7 +68,7 @@ pub fn same(count: usize) -> Result<()> {
     within.tell("a directory and its twin, columns of one run");
     let plan = folder.join("reads.toml");
     std::fs::write(&plan, READS)?;
-    let served = DELAYS_MS.map(|delay| Served::of(&folder.join(delay.to_string()), delay));
+    let served = DELAYS_MS.map(|delay| Served::start(&folder.join(delay.to_string()), delay));
     let [fast, slow] = served;
     let names = [fast?, slow?];
     let devices = names.each_ref().map(|served| served.device.clone());
@@ -159,7 +159,7 @@ struct Served {
 }
 
 impl Served {
-    fn of(folder: &Path, delay_ms: u32) -> Result<Self> {
+    fn start(folder: &Path, delay_ms: u32) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
         let (socket, mount) = (folder.join("socket"), folder.join("served"));
         std::fs::create_dir_all(&mount)?;

@@ -28,11 +28,11 @@ pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<
         return Ok(());
     }
     let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
-    let mut made = Made(0);
-    made.visit_file(&file);
+    let mut counter = FindingCounter(0);
+    counter.visit_file(&file);
     // A file that is all test says so where it is declared.
     let is_of_tests = below.ends_with("tests.rs") || below == "qdepth/src/flags/reference.rs";
-    if made.0 > 0 && !is_of_tests {
+    if counter.0 > 0 && !is_of_tests {
         broken.push(format!(
             "{name}: makes a finding; all of a run are raised in crates/qdepth-lab/src/findings"
         ));
@@ -40,9 +40,9 @@ pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-struct Made(usize);
+struct FindingCounter(usize);
 
-impl<'ast> Visit<'ast> for Made {
+impl<'ast> Visit<'ast> for FindingCounter {
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
         if !is_test(&module.attrs) {
             visit::visit_item_mod(self, module);
@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn only_the_lab_raises() {
         let text = "fn f() -> Finding { Finding::remark(Code::Stall) }";
-        assert_eq!(broken("crates/qdepth-host/src/held.rs", text), 1);
+        assert_eq!(broken("crates/qdepth-host/src/device_handle.rs", text), 1);
         assert_eq!(broken("crates/qdepth-lab/src/seal.rs", text), 1);
         assert_eq!(broken("crates/qdepth-lab/src/findings/point.rs", text), 0);
-        assert_eq!(broken("crates/qdepth-host/tests/held.rs", text), 0);
+        assert_eq!(broken("crates/qdepth-host/tests/device_handle.rs", text), 0);
         let test = "#[cfg(test)]\nmod tests { fn f() -> Finding { Finding::remark(Code::Stall) } }";
-        assert_eq!(broken("crates/qdepth-host/src/held.rs", test), 0);
+        assert_eq!(broken("crates/qdepth-host/src/device_handle.rs", test), 0);
     }
 }

@@ -2,22 +2,13 @@
 
 /// Most columns of a line.
 const COLUMNS: usize = 100;
-/// Lines of comments that are wider and were there before this was looked at. The number only falls.
-const WIDE_MAX: usize = 310;
 
-/// How many lines of comments a text has that are too wide.
-pub(super) fn wide(text: &str) -> usize {
-    let comments = text.lines().filter(|line| line.trim_start().starts_with("//"));
-    comments.filter(|line| line.chars().count() > COLUMNS).count()
-}
-
-/// Says where there are more of them than there were.
-pub(super) fn check(wide: usize, broken: &mut Vec<String>) {
-    if wide > WIDE_MAX {
-        broken.push(format!(
-            "{wide} lines of comments are wider than {COLUMNS} columns; {WIDE_MAX} are the most, and \
-             new ones none"
-        ));
+/// Says which lines of comments are wider.
+pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) {
+    for (number, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("//") && line.chars().count() > COLUMNS {
+            broken.push(format!("{name}:{}: a comment of over {COLUMNS} columns", number + 1));
+        }
     }
 }
 
@@ -28,13 +19,10 @@ mod tests {
     #[test]
     fn only_comments_that_are_too_wide_count() {
         let line = |begin: &str, width: usize| format!("{begin}{}\n", "x".repeat(width - 3));
-        assert_eq!(wide(&line("// ", 100)), 0);
-        assert_eq!(wide(&line("// ", 101)), 1);
-        assert_eq!(wide(&line("abc", 101)), 0);
         let mut broken = Vec::new();
-        check(WIDE_MAX, &mut broken);
+        check("a.rs", &(line("// ", 100) + &line("abc", 101)), &mut broken);
         assert!(broken.is_empty());
-        check(WIDE_MAX + 1, &mut broken);
-        assert_eq!(broken.len(), 1);
+        check("a.rs", &(line("// ", 100) + &line("// ", 101)), &mut broken);
+        assert_eq!(broken, ["a.rs:2: a comment of over 100 columns"]);
     }
 }

@@ -14,14 +14,14 @@ impl Words {
     /// Those of the glossary.
     pub(super) fn read(broken: &mut Vec<String>) -> Result<Self> {
         let text = fs::read_to_string(root().join("GLOSSARY.md")).context("GLOSSARY.md")?;
-        let words = Self::of(&text);
+        let words = Self::from_glossary(&text);
         if words.0.is_empty() {
             broken.push("GLOSSARY.md: no word is given up between back ticks".to_owned());
         }
         Ok(words)
     }
 
-    fn of(glossary: &str) -> Self {
+    fn from_glossary(glossary: &str) -> Self {
         let rows = glossary.lines().filter(|line| line.starts_with("| "));
         let cells = rows.filter_map(|row| {
             let mut cells = row.trim_matches(['|', ' ']).split('|').map(str::trim);
@@ -73,7 +73,7 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let row = "| monitor | – | `peeper`, noise |";
-        let words = Words::of(&format!("| a | b | avoid |\n|---|---|---|\n{row}"));
+        let words = Words::from_glossary(&format!("| a | b | avoid |\n|---|---|---|\n{row}"));
         let mut broken = Vec::new();
         words.check("a.rs", text, &mut broken);
         broken

@@ -1,6 +1,6 @@
 //! Names below groups of bars. Of a name that is wider than its group kuva draws all, over the next
-//! one: here it is broken into lines, turned where the groups are narrow, and shortened in the middle
-//! where that is not enough. Under the pointer it is whole.
+//! one: here it is broken into lines, turned where the groups are narrow, and shortened in the
+//! middle where that is not enough. Under the pointer it is whole.
 
 use std::fmt::Write as _;
 
@@ -84,8 +84,8 @@ fn group<'a>(text: &str, names: &'a [String]) -> Option<Group<'a>> {
     Some(Group { x: number(" x=\"")?, y: number(" y=\"")?, name, place })
 }
 
-/// Lines of each name in this width; none where one has too many. Names that are shortened and would
-/// be alike have the numbers of their groups.
+/// Lines of each name in this width; none where one has too many. Names that are shortened and
+/// would be alike have the numbers of their groups.
 fn levelled(groups: &[Group<'_>], width: f64, shorten: bool) -> Option<Vec<Vec<String>>> {
     let whole: Option<Vec<_>> = groups.iter().map(|group| broken(group.name, width)).collect();
     if whole.is_some() || !shorten {
@@ -125,8 +125,8 @@ pub(super) fn middle_out(name: &str, letters: usize) -> String {
     format!("{}…{}", head.trim_end(), tail.trim_start())
 }
 
-/// A name in lines of this width: broken behind spaces and signs, and between Japanese letters. None
-/// where a part is wider, or where there are too many.
+/// A name in lines of this width: broken behind spaces and signs, and between Japanese letters.
+/// None where a part is wider, or where there are too many.
 fn broken(name: &str, width: f64) -> Option<Vec<String>> {
     let mut lines = vec![String::new()];
     for part in parts(name) {
@@ -208,8 +208,8 @@ fn draw_level(out: &mut String, groups: &[Group<'_>], lines: &[Vec<String>]) -> 
     groups.first().map_or(0.0, |first| LINE.mul_add((most - 1) as f64, first.y))
 }
 
-/// Names turned by 45°, of which each ends below its group; where they end. Where groups are narrower
-/// than a line is high, some have none.
+/// Names turned by 45°, of which each ends below its group; where they end. Where groups are
+/// narrower than a line is high, some have none.
 fn draw_turned(out: &mut String, groups: &[Group<'_>], slot: f64) -> f64 {
     let Some(first) = groups.first() else { return 0.0 };
     let short = |group: &Group<'_>, behind: &str| {

@@ -1,6 +1,6 @@
-//! Small multiples: where one diagram would hold too many lines, each of those that are compared has a
-//! small one, in which it stands in colour before the others in grey (Tufte 1990, chapter 4). All
-//! have the same axes, so a look from one to the next compares.
+//! Small multiples: where one diagram would hold too many lines, each of those that are compared
+//! has a small one, in which it stands in colour before the others in grey (Tufte 1990, chapter 4).
+//! All have the same axes, so a look from one to the next compares.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

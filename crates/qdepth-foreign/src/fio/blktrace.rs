@@ -57,7 +57,7 @@ fn order(bytes: &[u8]) -> Option<bool> {
     }
 }
 
-pub(super) fn is_one(bytes: &[u8]) -> bool {
+pub(super) fn is_trace(bytes: &[u8]) -> bool {
     order(bytes).is_some()
 }
 
@@ -146,7 +146,7 @@ mod tests {
             record(8000, 24, 512, 7, 0),
         ]
         .concat();
-        assert!(is_one(&all));
+        assert!(is_trace(&all));
         let log = read(&all).unwrap();
         assert_eq!(log.depth, Some(3));
         let told: Vec<(u64, Direction, u64, u32)> = log

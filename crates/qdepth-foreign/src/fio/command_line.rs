@@ -86,7 +86,7 @@ impl CommandLine {
     /// Every option that is unknown or cannot be honoured.
     pub fn read(list: &[String]) -> Result<Self, FioRefusals> {
         let mut line = Self::default();
-        let mut asked = Asked::default();
+        let mut output_options = OutputOptions::default();
         let mut refused = FioRefusals::default();
         for word in words(list) {
             let read = match word {
@@ -99,11 +99,11 @@ impl CommandLine {
                     line.job_option(name, value);
                     Ok(())
                 }
-                Word::Own(name, value) => line.own_option(name, value, &mut asked),
+                Word::Own(name, value) => line.own_option(name, value, &mut output_options),
             };
             refused.keep(read);
         }
-        line.formats = asked.formats(&mut refused);
+        line.formats = output_options.formats(&mut refused);
         refused.or(line)
     }
 
@@ -124,7 +124,7 @@ impl CommandLine {
         &mut self,
         name: &str,
         value: Option<String>,
-        asked: &mut Asked,
+        output_options: &mut OutputOptions,
     ) -> Result<(), FioRefusal> {
         if let Some((_, why)) = REFUSED.iter().find(|(known, _)| *known == name) {
             return Err(refuse(&format!("--{name}"), format!("refused: {why}")));
@@ -137,10 +137,10 @@ impl CommandLine {
             }
             "output" => self.output = value,
             "section" => self.sections.extend(value),
-            "output-format" => asked.forms = value.unwrap_or_default(),
-            "minimal" => asked.forms = "terse".to_owned(),
-            "append-terse" => asked.and_terse = true,
-            "terse-version" => asked.version = value,
+            "output-format" => output_options.forms = value.unwrap_or_default(),
+            "minimal" => output_options.forms = "terse".to_owned(),
+            "append-terse" => output_options.and_terse = true,
+            "terse-version" => output_options.version = value,
             "version" => self.inform = Some(Inform::Version),
             "help" => self.inform = Some(Inform::Help),
             "cmdhelp" => {
@@ -164,13 +164,13 @@ impl CommandLine {
 
 /// Forms as they were asked for, which options may say in any order.
 #[derive(Default)]
-struct Asked {
+struct OutputOptions {
     forms: String,
     and_terse: bool,
     version: Option<String>,
 }
 
-impl Asked {
+impl OutputOptions {
     fn formats(&self, refused: &mut FioRefusals) -> Vec<OutputFormat> {
         let version = match self.version.as_deref() {
             None => 3,

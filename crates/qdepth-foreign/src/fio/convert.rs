@@ -8,7 +8,7 @@ use super::job::{Ends, Job};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::toml_text;
 use super::values::{Amount, Engine, Trims};
-use loads::{NOTHING_BYTES, depths, end, on_all, parent, places, read_back, refuse, slug};
+use loads::{NOTHING_BYTES, depths, end, job_files, on_all, parent, read_back, refuse, slug};
 
 /// Time limit of a job that ends with its bytes alone, nanoseconds: a day.
 const UNTIL_DONE_NS: u64 = 86_400_000_000_000;
@@ -191,8 +191,8 @@ impl JobSet {
         })
     }
 
-    /// Whether a job waits for the step before it, which must be the job that it names and no other:
-    /// then the wait is a stonewall.
+    /// Whether a job waits for the step before it, which must be the job that it names and no
+    /// other: then the wait is a stonewall.
     fn waits(&self, job: &Job, before: &[Load]) -> Result<bool, FioRefusal> {
         let Some(name) = &job.waits_for else { return Ok(false) };
         let named = |load: &Load| self.jobs[load.origin.job].name == *name;
@@ -207,8 +207,8 @@ impl JobSet {
         ))
     }
 
-    /// `exitall`: where all loads of a step end by their time, the shortest time is that of all; else
-    /// the first that ends ends all.
+    /// `exitall`: where all loads of a step end by their time, the shortest time is that of all;
+    /// else the first that ends ends all.
     fn end_together(&self, step: &mut [Load]) -> Result<(), FioRefusal> {
         let ends = |load: &&Load| self.jobs[load.origin.job].ends_all;
         let Some(by) = step.iter().find(|load| ends(load).is_some()) else {
@@ -308,7 +308,7 @@ fn same_place(a: &FioRemark, b: &FioRemark) -> bool {
 }
 
 /// A file of a job, or the folder in which one is made for it.
-struct Place {
+struct JobFile {
     path: String,
     /// Where the job names no file.
     folder: Option<String>,
@@ -399,7 +399,7 @@ impl Making {
                 loads.extend(self.replayed(number, job, (origin, replay), whole)?);
                 continue;
             }
-            let files = places(job, clone, whole)?;
+            let files = job_files(job, clone, whole)?;
             if files.len() > 1 && job.flow.is_some() {
                 let why = "flow: refused: of a job with several files, each is a load of its own; a job for each";
                 return Err(refuse(job, why));
@@ -445,11 +445,11 @@ impl Making {
         &mut self,
         job: &Job,
         origin: Origin,
-        file: &Place,
+        file: &JobFile,
         files: usize,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Load, FioRefusal> {
-        let Place { path, folder, depth } = file;
+        let JobFile { path, folder, depth } = file;
         let share = files as u64;
         let existing = match job.engine {
             Engine::Null => Some(whole(path).unwrap_or(NOTHING_BYTES)),

@@ -73,7 +73,7 @@ pub(super) enum Word {
 
 /// Misspelt options of a line or file for which the one that was meant is looked for: a program may
 /// write many thousands.
-pub(super) const LOOKED_FOR: usize = 100;
+pub(super) const SUGGESTIONS_MAX: usize = 100;
 
 /// The words in their order; behind `--` all are files.
 pub(super) fn words(list: &[String]) -> Vec<Word> {
@@ -93,7 +93,7 @@ pub(super) fn words(list: &[String]) -> Vec<Word> {
             found.push(Word::File(word.clone()));
             continue;
         }
-        let read = option_word(word, option, &mut rest, unknown < LOOKED_FOR);
+        let read = option_word(word, option, &mut rest, unknown < SUGGESTIONS_MAX);
         unknown += usize::from(matches!(read, Word::Unknown(..)));
         found.push(read);
     }

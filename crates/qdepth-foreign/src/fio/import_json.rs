@@ -19,8 +19,10 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
             documents.push(document);
         }
     }
-    let runs: Vec<Imported> =
-        documents.iter().map(|document| one(file, document)).collect::<Result<_, _>>()?;
+    let runs: Vec<Imported> = documents
+        .iter()
+        .map(|document| import_document(file, document))
+        .collect::<Result<_, _>>()?;
     if runs.iter().all(|run| run.points.is_empty()) {
         return Err("holds no result of fio".to_owned());
     }
@@ -82,7 +84,7 @@ fn jobs(document: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Valu
         .take(MANY)
 }
 
-fn one(file: &str, document: &Map<String, Value>) -> Result<Imported, String> {
+fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported, String> {
     let globals = document.get("global options").and_then(Value::as_object);
     let mut run = Imported {
         program: "fio".to_owned(),
@@ -122,8 +124,8 @@ fn one(file: &str, document: &Map<String, Value>) -> Result<Imported, String> {
     Ok(run)
 }
 
-/// What `io_bytes` of a job counts in: bytes since fio 3, KiB before. Where the version does not say,
-/// rate and time do.
+/// What `io_bytes` of a job counts in: bytes since fio 3, KiB before. Where the version does not
+/// say, rate and time do.
 fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
     let major = version.trim_start_matches("fio-").split('.').next();
     if major.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 3) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use qdepth_workload::{Operation, Priorities};
 
-use super::getopt::LOOKED_FOR;
+use super::getopt::SUGGESTIONS_MAX;
 use super::json::Unified;
 use super::look::{Access, Look};
 use super::number::Base;
@@ -230,7 +230,7 @@ impl Job {
     }
 
     /// Reads a section.
-    pub(super) fn of(section: &Section) -> Result<Self, FioRefusals> {
+    pub(super) fn from_section(section: &Section) -> Result<Self, FioRefusals> {
         let mut refused = FioRefusals::default();
         let remarks = obey_rules(section, &mut refused);
         let base = Look::new(section, Base::default());
@@ -371,7 +371,7 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
             if lacking.is_some() {
                 continue;
             }
-            let suggest = refused.list().len() < LOOKED_FOR;
+            let suggest = refused.list().len() < SUGGESTIONS_MAX;
             let hint = match suggest.then(|| nearest(&setting.name)).flatten() {
                 Some(near) => format!("fio has no such option; did you mean `{near}`?"),
                 None => "fio has no such option".to_owned(),

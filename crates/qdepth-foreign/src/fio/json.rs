@@ -241,7 +241,7 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         trim: apart(Side::Trims),
         sync: Sync {
             total_ios: syncs.count(),
-            lat_ns: FioLatency::of(&syncs, &entry.percentiles, true, plus),
+            lat_ns: FioLatency::new(&syncs, &entry.percentiles, true, plus),
         },
         job_runtime: members.iter().map(|point| point.duration_ns / 1_000_000).sum(),
         usr_cpu: cpu(|point| point.cpu_user_ns),
@@ -266,7 +266,7 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
 
 fn merged(members: &[&PointRecord], side: Side) -> LatencyHistogram {
     let mut all = LatencyHistogram::new();
-    for part in members.iter().flat_map(|point| side.of(point)) {
+    for part in members.iter().flat_map(|point| side.records(point)) {
         all.merge(&part.service_time);
     }
     all
@@ -283,7 +283,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    fn of(self, point: &PointRecord) -> Vec<&DirectionRecord> {
+    fn records(self, point: &PointRecord) -> Vec<&DirectionRecord> {
         match self {
             Self::Reads => vec![&point.reads],
             Self::Writes => vec![&point.writes],
@@ -296,18 +296,18 @@ impl Side {
 
 fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool) -> Direction {
     let count = |of: fn(&DirectionRecord) -> u64| {
-        let parts = members.iter().flat_map(|point| side.of(point));
+        let parts = members.iter().flat_map(|point| side.records(point));
         parts.map(of).fold(0, u64::saturating_add)
     };
     let (bytes, ios) = (count(|d| d.bytes), count(|d| d.completed));
-    let active = |point: &&&PointRecord| side.of(point).iter().any(|part| part.completed > 0);
+    let active = |point: &&&PointRecord| side.records(point).iter().any(|part| part.completed > 0);
     let runtime_ns =
         members.iter().filter(active).map(|point| point.duration_ns).max().unwrap_or(0);
     let per_second = |figure: u64| {
         if runtime_ns == 0 { 0.0 } else { figure as f64 / (runtime_ns as f64 / 1e9) }
     };
     let latency = merged(members, side);
-    let samples = Samples::of(members, side);
+    let samples = Samples::new(members, side);
     let bw = per_second(bytes);
     Direction {
         io_bytes: bytes,
@@ -320,9 +320,9 @@ fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool)
         total_ios: ios,
         short_ios: count(|d| d.short),
         drop_ios: 0,
-        slat_ns: FioLatency::of(&LatencyHistogram::new(), &[], false, false),
-        clat_ns: FioLatency::of(&latency, &entry.percentiles, entry.percentiles_of[0], plus),
-        lat_ns: FioLatency::of(&latency, &entry.percentiles, entry.percentiles_of[1], plus),
+        slat_ns: FioLatency::new(&LatencyHistogram::new(), &[], false, false),
+        clat_ns: FioLatency::new(&latency, &entry.percentiles, entry.percentiles_of[0], plus),
+        lat_ns: FioLatency::new(&latency, &entry.percentiles, entry.percentiles_of[1], plus),
         bw_min: samples.kib.min as u64,
         bw_max: samples.kib.max as u64,
         bw_agg: if samples.kib.count > 0 { 100.0 } else { 0.0 },

@@ -358,8 +358,8 @@ impl Look<'_> {
     }
 }
 
-/// Requests a second for each unit of a rate. With several sizes fio turns I/Os per second into bytes
-/// by the smallest.
+/// Requests a second for each unit of a rate. With several sizes fio turns I/Os per second into
+/// bytes by the smallest.
 fn requests(sizes: &[SizePart], name: &str) -> f64 {
     let weight: f64 = sizes.iter().map(|part| f64::from(part.weight)).sum();
     let bytes: f64 = sizes.iter().map(|part| part.bytes as f64 * f64::from(part.weight)).sum();

@@ -73,7 +73,7 @@ impl JobSet {
         let mut jobs = Vec::new();
         let mut refused = FioRefusals::default();
         for section in reader.sections.iter().filter(|section| reader.wants(&section.name)) {
-            let Some(mut job) = refused.keep(Job::of(section)) else { continue };
+            let Some(mut job) = refused.keep(Job::from_section(section)) else { continue };
             if refused.keep(replay::into(&mut job, section, around)).is_none() {
                 continue;
             }

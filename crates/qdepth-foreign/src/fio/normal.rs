@@ -57,7 +57,7 @@ pub fn export_fio_normal(
     let jobs = jobs(moment, entries, points, false);
     let mut text = "\n".to_owned();
     for (entry, job) in entries.iter().zip(&jobs).filter(|(_, job)| moved(job)) {
-        one(&mut text, entry, job, moment);
+        append_job(&mut text, entry, job, moment);
     }
     let mut groups: Vec<u32> = jobs.iter().map(|job| job.groupid).collect();
     groups.dedup();
@@ -79,7 +79,7 @@ fn moved(job: &JobEntry) -> bool {
     sides(job).iter().any(|(_, side)| side.as_ref().is_some_and(|side| side.io_bytes > 0))
 }
 
-fn one(text: &mut String, entry: &FioEntry, job: &JobEntry, moment: &FioMoment) {
+fn append_job(text: &mut String, entry: &FioEntry, job: &JobEntry, moment: &FioMoment) {
     let error = match job.error {
         0 => " 0".to_owned(),
         number => {
@@ -279,7 +279,7 @@ fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
 fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
     line(text, &format!("\nRun status group {group} (all jobs):"));
     for (place, name) in ["   READ", "  WRITE", "   TRIM", "  MIXED"].into_iter().enumerate() {
-        let of = |job: &&JobEntry| sides(job)[place].1.as_ref().map(Facts::of);
+        let of = |job: &&JobEntry| sides(job)[place].1.as_ref().map(Facts::from_direction);
         let list: Vec<Facts> =
             members.iter().filter_map(of).filter(|facts| facts.runtime > 0).collect();
         let Some(longest) = list.iter().map(|facts| facts.runtime).max() else { continue };
@@ -314,7 +314,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(side: &Direction) -> Self {
+    fn from_direction(side: &Direction) -> Self {
         Self { runtime: side.runtime, bytes: side.io_bytes, rate: side.bw_bytes }
     }
 }

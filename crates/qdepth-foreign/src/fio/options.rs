@@ -1,6 +1,6 @@
 //! Every option of fio's core and of the engines that qdepth has, and what is done with it here. An
-//! option is honoured, has no effect on figures (a remark), or is refused with the nearest way; none
-//! is passed over in silence.
+//! option is honoured, has no effect on figures (a remark), or is refused with the nearest way;
+//! none is passed over in silence.
 
 mod refused;
 mod table;

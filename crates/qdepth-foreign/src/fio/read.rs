@@ -48,7 +48,7 @@ pub(super) struct Reader<'a> {
 
 /// Where options go at the moment.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum OptionScope {
     Nowhere,
     Globals,
     Job,
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
     /// there already) for all. Its globals are returned.
     pub(super) fn file(&mut self, name: &str, text: &str) -> Result<Vec<Rc<Setting>>, FioRefusal> {
         let (kept, before) = (self.globals.len(), self.sections.len());
-        self.lines(&Rc::from(name), text, &mut Place::Nowhere, 0)?;
+        self.lines(&Rc::from(name), text, &mut OptionScope::Nowhere, 0)?;
         if before > 0
             && let Some(first) = self.sections.get_mut(before)
         {
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         &mut self,
         file: &Rc<str>,
         text: &str,
-        place: &mut Place,
+        scope: &mut OptionScope,
         depth: u32,
     ) -> Result<(), FioRefusal> {
         self.read_bytes = self.read_bytes.saturating_add(text.len());
@@ -102,11 +102,11 @@ impl<'a> Reader<'a> {
                 continue;
             }
             if let Some(rest) = line.strip_prefix('[') {
-                self.header(file, number, rest, place)?;
+                self.header(file, number, rest, scope)?;
             } else if let Some(name) = included(line) {
-                self.include(file, number, name, place, depth)?;
+                self.include(file, number, name, scope, depth)?;
             } else {
-                self.option(file, number, line, *place)?;
+                self.option(file, number, line, *scope)?;
             }
         }
         Ok(())
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         file: &Rc<str>,
         line: u32,
         rest: &str,
-        place: &mut Place,
+        scope: &mut OptionScope,
     ) -> Result<(), FioRefusal> {
         let Some(end) = rest.rfind(']') else {
             return Err(whole(file, line, "the name of a section ends with `]`"));
@@ -128,13 +128,13 @@ impl<'a> Reader<'a> {
         }
         // As in fio, every name that begins so is a global section.
         if name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("global")) {
-            *place = Place::Globals;
+            *scope = OptionScope::Globals;
             return Ok(());
         }
         if self.sections.len() >= SECTIONS_MAX {
             return Err(whole(file, line, format!("more than {SECTIONS_MAX} sections")));
         }
-        *place = Place::Job;
+        *scope = OptionScope::Job;
         self.begin_job(name, file, line);
         Ok(())
     }
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         file: &Rc<str>,
         line: u32,
         name: &str,
-        place: &mut Place,
+        scope: &mut OptionScope,
         depth: u32,
     ) -> Result<(), FioRefusal> {
         if depth >= DEPTH_MAX {
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
             });
         let (name, text) =
             found.map_err(|why| whole(file, line, format!("cannot include `{name}`: {why}")))?;
-        self.lines(&Rc::from(name), &text, place, depth + 1)
+        self.lines(&Rc::from(name), &text, scope, depth + 1)
     }
 
     fn option(
@@ -183,26 +183,26 @@ impl<'a> Reader<'a> {
         file: &Rc<str>,
         line: u32,
         text: &str,
-        place: Place,
+        scope: OptionScope,
     ) -> Result<(), FioRefusal> {
-        if place == Place::Nowhere {
+        if scope == OptionScope::Nowhere {
             return Err(whole(
                 file,
                 line,
                 format!("`{text}` stands before the first [section]; write [global] above it"),
             ));
         }
-        let section = self.section_name(place);
+        let section = self.section_name(scope);
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (text, None),
         };
-        self.add(&section, file, line, name, value, place == Place::Globals)
+        self.add(&section, file, line, name, value, scope == OptionScope::Globals)
     }
 
-    fn section_name(&self, place: Place) -> String {
+    fn section_name(&self, scope: OptionScope) -> String {
         match self.sections.last() {
-            Some(section) if place == Place::Job => section.name.clone(),
+            Some(section) if scope == OptionScope::Job => section.name.clone(),
             _ => "global".to_owned(),
         }
     }

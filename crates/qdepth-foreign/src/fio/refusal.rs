@@ -62,7 +62,8 @@ impl FioRefusals {
         &self.list
     }
 
-    /// Adds what is not there yet: an option of a global section is refused once and not once a job.
+    /// Adds what is not there yet: an option of a global section is refused once and not once a
+    /// job.
     pub(super) fn add(&mut self, more: Self) {
         for refusal in more.list {
             if self.known.insert(refusal.key()) {

@@ -30,7 +30,7 @@ pub struct Replay {
 
 impl Replay {
     /// What a clone replays.
-    pub(super) fn of(&self, clone: u32) -> &[(String, Trace)] {
+    pub(super) fn for_clone(&self, clone: u32) -> &[(String, Trace)] {
         self.traces.get(clone as usize % self.traces.len().max(1)).map_or(&[], Vec::as_slice)
     }
 
@@ -156,7 +156,7 @@ fn how(look: &Look<'_>) -> Result<How, FioRefusal> {
 
 /// A trace of any kind.
 fn read(bytes: &[u8]) -> Result<Log, String> {
-    if blktrace::is_one(bytes) {
+    if blktrace::is_trace(bytes) {
         return blktrace::read(bytes);
     }
     let text = std::str::from_utf8(bytes).map_err(|_| "neither an iolog of fio nor a blktrace")?;

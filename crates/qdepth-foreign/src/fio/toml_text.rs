@@ -159,7 +159,7 @@ fn kinds(text: &mut String, job: &Job) {
 
 /// The rest of a profile that makes requests again which were recorded.
 fn replayed(text: &mut String, job: &Job, load: &Load, (replay, place): (&Replay, usize)) {
-    let Some((_, trace)) = replay.of(load.origin.clone).get(place) else { return };
+    let Some((_, trace)) = replay.for_clone(load.origin.clone).get(place) else { return };
     let (reads, trims) = trace.shares();
     let share = |share: f64| (share * 1e6).round() / 1e4;
     // What it never does keeps no share, and what it does at all keeps one.

@@ -1,5 +1,6 @@
-//! Command lines of IOR (hpc/ior) as plans: what each rank writes and reads, in which files. Written
-//! from the options that its user guide documents, and from what it does; none of its code is here.
+//! Command lines of IOR (hpc/ior) as plans: what each rank writes and reads, in which files.
+//! Written from the options that its user guide documents, and from what it does; none of its code
+//! is here.
 
 mod directives;
 mod json;
@@ -154,7 +155,8 @@ pub struct Ior {
     pub wear_out: bool,
     /// `-O stoneWallingStatusFile`.
     pub status_file: Option<String>,
-    /// Transfers of each task, where not all: `-O stoneWallingWearOutIterations`, or the status file's.
+    /// Transfers of each task, where not all: `-O stoneWallingWearOutIterations`, or the status
+    /// file's.
     pub pairs: Option<u64>,
     /// Bytes that are there for each task, where `-z -z` reads them.
     pub there: Option<u64>,
@@ -263,8 +265,8 @@ impl Ior {
         u32::try_from(begun).unwrap_or(u32::MAX).clamp(1, self.segments.max(1))
     }
 
-    /// Takes for each task, out of what a file system has room for, as much as it will write at most:
-    /// a deadline (`-D`) ends it before.
+    /// Takes for each task, out of what a file system has room for, as much as it will write at
+    /// most: a deadline (`-D`) ends it before.
     pub fn fit(&mut self, bytes_per_task: u64) {
         if self.deadline_s == 0 || self.bytes_per_task() <= bytes_per_task {
             return;
@@ -294,8 +296,8 @@ impl Ior {
         folders
     }
 
-    /// What is measured one after the other: all at once, or, where each repetition has files of its
-    /// own (`-m`) or may be the last (`-T`), these.
+    /// What is measured one after the other: all at once, or, where each repetition has files of
+    /// its own (`-m`) or may be the last (`-T`), these.
     pub fn parts(&self) -> Vec<Self> {
         if !self.multi_file && self.most_minutes == 0 {
             return vec![self.clone()];

@@ -298,8 +298,8 @@ pub(super) fn hog(text: &str) -> Option<Hog> {
     size(text).map(Hog::Node)
 }
 
-/// A whole number as IOR reads it: a sign, digits, k, m, g or t; what stands behind a point is passed
-/// over.
+/// A whole number as IOR reads it: a sign, digits, k, m, g or t; what stands behind a point is
+/// passed over.
 pub(super) fn whole(text: &str) -> Option<i64> {
     let text = text.trim();
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));

@@ -23,11 +23,11 @@ pub(super) fn clear(
     consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Result<Cleared, Refusal> {
-    let looked = Looked::new(system, found, writing);
-    looked.all()?;
+    let context = CheckContext::new(system, found, writing);
+    context.all()?;
     let held = super::exclusive::hold(target)?;
     system.switch("hold");
-    super::others::no_writers(system, &looked.subject, &target.spelling)?;
+    super::others::no_writers(system, &context.subject, &target.expression)?;
     check_same(system, &found.identity)?;
     let size_bytes = bounds(found, &held)?;
     let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
@@ -37,7 +37,7 @@ pub(super) fn clear(
     drop(reading);
 
     let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
-    super::exclusive::lock_device(&file, &target.spelling, super::Use::Write)?;
+    super::exclusive::lock_device(&file, &target.expression, super::Use::Write)?;
     check_same(system, &found.identity)?;
     let (label, unlabelled) = match grant {
         Grant::Labelled(label) => (Some(label), None),
@@ -60,14 +60,14 @@ pub(super) fn clear(
 }
 
 /// What the guards look at that need no open descriptor.
-pub(super) struct Looked<'a> {
+pub(super) struct CheckContext<'a> {
     system: &'a System,
     found: &'a BlockDevice,
     subject: Subject,
     writing: &'a Writing<'a>,
 }
 
-impl<'a> Looked<'a> {
+impl<'a> CheckContext<'a> {
     pub(super) fn new(
         system: &'a System,
         found: &'a BlockDevice,
@@ -79,7 +79,7 @@ impl<'a> Looked<'a> {
 
     /// What no consent overrides.
     pub(super) fn all(&self) -> Result<(), Refusal> {
-        LOOKS.iter().try_for_each(|(_, look)| look(self))
+        CHECKS.iter().try_for_each(|(_, check)| check(self))
     }
 
     fn system_disk(&self) -> Result<(), Refusal> {
@@ -103,17 +103,19 @@ impl<'a> Looked<'a> {
     }
 }
 
-type Look = fn(&Looked<'_>) -> Result<(), Refusal>;
+type Check = fn(&CheckContext<'_>) -> Result<(), Refusal>;
 
 /// All guards that need no open descriptor, those of the system's own disk first.
-pub(super) const LOOKS: [(Guard, Look); 7] = [
-    (Guard::G11System, |looked| looked.system_disk()),
-    (Guard::G4Mounts, |looked| in_use::mounted(looked.system, &looked.subject)),
-    (Guard::G5Swap, |looked| in_use::swap(looked.system, &looked.subject)),
-    (Guard::G6Backing, |looked| in_use::backing(looked.system, &looked.subject)),
-    (Guard::G3Holders, |looked| in_use::holders(looked.system, &looked.subject)),
-    (Guard::G12Shared, |looked| in_use::shared(looked.system, &looked.found.identity.kernel_name)),
-    (Guard::G2Exclusive, |looked| looked.writable()),
+pub(super) const CHECKS: [(Guard, Check); 7] = [
+    (Guard::G11System, |context| context.system_disk()),
+    (Guard::G4Mounts, |context| in_use::mounted(context.system, &context.subject)),
+    (Guard::G5Swap, |context| in_use::swap(context.system, &context.subject)),
+    (Guard::G6Backing, |context| in_use::backing(context.system, &context.subject)),
+    (Guard::G3Holders, |context| in_use::holders(context.system, &context.subject)),
+    (Guard::G12Shared, |context| {
+        in_use::shared(context.system, &context.found.identity.kernel_name)
+    }),
+    (Guard::G2Exclusive, |context| context.writable()),
 ];
 
 enum Grant {

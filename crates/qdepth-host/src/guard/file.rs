@@ -65,12 +65,12 @@ pub(crate) fn check_place(path: &Path, file_system: &FileSystem) -> Result<(), R
 /// neither swap space nor the back of a loop device.
 pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Refusal> {
     let Kind::RegularFile { sole_name, file_system, .. } = &target.kind else {
-        let found = format!("{} is no regular file", target.spelling.display());
+        let found = format!("{} is no regular file", target.expression.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a file, or a device"));
     };
     check_place(&target.path, file_system)?;
     let (device, inode) = target.inode();
-    let name = target.spelling.display().to_string();
+    let name = target.expression.display().to_string();
     let subject = Subject::File { device, inode, name: name.clone() };
     in_use::by_kernel(system, &subject)?;
     if !sole_name {
@@ -102,12 +102,12 @@ pub(super) fn claim(
     };
     must_be_as_left(&reading, target, &label)?;
     let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
-    super::lock_file(&file, &target.spelling, Use::Write)?;
+    super::lock_file(&file, &target.expression, Use::Write)?;
     let (file, now_bytes) = super::size_of(target, file)?;
     system.switch("lock");
-    super::others::no_writers_of_file(system, &file, &target.spelling)?;
+    super::others::no_writers_of_file(system, &file, &target.expression)?;
     if super::own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
-        let found = format!("{} changed while it was looked at", target.spelling.display());
+        let found = format!("{} changed while it was looked at", target.expression.display());
         return Err(Refusal::new(Guard::G10Identity, found, "Leave it alone and start again"));
     }
     let identity = crate::target::file_identity(&stat_of(&file, target)?);
@@ -135,10 +135,10 @@ fn by_consent(
     consent.check_file(target, &target.identity(), writing.now)?;
     has_room_for_holes(target)?;
     let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
-    super::lock_file(&file, &target.spelling, Use::Write)?;
+    super::lock_file(&file, &target.expression, Use::Write)?;
     let (file, size_bytes) = super::size_of(target, file)?;
     system.switch("lock");
-    super::others::no_writers_of_file(system, &file, &target.spelling)?;
+    super::others::no_writers_of_file(system, &file, &target.expression)?;
     let identity = crate::target::file_identity(&stat_of(&file, target)?);
     consent.check_file(target, &identity, writing.now)?;
     Ok(Claim {
@@ -166,7 +166,8 @@ fn stat_of(file: &File, target: &Inspected) -> Result<rustix::fs::Stat, Refusal>
     rustix::fs::fstat(file).map_err(|error| super::cannot_open(target, error))
 }
 
-/// A file that somebody else wrote, copied or renamed is not ours any more, whatever its label says.
+/// A file that somebody else wrote, copied or renamed is not ours any more, whatever its label
+/// says.
 pub(crate) fn must_be_as_left(
     file: &File,
     target: &Inspected,

@@ -36,7 +36,7 @@ impl Subject {
             }
             Self::File { device, inode, name } => {
                 let stat = rustix::fs::stat(system.path(path)).ok()?;
-                let same = DeviceNumber::of(stat.st_dev) == *device && stat.st_ino == *inode;
+                let same = DeviceNumber::from_raw(stat.st_dev) == *device && stat.st_ino == *inode;
                 same.then(|| name.clone())
             }
         }
@@ -195,7 +195,7 @@ impl Backing {
             return false;
         }
         match (rustix::fs::stat(system.path(&self.path)), self.inode) {
-            (Ok(stat), Some(inode)) => (DeviceNumber::of(stat.st_dev), stat.st_ino) != inode,
+            (Ok(stat), Some(inode)) => (DeviceNumber::from_raw(stat.st_dev), stat.st_ino) != inode,
             (Ok(_), None) => false,
             (Err(_), _) => true,
         }

@@ -1,6 +1,6 @@
-//! A model of the guards: worlds that are drawn, with what uses which device and what changes between
-//! look and act; the real guards are asked, and must say what the model says. A world that they
-//! judge otherwise is shrunk to the least that shows it.
+//! A model of the guards: worlds that are drawn, with what uses which device and what changes
+//! between look and act; the real guards are asked, and must say what the model says. A world that
+//! they judge otherwise is shrunk to the least that shows it.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::Writing;
-use super::device::{LOOKS, Looked};
-use crate::held::{Found, Held};
+use super::device::{CHECKS, CheckContext};
+use crate::device_handle::{DeviceHandle, DevicePresence};
 use crate::refusal::Guard;
 use crate::testing::FakeMachine;
 
@@ -217,27 +217,33 @@ fn judged(world: &World) -> Result<(), TestCaseError> {
         results_dir: Path::new("/results"),
         direct: false,
     };
-    let looked = Looked::new(&machine.system, &found, &writing);
+    let context = CheckContext::new(&machine.system, &found, &writing);
     let refusals: Vec<Guard> =
-        LOOKS.iter().filter_map(|(_, look)| look(&looked).err().map(|no| no.guard)).collect();
+        CHECKS.iter().filter_map(|(_, look)| look(&context).err().map(|no| no.guard)).collect();
     prop_assert_eq!(refusals.is_empty(), world.is_free(), "{:?}: {:?}", world, refusals);
 
     let node = format!("/dev/{}", NAMES[world.target]);
-    let held = Held::find(&machine.system, Path::new(&node)).unwrap();
-    let bound = held.bound(&machine.system);
-    prop_assert_eq!(held.node(&machine.system).unwrap(), node.clone());
+    let handle = DeviceHandle::find(&machine.system, Path::new(&node)).unwrap();
+    let bound = handle.bound(&machine.system);
+    prop_assert_eq!(handle.node(&machine.system).unwrap(), node.clone());
     world.happen(&machine);
     let mut system = machine.system.clone();
     if world.change.1 == Change::NodeMoved {
         let number = "8:99".parse().unwrap();
         system = system.with_node(&format!("/dev/{}", NAMES[world.change.0]), number);
     }
-    let given = held.node(&system);
+    let given = handle.node(&system);
     prop_assert_eq!(given.is_ok(), world.is_same(), "{:?}: {:?}", world, given);
     let again = bound.find(&system);
     // A boot brings new counts of attachments; a serial lasts.
     let known = world.is_same() || (world.change.1 == Change::Booted && world.serials);
-    prop_assert_eq!(matches!(again, Found::Here { .. }), known, "{:?}: {:?}", world, again);
+    prop_assert_eq!(
+        matches!(again, DevicePresence::Here { .. }),
+        known,
+        "{:?}: {:?}",
+        world,
+        again
+    );
     Ok(())
 }
 

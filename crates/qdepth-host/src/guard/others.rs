@@ -1,6 +1,6 @@
-//! G2: which other processes have a target open for writing. The kernel's exclusive claim does not see
-//! who opened a device without one, and a file has none. Of processes of other users only root is
-//! told; of the rest nothing is known.
+//! G2: which other processes have a target open for writing. The kernel's exclusive claim does not
+//! see who opened a device without one, and a file has none. Of processes of other users only root
+//! is told; of the rest nothing is known.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -94,9 +94,9 @@ fn runs_this_program(process: &str) -> bool {
     program("self").is_some_and(|own| program(process) == Some(own))
 }
 
-/// G2, G5, G6 of a file that is open: neither swap space nor the back of a loop device, and no other
-/// program writes to it. The ranks of a run look at the same files at the same time, and runs of
-/// qdepth are kept apart by the lock.
+/// G2, G5, G6 of a file that is open: neither swap space nor the back of a loop device, and no
+/// other program writes to it. The ranks of a run look at the same files at the same time, and runs
+/// of qdepth are kept apart by the lock.
 pub(crate) fn nobody_uses_file(
     system: &System,
     file: &std::fs::File,
@@ -110,7 +110,7 @@ pub(crate) fn nobody_uses_file(
 fn subject_of(file: &std::fs::File, path: &Path) -> Option<Subject> {
     let found = file.metadata().ok()?;
     Some(Subject::File {
-        device: DeviceNumber::of(found.dev()),
+        device: DeviceNumber::from_raw(found.dev()),
         inode: found.ino(),
         name: path.display().to_string(),
     })

@@ -5,7 +5,7 @@ use std::fs::File;
 
 use rustix::fs::OFlags;
 
-use super::device::{self, LOOKS, Looked};
+use super::device::{self, CHECKS, CheckContext};
 use super::{Writing, claim_read_only, exclusive, file};
 use crate::consent::Consent;
 use crate::refusal::{Guard, Refusal};
@@ -71,7 +71,7 @@ pub(crate) fn in_order(order: &[Guard], refusal: Option<Refusal>) -> Verdicts {
     verdicts
 }
 
-fn of(result: Result<(), Refusal>) -> Verdict {
+fn to_verdict(result: Result<(), Refusal>) -> Verdict {
     result.map_or_else(Verdict::Refuses, |()| Verdict::Passes)
 }
 
@@ -81,9 +81,9 @@ fn device(
     consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Verdicts {
-    let looked = Looked::new(system, found, writing);
+    let context = CheckContext::new(system, found, writing);
     let mut verdicts: Verdicts =
-        LOOKS.iter().map(|(guard, look)| (*guard, of(look(&looked)))).collect();
+        CHECKS.iter().map(|(guard, look)| (*guard, to_verdict(look(&context)))).collect();
     let opened = [Guard::G10Identity, Guard::G13Bounds, Guard::G7Contents, Guard::G9Consent];
     if verdicts.iter().any(|(_, verdict)| *verdict != Verdict::Passes) {
         verdicts.extend(opened.map(|guard| (guard, Verdict::NotAsked)));
@@ -98,8 +98,8 @@ fn device(
             return verdicts;
         }
     };
-    verdicts.push((Guard::G10Identity, of(device::check_same(system, &found.identity))));
-    verdicts.push((Guard::G13Bounds, of(device::bounds(found, &held).map(|_| ()))));
+    verdicts.push((Guard::G10Identity, to_verdict(device::check_same(system, &found.identity))));
+    verdicts.push((Guard::G13Bounds, to_verdict(device::bounds(found, &held).map(|_| ()))));
     let (contents, consented) = match contents(system, target, found, consent) {
         Ok((_, true)) => (Ok(()), Ok(())),
         Ok((doubt, false)) => {
@@ -110,8 +110,8 @@ fn device(
             (Err(refusal), device::consented(system, found, consent, (None, &[]), writing))
         }
     };
-    verdicts.push((Guard::G7Contents, of(contents)));
-    verdicts.push((Guard::G9Consent, of(consented)));
+    verdicts.push((Guard::G7Contents, to_verdict(contents)));
+    verdicts.push((Guard::G9Consent, to_verdict(consented)));
     verdicts
 }
 

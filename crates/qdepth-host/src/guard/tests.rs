@@ -97,7 +97,7 @@ fn a_swap_file_is_found_by_its_inode() {
     let stat = rustix::fs::stat(machine.root().join("swap file")).unwrap();
     let swaps = "Filename Type\n/swap\\040file file 1 0 -2\n";
     let machine = machine.with_file("/proc/swaps", swaps);
-    let device = crate::sysfs::DeviceNumber::of(stat.st_dev);
+    let device = crate::sysfs::DeviceNumber::from_raw(stat.st_dev);
     let subject = |inode| Subject::File { device, inode, name: "f".to_owned() };
     assert!(in_use::swap(&machine.system, &subject(stat.st_ino)).is_err());
     assert!(in_use::swap(&machine.system, &subject(stat.st_ino + 1)).is_ok());

@@ -8,9 +8,9 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use super::devices::{Act, Devices, ready_again};
 use super::journal::{Entry, Journal};
 use super::setting::Setting;
-use super::word::{Node, Place, Word};
+use super::word::{MountPoint, Node, Word};
 use super::{Action, Condition, Name, Step, Tool, Undo, Watch};
-use crate::held::Found;
+use crate::device_handle::DevicePresence;
 use crate::mounts;
 use crate::refusal::Failure;
 use crate::system::System;
@@ -171,22 +171,22 @@ fn look(system: &System, entry: &Entry) -> Now {
     let is = |there: bool| if there { Now::Ours } else { Now::Nothing };
     match &entry.undo.only_if {
         Condition::Exists(node) => match found(node) {
-            Some(Found::Here { .. }) => Now::Ours,
-            Some(Found::Gone) => Now::Nothing,
-            Some(Found::Strange(why)) => Now::Anothers(why),
+            Some(DevicePresence::Here { .. }) => Now::Ours,
+            Some(DevicePresence::Gone) => Now::Nothing,
+            Some(DevicePresence::Strange(why)) => Now::Anothers(why),
             None => Now::Anothers("the journal does not say which device it is".to_owned()),
         },
         Condition::Place(place) => is(system.exists(place.as_str())),
         Condition::Readable(setting) => is(system.read_setting(setting.path()).is_ok()),
         Condition::Mounted { at, device } => mounted(system, entry, at, found(device)),
         Condition::Group { group, on } => {
-            let devices: Vec<Option<Found>> = on.iter().map(found).collect();
+            let devices: Vec<Option<DevicePresence>> = on.iter().map(found).collect();
             lies_on(system, group, &devices)
         }
         Condition::Succeeds { tool, words } => {
             let strange = words.iter().find_map(|word| match word {
                 Word::Device(node) => match found(node) {
-                    Some(Found::Strange(why)) => Some(why),
+                    Some(DevicePresence::Strange(why)) => Some(why),
                     _ => None,
                 },
                 _ => None,
@@ -206,14 +206,14 @@ fn look(system: &System, entry: &Entry) -> Now {
 }
 
 /// The mount that one sees at a place.
-fn on_top(system: &System, at: &Place) -> Option<mounts::Mount> {
+fn on_top(system: &System, at: &MountPoint) -> Option<mounts::Mount> {
     let all = mounts::own(system);
     all.into_iter().rfind(|mount| mount.mount_point.as_os_str() == at.as_str())
 }
 
 /// A number of the mount that one sees at a place: one that no other mount ever gets since Linux
 /// 6.8 (`STATX_MNT_ID_UNIQUE`), before that one of those that are there.
-fn mount_number(system: &System, at: &Place, top: &mounts::Mount) -> u64 {
+fn mount_number(system: &System, at: &MountPoint, top: &mounts::Mount) -> u64 {
     let unique = StatxFlags::from_bits_retain(0x4000);
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     let asked = system.is_real().then(|| statx(CWD, at.as_str(), flags, unique));
@@ -224,7 +224,7 @@ fn mount_number(system: &System, at: &Place, top: &mounts::Mount) -> u64 {
 }
 
 /// Whether what is mounted there is what was mounted: the same mount of the same device.
-fn mounted(system: &System, entry: &Entry, at: &Place, device: Option<Found>) -> Now {
+fn mounted(system: &System, entry: &Entry, at: &MountPoint, device: Option<DevicePresence>) -> Now {
     let Some(top) = on_top(system, at) else { return Now::Nothing };
     let there = at.as_str();
     let is_other = entry.boot == system.boot()
@@ -233,18 +233,20 @@ fn mounted(system: &System, entry: &Entry, at: &Place, device: Option<Found>) ->
         return Now::Anothers(format!("what is mounted at {there} was mounted by another"));
     }
     match device {
-        Some(Found::Here { name, .. }) if mounts::devices_below(system, &top).contains(&name) => {
+        Some(DevicePresence::Here { name, .. })
+            if mounts::devices_below(system, &top).contains(&name) =>
+        {
             Now::Ours
         }
         // A drive that was pulled leaves its mount behind.
-        Some(Found::Gone) if entry.mount.is_some() => Now::Ours,
-        Some(Found::Strange(why)) => Now::Anothers(why),
+        Some(DevicePresence::Gone) if entry.mount.is_some() => Now::Ours,
+        Some(DevicePresence::Strange(why)) => Now::Anothers(why),
         _ => Now::Anothers(format!("{} is mounted at {there}, by another", top.source)),
     }
 }
 
 /// Whether a volume group is there and lies on none but these devices.
-fn lies_on(system: &System, group: &Name, devices: &[Option<Found>]) -> Now {
+fn lies_on(system: &System, group: &Name, devices: &[Option<DevicePresence>]) -> Now {
     let words = ["--noheadings", "-o", "pv_name", group.as_str()];
     let Ok(output) = system.run(Tool::Vgs.name(), &words) else { return Now::Nothing };
     if output.status != Some(0) {
@@ -252,9 +254,9 @@ fn lies_on(system: &System, group: &Name, devices: &[Option<Found>]) -> Now {
     }
     let ours = |path: &str| {
         let number = system.block_node(path);
-        devices.iter().flatten().any(
-            |found| matches!(found, Found::Here { node, .. } if system.block_node(node) == number),
-        )
+        devices.iter().flatten().any(|found| {
+            matches!(found, DevicePresence::Here { node, .. } if system.block_node(node) == number)
+        })
     };
     let mut others = output.stdout.lines().map(str::trim).filter(|path| !path.is_empty());
     match others.find(|path| !ours(path)) {
@@ -277,7 +279,7 @@ pub(super) fn chosen(text: &str) -> String {
 
 fn act_of<'a>(
     system: &System,
-    devices: &BTreeMap<Node, crate::held::Bound>,
+    devices: &BTreeMap<Node, crate::device_handle::Bound>,
     action: &'a Action,
 ) -> io::Result<Act<'a>> {
     Act::new(action, |tool, node| ready_again(system, devices, tool, node))

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::purge::{Patience, wait_for_sanitize};
 use super::word::{Node, Word};
 use super::{Action, Step, Tool, Watch};
-use crate::held::{Bound, Found, Held};
+use crate::device_handle::{Bound, DeviceHandle, DevicePresence};
 use crate::refusal::Refusal;
 use crate::system::System;
 
@@ -16,7 +16,7 @@ use crate::system::System;
 /// that is not among them.
 #[derive(Debug, Default)]
 pub struct Devices {
-    given: BTreeMap<Node, Held>,
+    given: BTreeMap<Node, DeviceHandle>,
     made: BTreeMap<Node, Bound>,
 }
 
@@ -34,14 +34,14 @@ impl Devices {
     pub fn find(system: &System, nodes: &[Node]) -> Result<Self, Refusal> {
         let mut given = BTreeMap::new();
         for node in nodes {
-            let held = Held::find(system, std::path::Path::new(node.as_str()))?;
-            given.insert(node.clone(), held);
+            let handle = DeviceHandle::find(system, std::path::Path::new(node.as_str()))?;
+            given.insert(node.clone(), handle);
         }
         Ok(Self { given, made: BTreeMap::new() })
     }
 
     /// Those that were given.
-    pub fn given(&self) -> impl Iterator<Item = &Held> {
+    pub fn given(&self) -> impl Iterator<Item = &DeviceHandle> {
         self.given.values()
     }
 
@@ -50,13 +50,13 @@ impl Devices {
     /// # Errors
     /// Where one of them is not what it was any more.
     pub fn keep(&mut self, system: &System) -> Result<(), Refusal> {
-        self.given.values_mut().try_for_each(|held| held.keep(system))
+        self.given.values_mut().try_for_each(|handle| handle.keep(system))
     }
 
     /// How the devices of a step are known again: those that it takes, and those that it makes.
     pub(super) fn bounds(&self, system: &System, step: &Step) -> BTreeMap<Node, Bound> {
         let mut all: BTreeMap<Node, Bound> =
-            self.given.iter().map(|(node, held)| (node.clone(), held.bound(system))).collect();
+            self.given.iter().map(|(node, handle)| (node.clone(), handle.bound(system))).collect();
         all.extend(self.made.clone());
         let below: Vec<Bound> =
             step.destroys().iter().filter_map(|node| all.get(node).cloned()).collect();
@@ -94,7 +94,8 @@ impl Devices {
     pub(super) fn learn(&mut self, system: &System, step: &Step, bounds: &BTreeMap<Node, Bound>) {
         for node in step.makes() {
             let bound = bounds.get(&node).cloned();
-            let bound = bound.filter(|bound| matches!(bound.find(system), Found::Here { .. }));
+            let bound =
+                bound.filter(|bound| matches!(bound.find(system), DevicePresence::Here { .. }));
             self.made.extend(bound.map(|bound| (node, bound)));
         }
     }
@@ -107,9 +108,9 @@ impl Devices {
         tool: Tool,
         node: &Node,
     ) -> io::Result<Ready> {
-        if let Some(held) = self.given.get(node) {
-            let path = held.node(system).map_err(|no| io::Error::other(no.found))?;
-            let exclusive = if tool.claims() { None } else { held.exclusive().map_err(other)? };
+        if let Some(handle) = self.given.get(node) {
+            let path = handle.node(system).map_err(|no| io::Error::other(no.found))?;
+            let exclusive = if tool.claims() { None } else { handle.exclusive().map_err(other)? };
             return Ok(Ready { node: path, held: exclusive });
         }
         if let Some(bound) = self.made.get(node) {
@@ -127,14 +128,14 @@ fn other(no: Refusal) -> io::Error {
     io::Error::other(format!("{}. {}", no.found, no.remedy))
 }
 
-fn ready(found: Found, node: &Node, tool: &Tool) -> io::Result<Ready> {
+fn ready(found: DevicePresence, node: &Node, tool: &Tool) -> io::Result<Ready> {
     match found {
-        Found::Here { node, .. } => Ok(Ready { node, held: None }),
-        Found::Gone => {
+        DevicePresence::Here { node, .. } => Ok(Ready { node, held: None }),
+        DevicePresence::Gone => {
             let (node, tool) = (node.as_str(), tool.name());
             Err(io::Error::other(format!("{node} is not there for {tool}")))
         }
-        Found::Strange(why) => Err(io::Error::other(why)),
+        DevicePresence::Strange(why) => Err(io::Error::other(why)),
     }
 }
 
@@ -146,7 +147,12 @@ pub(super) fn ready_again(
     node: &Node,
 ) -> io::Result<Ready> {
     let found = bounds.get(node).map_or_else(
-        || Found::Strange(format!("the journal does not say which device {} is", node.as_str())),
+        || {
+            DevicePresence::Strange(format!(
+                "the journal does not say which device {} is",
+                node.as_str()
+            ))
+        },
         |bound| bound.find(system),
     );
     ready(found, node, &tool)
@@ -199,7 +205,7 @@ impl<'a> Act<'a> {
 
     /// Runs it.
     pub(super) fn run(&self, system: &System, watch: Watch<'_>) -> io::Result<()> {
-        let path = |place: &super::Place| system.path(place.as_str());
+        let path = |mount_point: &super::MountPoint| system.path(mount_point.as_str());
         match self.action {
             Action::Set(setting) => {
                 system.switch("set");
@@ -209,8 +215,8 @@ impl<'a> Act<'a> {
                 let device = self.words.first().map_or("", String::as_str);
                 wait_for_sanitize(system, device, Patience::REAL, watch)
             }
-            Action::MakeDirectory(place) => make_directory(&path(place)),
-            Action::RemoveDirectory(place) => remove_directory(&path(place)),
+            Action::MakeDirectory(mount_point) => make_directory(&path(mount_point)),
+            Action::RemoveDirectory(mount_point) => remove_directory(&path(mount_point)),
             Action::Run { tool, .. } => {
                 system.switch(tool.name());
                 let output =

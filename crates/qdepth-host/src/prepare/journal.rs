@@ -14,7 +14,7 @@ use qdepth_files::{FileError, How, Kept, Trust, limit};
 use serde::{Deserialize, Serialize};
 
 use super::{Node, Undo};
-use crate::held::Bound;
+use crate::device_handle::Bound;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 
 /// Where it is kept.

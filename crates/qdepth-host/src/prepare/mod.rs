@@ -25,7 +25,7 @@ pub use step::{
 };
 pub(crate) use tune::misplaced_interrupts;
 pub use tune::tuning;
-pub use word::{Name, Node, Place, Text, Word};
+pub use word::{MountPoint, Name, Node, Text, Word};
 
 use serde::{Deserialize, Serialize};
 
@@ -121,9 +121,9 @@ pub enum Action {
         device: Node,
     },
     /// Makes a directory.
-    MakeDirectory(Place),
+    MakeDirectory(MountPoint),
     /// Removes an empty directory.
-    RemoveDirectory(Place),
+    RemoveDirectory(MountPoint),
 }
 
 /// When an action of the way back has something to do.
@@ -133,11 +133,11 @@ pub enum Condition {
     /// A device is there.
     Exists(Node),
     /// A directory is there.
-    Place(Place),
+    Place(MountPoint),
     /// This device is mounted there.
     Mounted {
         /// Where.
-        at: Place,
+        at: MountPoint,
         /// What.
         device: Node,
     },

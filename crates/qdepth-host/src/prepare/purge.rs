@@ -18,7 +18,8 @@ use crate::system::System;
 
 /// OACS, bit 1: Format NVM is supported (5.17.2.1).
 const CAN_FORMAT: u64 = 1 << 1;
-/// OACS, bit 3: namespaces are managed, so that some may be there and attached to nobody (5.17.2.1).
+/// OACS, bit 3: namespaces are managed, so that some may be there and attached to nobody
+/// (5.17.2.1).
 const MANAGES_NAMESPACES: u64 = 1 << 3;
 /// FNA, bit 0: a format of one namespace is one of all. Bit 1: a secure erase is (5.17.2.1).
 const ERASES_ALL: u64 = 0b11;
@@ -57,7 +58,7 @@ const INSTEAD: &str = "`method = \"discard\"` or `method = \"overwrite\"`";
 
 fn can_format(system: &System, device: &str) -> Result<(), Refusal> {
     let name = namespace(system, device, "format")?;
-    let says = Abilities::of(system, device)?;
+    let says = Abilities::query(system, device)?;
     if says.oacs & CAN_FORMAT == 0 {
         return Err(refused(
             format!(
@@ -76,7 +77,7 @@ fn can_format(system: &System, device: &str) -> Result<(), Refusal> {
 
 fn can_sanitize(system: &System, device: &str) -> Result<(), Refusal> {
     let name = namespace(system, device, "sanitize")?;
-    let says = Abilities::of(system, device)?;
+    let says = Abilities::query(system, device)?;
     if says.sanicap & CAN_BLOCK_ERASE == 0 {
         let others: Vec<&str> =
             SANITIZES_BY.iter().filter(|(bit, _)| says.sanicap & bit != 0).map(|by| by.1).collect();
@@ -97,7 +98,7 @@ fn can_sanitize(system: &System, device: &str) -> Result<(), Refusal> {
     }
     // Sanitize is a command to the whole NVM subsystem (5.24).
     is_alone(system, device, &name, &says, "a sanitize erases all of the drive")?;
-    match Sanitized::look(system, device) {
+    match Sanitized::read(system, device) {
         Ok(Sanitized::Working { .. }) => Err(refused(
             format!("{device} is being sanitized already"),
             format!("Wait until `nvme sanitize-log {device}` says that it completed"),
@@ -149,7 +150,7 @@ struct Abilities {
 }
 
 impl Abilities {
-    fn of(system: &System, device: &str) -> Result<Self, Refusal> {
+    fn query(system: &System, device: &str) -> Result<Self, Refusal> {
         let cannot = |why: String| {
             refused(
                 format!("{device} could not be asked which of its own commands erase it: {why}"),
@@ -212,7 +213,8 @@ fn is_alone(
     ))
 }
 
-/// What became of the most recent sanitize: SSTAT, bits 2:0, of the Sanitize Status log (5.16.1.25).
+/// What became of the most recent sanitize: SSTAT, bits 2:0, of the Sanitize Status log
+/// (5.16.1.25).
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sanitized {
     /// 0: there was none.
@@ -232,13 +234,13 @@ enum Sanitized {
 
 impl Sanitized {
     /// Reads the log.
-    fn look(system: &System, device: &str) -> Result<Self, String> {
-        Self::of(&told(system, &["sanitize-log", device, "-o", "json"])?)
+    fn read(system: &System, device: &str) -> Result<Self, String> {
+        Self::from_document(&told(system, &["sanitize-log", device, "-o", "json"])?)
     }
 
     /// Of nvme-cli's document: one object, named as the device, whose `sstat.status` is a text as
     /// `(2) Sanitize in Progress.`
-    fn of(document: &Value) -> Result<Self, String> {
+    fn from_document(document: &Value) -> Result<Self, String> {
         let logs = document.as_object().into_iter().flat_map(serde_json::Map::values);
         let log = logs
             .into_iter()
@@ -266,32 +268,32 @@ impl Sanitized {
 /// How often a drive is asked, and how long it is waited for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// Between two looks.
+    /// Between two polls.
     pub(super) pause: Duration,
-    /// How many looks.
-    pub(super) looks: u32,
-    /// A person is told how far it is at the first look and then at each of this many.
+    /// How many polls.
+    pub(super) polls: u32,
+    /// A person is told how far it is at the first poll and then at each of this many.
     pub(super) tell_each: u32,
 }
 
 impl Patience {
     /// Four hours, as any command of a preparation has; a line a minute.
     pub(super) const REAL: Self =
-        Self { pause: Duration::from_secs(2), looks: 4 * 3600 / 2, tell_each: 30 };
+        Self { pause: Duration::from_secs(2), polls: 4 * 3600 / 2, tell_each: 30 };
 }
 
 /// Who is told how far a step is, and says when to stop waiting.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// Tells a person.
-    pub say: &'a dyn Fn(&str),
+    pub print_line: &'a dyn Fn(&str),
     /// Whether the wait is to end.
     pub stop: &'a dyn Fn() -> bool,
 }
 
 impl Watch<'_> {
     /// Nobody.
-    pub const NOBODY: Watch<'static> = Watch { say: &|_| {}, stop: &|| false };
+    pub const NOBODY: Watch<'static> = Watch { print_line: &|_| {}, stop: &|| false };
 }
 
 impl std::fmt::Debug for Watch<'_> {
@@ -313,8 +315,8 @@ pub(super) fn wait_for_sanitize(
     watch: Watch<'_>,
 ) -> io::Result<()> {
     let log = format!("`nvme sanitize-log {device}`");
-    for look in 0..patience.looks {
-        let seen = Sanitized::look(system, device).map_err(|why| {
+    for poll in 0..patience.polls {
+        let seen = Sanitized::read(system, device).map_err(|why| {
             io::Error::other(format!("{why}. Ask {log} whether the sanitize goes on"))
         })?;
         match seen {
@@ -329,11 +331,11 @@ pub(super) fn wait_for_sanitize(
                     "{device} took the command and says that it was never sanitized (SSTAT 0): look at {log}, and purge it in another way"
                 )));
             }
-            Sanitized::Working { progress, estimate } if look % patience.tell_each == 0 => {
+            Sanitized::Working { progress, estimate } if poll % patience.tell_each == 0 => {
                 let percent = progress.min(65536) * 100 / 65536;
                 let whole = estimate
                     .map_or_else(String::new, |s| format!(", {s} s in all as it estimates"));
-                (watch.say)(&format!("sanitize   {device}: {percent} %{whole}"));
+                (watch.print_line)(&format!("sanitize   {device}: {percent} %{whole}"));
             }
             Sanitized::Working { .. } => {}
         }
@@ -349,7 +351,7 @@ pub(super) fn wait_for_sanitize(
         io::ErrorKind::TimedOut,
         format!(
             "{device} did not complete the sanitize within {} s and goes on: begin again when {log} says that it completed",
-            patience.pause.as_secs() * u64::from(patience.looks)
+            patience.pause.as_secs() * u64::from(patience.polls)
         ),
     ))
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::options::{self, Kind, Metadata, MountOptions};
 use super::setting::Setting;
-use super::word::{Name, Node, Place, Text, Word};
+use super::word::{MountPoint, Name, Node, Text, Word};
 use super::{Action, Condition, Tool, Undo};
 
 /// How a drive is brought back to fresh.
@@ -72,7 +72,7 @@ pub enum Step {
     /// A mount.
     Mount {
         /// Where; the directory is made if it is missing.
-        at: Place,
+        at: MountPoint,
         /// From what.
         device: Node,
         /// Options, as `noatime`.

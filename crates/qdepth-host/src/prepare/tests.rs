@@ -16,7 +16,7 @@ members = [\"/dev/nvme0n1\", \"/dev/nvme1n1\"]\n\
 [[prepare]]\nstep = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/md0\"\noptions = \"noatime\"\n";
 
 /// A step from its keys.
-fn one(keys: &str) -> Step {
+fn read_step(keys: &str) -> Step {
     read(&format!("[[prepare]]\n{keys}")).unwrap().remove(0)
 }
 
@@ -68,7 +68,7 @@ fn a_preparation_says_what_it_would_run() {
 fn an_imsm_array_lies_in_a_container() {
     let text = "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\n\
                 members = [\"/dev/a\", \"/dev/b\"]\nmetadata = \"imsm\"";
-    let step = one(text);
+    let step = read_step(text);
     assert_eq!(
         lines(&step),
         [
@@ -198,7 +198,7 @@ fn a_setting_that_shows_no_value_is_left() {
     std::fs::write(machine.system.path(path), [0xff, 0xfe, 0x1b]).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
-    let step = one(&format!("step = \"setting\"\npath = \"{path}\"\nvalue = \"none\""));
+    let step = read_step(&format!("step = \"setting\"\npath = \"{path}\"\nvalue = \"none\""));
     let failed =
         apply(&machine.system, &step, &mut Devices::default(), &mut journal, Watch::NOBODY)
             .unwrap_err();
@@ -417,7 +417,8 @@ fn each_queue_gets_what_its_drive_can() {
         .attribute("sda", "queue/nr_requests", "64\n")
         .attribute("sda", "queue/io_poll", "0\n");
     assert_eq!(told(&disk, "sda"), ["requests in the queue of sda: 64 → 512"]);
-    // Without a scheduler there are as many as the drive has tags. Whether it can be polled is the kernel's to say.
+    // Without a scheduler there are as many as the drive has tags. Whether it can be polled is the
+    // kernel's to say.
     let nvme = |poll_queues: &str| {
         FakeMachine::new()
             .disk("nvme0n1", "259:0")
@@ -505,7 +506,7 @@ fn steps_without_a_way_back_leave_nothing_open() {
     let machine = machine().with_output("blkdiscard", 0, "");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("undo.jsonl");
-    let purge = one("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
+    let purge = read_step("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
     let mut journal = Journal::open(&path).unwrap();
     apply(&machine.system, &purge, &mut given(&machine, &purge), &mut journal, Watch::NOBODY)
         .unwrap();
@@ -563,7 +564,7 @@ fn a_command_that_fails_stays_in_the_journal() {
     let machine = machine().with_output("mdadm", 0, "").with_output("wipefs", 1, "denied");
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
-    let file_system = one("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
+    let file_system = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
     let failed = apply(
         &machine.system,
         &file_system,
@@ -590,7 +591,7 @@ fn what_is_there_already_is_not_made_nor_taken_back() {
         format!("step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\nmembers = {members}"),
         format!("step = \"volume\"\ngroup = \"g\"\nname = \"v\"\ndevices = {members}"),
     ] {
-        let step = one(&keys);
+        let step = read_step(&keys);
         let mut journal = Journal::open(&path).unwrap();
         let mut devices = given(&machine, &step);
         let failed = apply(&machine.system, &step, &mut devices, &mut journal, Watch::NOBODY);
@@ -606,7 +607,7 @@ fn no_program_gets_a_device_that_no_guard_was_asked_about() {
     let machine = machine().with_output("blkdiscard", 0, "");
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
-    let purge = one("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
+    let purge = read_step("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
     let mut none = Devices::default();
     let failed = apply(&machine.system, &purge, &mut none, &mut journal, Watch::NOBODY);
     assert!(failed.unwrap_err().to_string().contains("neither consented to nor made"));
@@ -634,7 +635,7 @@ fn machine_of(diskseq: &str) -> FakeMachine {
 /// Hole 8: what is taken back is what was done, or nothing.
 #[test]
 fn another_device_in_its_place_is_left() {
-    let step = one("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
+    let step = read_step("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
     let undone = |change: &dyn Fn(&FakeMachine)| {
         let machine = machine_of("7");
         let folder = tempfile::tempdir().unwrap();

@@ -151,22 +151,22 @@ impl TryFrom<String> for Node {
 /// A directory where something is mounted: a whole path, in no place of the system.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Place(String);
+pub struct MountPoint(String);
 
-impl Place {
+impl MountPoint {
     /// The path.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl From<Place> for String {
-    fn from(place: Place) -> Self {
+impl From<MountPoint> for String {
+    fn from(place: MountPoint) -> Self {
         place.0
     }
 }
 
-impl TryFrom<String> for Place {
+impl TryFrom<String> for MountPoint {
     type Error = String;
     fn try_from(path: String) -> Result<Self, String> {
         let part = |part: &str| {
@@ -192,7 +192,7 @@ pub enum Word {
     /// A device.
     Device(Node),
     /// A mount point.
-    Place(Place),
+    Place(MountPoint),
 }
 
 impl Word {
@@ -224,8 +224,8 @@ impl From<&Node> for Word {
     }
 }
 
-impl From<&Place> for Word {
-    fn from(place: &Place) -> Self {
+impl From<&MountPoint> for Word {
+    fn from(place: &MountPoint) -> Self {
         Self::Place(place.clone())
     }
 }

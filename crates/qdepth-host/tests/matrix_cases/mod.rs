@@ -23,7 +23,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    fn of(target: PathBuf) -> Result<Self, String> {
+    fn new(target: PathBuf) -> Result<Self, String> {
         Ok(Self { bytes: Some(target.clone()), target, consent: true })
     }
 }
@@ -99,15 +99,15 @@ pub(crate) const CASES: &[Case] = &[
     case("one byte at the end", Guard::G7Contents, &[], |b| magic(b, &[(64 * MIB - 1, b"x")])),
     case("data in the middle", Guard::G7Contents, &[], data_in_the_middle),
     case("device without consent", Guard::G9Consent, &[], |b| {
-        Ok(Prepared { consent: false, ..Prepared::of(b.device(64 * MIB))? })
+        Ok(Prepared { consent: false, ..Prepared::new(b.device(64 * MIB))? })
     }),
     case("read-only device", Guard::G2Exclusive, &["blockdev"], read_only_device),
-    case("device too small", Guard::G13Bounds, &[], |b| Prepared::of(b.device(MIB))),
+    case("device too small", Guard::G13Bounds, &[], |b| Prepared::new(b.device(MIB))),
     case("device held by another program", Guard::G2Exclusive, &["python3"], held_device),
     case("device open for writing elsewhere", Guard::G2Exclusive, &["python3"], |b| {
         let device = b.device(64 * MIB);
         opened(b, &device)?;
-        Prepared::of(device)
+        Prepared::new(device)
     }),
     case("own file open for writing elsewhere", Guard::G2Exclusive, &["python3"], |b| {
         let prepared = own_file(b, false)?;
@@ -118,7 +118,7 @@ pub(crate) const CASES: &[Case] = &[
     case("file of somebody else", Guard::G8Ownership, &[], |b| {
         let path = b.fresh("thesis");
         fs::write(&path, vec![7; 8192]).unwrap();
-        Prepared::of(path)
+        Prepared::new(path)
     }),
     case("file with a broken label", Guard::G8Ownership, &[], |b| own_file(b, true)),
     case("file locked by flock", Guard::G2Exclusive, &["python3"], |b| {
@@ -132,10 +132,10 @@ pub(crate) const CASES: &[Case] = &[
         locked_file(b, "fcntl.fcntl(f, 37, struct.pack('hhqqi4x', 0, 0, 100, 1, 0))")
     }),
     case("file of the system", Guard::G14Place, &[], |_| {
-        Prepared::of(PathBuf::from("/etc/os-release").canonicalize().map_err(|e| e.to_string())?)
+        Prepared::new(PathBuf::from("/etc/os-release").canonicalize().map_err(|e| e.to_string())?)
     }),
     case("directory", Guard::G1Resolve, &[], |b| {
-        Ok(Prepared { bytes: None, ..Prepared::of(b.results.path().to_owned())? })
+        Ok(Prepared { bytes: None, ..Prepared::new(b.results.path().to_owned())? })
     }),
 ];
 
@@ -158,13 +158,13 @@ fn results_disk(bench: &Bench) -> Result<Prepared, String> {
     let results = bench.results.path().display();
     sh(&format!("mount -o ro {} {results} && sync", device.display()))?;
     bench.later(format!("umount {results}"));
-    Prepared::of(device)
+    Prepared::new(device)
 }
 
 fn made(bench: &Bench, tool: &str, mib: u64) -> Result<Prepared, String> {
     let device = bench.device(mib * MIB);
     sh(&format!("{tool} {} >/dev/null", device.display()))?;
-    Prepared::of(device)
+    Prepared::new(device)
 }
 
 fn mounted(bench: &Bench, tool: &str, mib: u64) -> Result<Prepared, String> {
@@ -178,7 +178,7 @@ fn mounted_partition(bench: &Bench, give_whole: bool) -> Result<Prepared, String
     let (first, _) = bench.partition(&device);
     sh(&format!("mkfs.ext4 -q {}", first.display()))?;
     bench.mount(&first);
-    Prepared::of(if give_whole { device } else { first })
+    Prepared::new(if give_whole { device } else { first })
 }
 
 fn second_btrfs_member(bench: &Bench) -> Result<Prepared, String> {
@@ -186,7 +186,7 @@ fn second_btrfs_member(bench: &Bench) -> Result<Prepared, String> {
     sh(&format!("mkfs.btrfs -q {} {}", first.display(), second.display()))?;
     sh("btrfs device scan >/dev/null")?;
     bench.mount(&first);
-    Prepared::of(second)
+    Prepared::new(second)
 }
 
 /// Runs a shell line beside the case until the bench is undone.
@@ -242,14 +242,14 @@ fn swap_on(bench: &Bench, path: &Path) -> Result<(), String> {
 fn swap_device(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     swap_on(bench, &device)?;
-    Prepared::of(device)
+    Prepared::new(device)
 }
 
 fn swap_partition(bench: &Bench, give_whole: bool) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     let (first, _) = bench.partition(&device);
     swap_on(bench, &first)?;
-    Prepared::of(if give_whole { device } else { first })
+    Prepared::new(if give_whole { device } else { first })
 }
 
 fn swap_file(bench: &Bench) -> Result<Prepared, String> {
@@ -257,7 +257,7 @@ fn swap_file(bench: &Bench) -> Result<Prepared, String> {
     fs::write(&path, vec![0; 16 << 20]).unwrap();
     sh(&format!("chmod 600 {}", path.display()))?;
     swap_on(bench, &path)?;
-    Prepared::of(path)
+    Prepared::new(path)
 }
 
 fn loop_file(bench: &Bench) -> Result<Prepared, String> {
@@ -273,14 +273,14 @@ fn loop_on_loop(bench: &Bench, remove_node: bool) -> Result<Prepared, String> {
     sh(&format!("mknod {} b {} {}", node.display(), number.major, number.minor))?;
     bench.attach(if remove_node { &node } else { &device });
     fs::remove_file(&node).unwrap();
-    Prepared::of(device)
+    Prepared::new(device)
 }
 
 fn loop_on_part(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     let (first, _) = bench.partition(&device);
     bench.attach(&first);
-    Prepared::of(device)
+    Prepared::new(device)
 }
 
 fn luks(bench: &Bench) -> Result<Prepared, String> {
@@ -291,14 +291,14 @@ fn luks(bench: &Bench) -> Result<Prepared, String> {
         "cryptsetup luksFormat -q --type luks1 --pbkdf-force-iterations 1000 {header} {}",
         key.display()
     ))?;
-    Prepared::of(bench.attach(&image))
+    Prepared::new(bench.attach(&image))
 }
 
 fn lvm(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     let config = "devices{use_devicesfile=0} global{event_activation=0} backup{backup=0 archive=0}";
     sh(&format!("pvcreate -qq -y --config '{config}' {} >/dev/null", device.display()))?;
-    Prepared::of(device)
+    Prepared::new(device)
 }
 
 /// A device of 64 MiB with these bytes at these places.
@@ -308,7 +308,7 @@ fn magic(bench: &Bench, parts: &[(u64, &[u8])]) -> Result<Prepared, String> {
     for (offset, bytes) in parts {
         file.write_all_at(bytes, *offset).unwrap();
     }
-    Prepared::of(bench.attach(&image))
+    Prepared::new(bench.attach(&image))
 }
 
 /// A version-1 superblock of an array, with the checksum that probers demand: the sum of its words.
@@ -337,21 +337,21 @@ fn backup_gpt(bench: &Bench) -> Result<Prepared, String> {
     sh(&format!("sgdisk -n 1:0:0 {} >/dev/null", image.display()))?;
     let file = File::options().write(true).open(&image).unwrap();
     file.write_all_at(&vec![0; 1 << 20], 0).unwrap();
-    Prepared::of(bench.attach(&image))
+    Prepared::new(bench.attach(&image))
 }
 
 fn data_in_the_middle(bench: &Bench) -> Result<Prepared, String> {
     let image = bench.image(64 * MIB);
     let file = File::options().write(true).open(&image).unwrap();
     file.write_all_at(&vec![1; 32 << 20], 16 * MIB).unwrap();
-    Prepared::of(bench.attach(&image))
+    Prepared::new(bench.attach(&image))
 }
 
 fn read_only_device(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     sh(&format!("blockdev --setro {}", device.display()))?;
     bench.later(format!("blockdev --setrw {}", device.display()));
-    Prepared::of(device)
+    Prepared::new(device)
 }
 
 fn python(bench: &Bench, path: &Path, lock: &str) -> Result<(), String> {
@@ -382,7 +382,7 @@ fn opened(bench: &Bench, path: &Path) -> Result<(), String> {
 fn held_device(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     python(bench, &device, "pass")?;
-    Prepared::of(device)
+    Prepared::new(device)
 }
 
 fn locked_file(bench: &Bench, lock: &str) -> Result<Prepared, String> {
@@ -417,5 +417,5 @@ fn own_file(bench: &Bench, break_label: bool) -> Result<Prepared, String> {
         let file = File::options().write(true).open(&path).unwrap();
         file.write_all_at(b"\x01", size + 100).unwrap();
     }
-    Prepared::of(path)
+    Prepared::new(path)
 }

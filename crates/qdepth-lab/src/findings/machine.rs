@@ -1,8 +1,8 @@
-//! What the witnesses saw, weighed: doubts about a point that come from the machine around it.
+//! What the monitors saw, weighed: doubts about a point that come from the machine around it.
 
 use qdepth_measure::{Code, Finding, Severity};
 
-use crate::witnesses::Seen;
+use crate::monitors::Seen;
 
 /// Steal: remark, invalid (docs/method/thresholds.md).
 const STEAL: (f64, f64) = (0.005, 0.02);
@@ -14,9 +14,9 @@ const PRESSURE: (f64, f64) = (0.1, 0.02);
 /// Change of the CPUs' mean frequency that is a remark (docs/method/thresholds.md).
 const FREQUENCY: f64 = 0.05;
 /// Kelvins below a drive's warning limit from which on it is a remark (docs/method/thresholds.md).
-const NEAR: f64 = 5.0;
+const HEAT_MARGIN_KELVIN: f64 = 5.0;
 
-/// Every doubt that the witnesses raise.
+/// Every doubt that the monitors raise.
 pub(crate) fn of_machine(seen: &Seen) -> Vec<Finding> {
     let mut findings = machine(seen);
     findings.extend(load(seen));
@@ -31,7 +31,7 @@ fn machine(seen: &Seen) -> Vec<Finding> {
     let mut weigh = |code, value: f64, name: &str, (remark, invalid): (f64, f64)| {
         let severity = if value > invalid { Severity::Invalid } else { Severity::Remark };
         if value > remark {
-            findings.push(Finding::of(code, severity).value(name, value));
+            findings.push(Finding::new(code, severity).value(name, value));
         }
     };
     weigh(Code::Steal, seen.steal.unwrap_or(0.0), "share", STEAL);
@@ -43,9 +43,9 @@ fn machine(seen: &Seen) -> Vec<Finding> {
     } else {
         weigh(Code::ClockDrift, seen.clocks.drift, "drift", DRIFT);
     }
-    for (witness, why) in &seen.missing {
+    for (monitor, why) in &seen.missing {
         findings.push(
-            Finding::remark(Code::WitnessMissing).label("witness", *witness).label("why", why),
+            Finding::remark(Code::MonitorMissing).label("monitor", *monitor).label("why", why),
         );
     }
     findings
@@ -82,7 +82,7 @@ fn heat(seen: &Seen) -> Vec<Finding> {
         );
     }
     if let Some((device, celsius, limit)) = &seen.disturbances.hottest
-        && *celsius >= limit - NEAR
+        && *celsius >= limit - HEAT_MARGIN_KELVIN
     {
         findings.push(
             Finding::remark(Code::Throttled)
@@ -112,7 +112,7 @@ fn health(seen: &Seen) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use qdepth_host::witness::{Disagreement, Disturbances};
+    use qdepth_host::monitor::{Disagreement, Disturbances};
 
     use super::*;
 
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(found(&stolen(0.01)), [(Code::Steal, Severity::Remark)]);
         assert_eq!(found(&stolen(0.03)), [(Code::Steal, Severity::Invalid)]);
         let blind = Seen { missing: vec![("counters", "gone".into())], ..Seen::default() };
-        assert_eq!(found(&blind), [(Code::WitnessMissing, Severity::Remark)]);
+        assert_eq!(found(&blind), [(Code::MonitorMissing, Severity::Remark)]);
     }
 
     #[test]

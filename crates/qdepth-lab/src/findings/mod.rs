@@ -1,8 +1,9 @@
-//! Every doubt of a run is raised here: laws and limits of a point, of the machine around it, and of the
-//! run as a whole. `qdepth_measure::Code` is the table of what there is; words are the report's.
+//! Every doubt of a run is raised here: laws and limits of a point, of the machine around it, and
+//! of the run as a whole. `qdepth_measure::Code` is the table of what there is; words are the
+//! report's.
 //!
-//! Not here are what another program measured (`qdepth-foreign`, on import) and what is damaged in a
-//! logbook (`qdepth-logbook`, on reading), of which no lab knows.
+//! Not here are what another program measured (`qdepth-foreign`, on import) and what is damaged in
+//! a logbook (`qdepth-logbook`, on reading), of which no lab knows.
 
 mod laws;
 mod machine;

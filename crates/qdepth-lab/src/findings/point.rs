@@ -120,7 +120,7 @@ fn errors(directions: &[DirectionOutcome; 4]) -> String {
 
 /// What its figures do not bear.
 pub(super) fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
-    let summary = PointSummary::of(record);
+    let summary = PointSummary::from_point(record);
     let mut findings = Vec::new();
     if summary.io_per_s.interval.is_none() && !measured.outcome.interrupted {
         findings.push(
@@ -163,7 +163,7 @@ pub(super) fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Findi
 /// The finding of a point whose rate, with all of its interval, is below what was expected: below
 /// what the medium's own error allows where that is known, else clearly.
 pub(super) fn below_expected(expected: &ExpectedRecord, point: &PointRecord) -> Option<Finding> {
-    let rate = PointSummary::of(point).io_per_s;
+    let rate = PointSummary::from_point(point).io_per_s;
     let highest = rate.interval.map_or(rate.value, |(_, high)| high);
     let share = expected.share_reached(rate.value)?;
     let is_below = match expected.below_io_per_s {

@@ -45,7 +45,7 @@ pub(crate) fn of_run(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
             findings.push(
                 Finding::invalid(Code::UnwrittenRead)
                     .value("unwritten_share", share)
-                    .label("target", target.spelling.display().to_string()),
+                    .label("target", target.expression.display().to_string()),
             );
         }
     }
@@ -88,7 +88,7 @@ pub(crate) fn not_steady(
         return None;
     }
     let finding = Finding::remark(Code::NotSteady)
-        .label("target", target.spelling.display().to_string())
+        .label("target", target.expression.display().to_string())
         .label("course", verdict.course.as_str())
         .label("rule", rule.as_str())
         .value("rounds", rounds.count() as f64)
@@ -110,8 +110,8 @@ pub(crate) fn not_steady(
     })
 }
 
-/// The least area that a shipped plan of this name asks for, in bytes; of any other plan the standard
-/// one. What a plan's own design raises on every run says nothing of a run.
+/// The least area that a shipped plan of this name asks for, in bytes; of any other plan the
+/// standard one. What a plan's own design raises on every run says nothing of a run.
 fn asked_area(plan: &str) -> u64 {
     let standard = STANDARD_AREA.0;
     let Some(file) = shipped_plan_text(plan).and_then(|text| text.parse::<PlanFile>().ok()) else {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 use qdepth_record::{
     CertificateRecord, ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord,
-    IntervalRecord, KernelCounts, Observation, PointRecord, ProofOutcome, ProofRecord, RunRecord,
-    RunState, StatedLatency, TargetKind, TargetRecord, VariantRecord, WitnessRecord,
+    IntervalRecord, KernelCounts, MonitorRecord, Observation, PointRecord, ProofOutcome,
+    ProofRecord, RunRecord, RunState, StatedLatency, TargetKind, TargetRecord, VariantRecord,
 };
 
 pub(crate) fn histogram(values: &[u64]) -> LatencyHistogram {
@@ -28,7 +28,7 @@ fn fact(key: &str, value: Result<&str, &str>) -> Observation {
 pub(crate) fn target(index: u32, name: &str, kind: TargetKind) -> TargetRecord {
     TargetRecord {
         index,
-        spelling: format!("/mnt/{name}"),
+        expression: format!("/mnt/{name}"),
         name: name.into(),
         kind,
         area_bytes: 32 << 30,
@@ -100,8 +100,8 @@ fn direction(seed: u64, open_loop: bool) -> DirectionRecord {
     }
 }
 
-fn witness(name: &str, value: f64) -> WitnessRecord {
-    WitnessRecord { at_ns: 1_000_000_001, name: name.to_owned(), value }
+fn monitor(name: &str, value: f64) -> MonitorRecord {
+    MonitorRecord { at_ns: 1_000_000_001, name: name.to_owned(), value }
 }
 
 pub(crate) fn point(index: u32) -> PointRecord {
@@ -129,7 +129,7 @@ pub(crate) fn point(index: u32) -> PointRecord {
         duration_ns: 3_000_000_000,
         ended_by: EndedBy::Precision,
         tolerance: Some(0.02),
-        looks: 4,
+        interim_checks: 4,
         reads: direction(1, true),
         writes: direction(2, false),
         syncs: direction(3, true),
@@ -146,7 +146,7 @@ pub(crate) fn point(index: u32) -> PointRecord {
         cpu_system_ns: 16,
         kernel: Some(KernelCounts { reads: 1, read_bytes: 2, writes: 3, written_bytes: 4 }),
         intervals: (0..30).map(interval).collect(),
-        witnesses: vec![witness("cpu steal_share", 0.25), witness("nvme0n1 celsius", 41.0)],
+        monitors: vec![monitor("cpu steal_share", 0.25), monitor("nvme0n1 celsius", 41.0)],
         findings: vec![
             Finding::invalid(Code::Hung).value("abandoned", 13.0).value("ratio", f64::INFINITY),
             Finding::remark(Code::Buffered).label("why", "日本語 \"quoted\""),
@@ -173,7 +173,10 @@ pub(crate) fn trimming(index: u32) -> PointRecord {
 }
 
 /// Takes back what the schema of trims added.
-pub(crate) const BEFORE_TRIMS: &str = "DROP TABLE trim_error; DROP TABLE trim;
+pub(crate) const BEFORE_TRIMS: &str = "ALTER TABLE target RENAME COLUMN expression TO spelling;
+    ALTER TABLE point RENAME COLUMN interim_checks TO looks;
+    DROP TRIGGER monitor_is_final; ALTER TABLE monitor RENAME TO witness;
+    DROP TABLE trim_error; DROP TABLE trim;
     ALTER TABLE interval DROP COLUMN trims; ALTER TABLE interval DROP COLUMN trimmed_bytes;
     ALTER TABLE interval DROP COLUMN trim_service_time; ALTER TABLE point DROP COLUMN trim_share;";
 
@@ -265,7 +268,7 @@ prop_compose! {
             duration_ns: whole[1],
             ended_by: EndedBy::ALL[(whole[1] % 5) as usize],
             tolerance: flags[1].then_some(reals[1]),
-            looks: loads.1,
+            interim_checks: loads.1,
             issued: whole[2],
             completed_outside: whole[3],
             failed_outside: whole[4],
@@ -294,7 +297,7 @@ prop_compose! {
                     false => Default::default(),
                 },
             }],
-            witnesses: vec![witness("cpu steal_share", reals[4])],
+            monitors: vec![monitor("cpu steal_share", reals[4])],
             findings: vec![Finding { values: figures, labels, ..Finding::remark(code) }],
             reads,
             writes,

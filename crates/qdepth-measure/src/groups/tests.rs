@@ -161,7 +161,7 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
 
 #[test]
 fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
-    const LOOKS: [usize; 5] = [6, 9, 14, 20, 30];
+    const INTERIM_CHECKS: [usize; 5] = [6, 9, 14, 20, 30];
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS / 2);
     let mut draw = Draw(13);
@@ -169,14 +169,14 @@ fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
     for _ in 0..campaigns {
         let noise = |draw: &mut Draw| 1000.0 * (0.015 * draw.normal()).exp();
         let mut all = vec![[Vec::new(), Vec::new()]; POINTS];
-        for (look, runs) in LOOKS.into_iter().enumerate() {
+        for (check, runs) in INTERIM_CHECKS.into_iter().enumerate() {
             for side in all.iter_mut().flatten() {
                 side.resize_with(runs, || noise(&mut draw));
             }
             let ratios: Vec<_> = all.iter().map(|[a, b]| ratio(a, b, None)).collect();
-            let said = verdicts(&ratios, 0.02, LOOKS.len() as u32);
+            let said = verdicts(&ratios, 0.02, INTERIM_CHECKS.len() as u32);
             let open = said.iter().any(|verdict| matches!(verdict, Verdict::CannotTell { .. }));
-            if !open || look + 1 == LOOKS.len() {
+            if !open || check + 1 == INTERIM_CHECKS.len() {
                 blocks += runs;
                 let wrong = |said: &&Verdict| matches!(said, Verdict::Higher | Verdict::Lower);
                 alarms += u32::from(said.iter().any(|said| wrong(&said)));
@@ -200,12 +200,12 @@ fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
 fn one_run_a_side_tells_nothing_without_a_history() {
     assert_eq!(ratio(&[100.0], &[150.0], None), None);
     assert_eq!(verdicts(&[None], 0.02, 1), [Verdict::CannotTell { more: None }]);
-    let history = Spread::of(&[100.0, 101.0, 99.0, 100.5, 99.5]).unwrap();
+    let history = Spread::from_figures(&[100.0, 101.0, 99.0, 100.5, 99.5]).unwrap();
     let known = ratio(&[100.0], &[150.0], Some(history));
     assert_eq!(verdicts(&[known], 0.02, 1), [Verdict::Higher]);
     let near = ratio(&[100.0], &[100.9], Some(history)).unwrap();
     assert!(near.low < 1.0 && near.high > 1.0, "{near:?}");
-    assert_eq!(Spread::of(&[1.0, 2.0]), None, "two are no history");
+    assert_eq!(Spread::from_figures(&[1.0, 2.0]), None, "two are no history");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::deals::Draw;
 fn the_window_has_every_figure_that_snia_states() {
     // Worked by hand: mean 20 000; line through (1..5): slope −210.
     let rounds = [20_500.0, 20_000.0, 20_300.0, 19_500.0, 19_700.0];
-    let window = Window::of(&rounds).unwrap();
+    let window = Window::from_rounds(&rounds).unwrap();
     assert!((window.mean - 20_000.0).abs() < 1e-9);
     assert!((window.range - 1000.0).abs() < 1e-9 && (window.range_allowed() - 4000.0).abs() < 1e-9);
     assert!((window.line.slope + 210.0).abs() < 1e-9, "{window:?}");
@@ -15,19 +15,19 @@ fn the_window_has_every_figure_that_snia_states() {
     assert!((window.slope_excursion() - 840.0).abs() < 1e-9);
     assert!((window.slope_allowed() - 2000.0).abs() < 1e-9);
     assert!(window.is_steady() && window.last == 5);
-    assert_eq!(Window::of(&rounds[1..]), None, "four rounds are no window");
-    assert_eq!(Window::of(&[1.0, 2.0, 0.0, 1.0, 1.0]), None);
+    assert_eq!(Window::from_rounds(&rounds[1..]), None, "four rounds are no window");
+    assert_eq!(Window::from_rounds(&[1.0, 2.0, 0.0, 1.0, 1.0]), None);
 }
 
 #[test]
 fn the_limits_themselves_are_within() {
     // Range exactly 20 % of the mean, no slope; then a hair more.
-    assert!(Window::of(&[100.0, 90.0, 110.0, 100.0, 100.0]).unwrap().is_steady());
-    assert!(!Window::of(&[100.0, 89.9, 110.0, 100.1, 100.0]).unwrap().is_steady());
+    assert!(Window::from_rounds(&[100.0, 90.0, 110.0, 100.0, 100.0]).unwrap().is_steady());
+    assert!(!Window::from_rounds(&[100.0, 89.9, 110.0, 100.1, 100.0]).unwrap().is_steady());
     // A line that falls by exactly 10 % of its mean over the window; then a hair more.
     let line = |fall: f64| [0.0, 1.0, 2.0, 3.0, 4.0].map(|n| 1000.0 - fall * (n - 2.0));
-    assert!(Window::of(&line(25.0)).unwrap().is_steady());
-    assert!(!Window::of(&line(25.01)).unwrap().is_steady());
+    assert!(Window::from_rounds(&line(25.0)).unwrap().is_steady());
+    assert!(!Window::from_rounds(&line(25.01)).unwrap().is_steady());
 }
 
 /// TKperf's `StdyState.checkSteadyState` as it is written: range over 20 % of the mean, or slope
@@ -58,7 +58,7 @@ fn round_by_round_it_says_what_tkperf_says() {
         let mut first = None;
         for end in WINDOW_ROUNDS..=ROUNDS_MAX {
             let theirs = tkperf(&all[end - WINDOW_ROUNDS..end]);
-            let ours = Window::of(&all[..end]).unwrap().is_steady();
+            let ours = Window::from_rounds(&all[..end]).unwrap().is_steady();
             assert_eq!(ours, theirs, "series {series}, round {end}");
             first = first.or(theirs.then_some(end));
             rounds += 1;
@@ -69,10 +69,11 @@ fn round_by_round_it_says_what_tkperf_says() {
     assert!(steady > 1000 && rounds - steady > 1000, "{steady} of {rounds}: both were tried");
 }
 
-/// Samples between looks grow by this: each look may be the one that is wrong.
-const LOOKS: f64 = 1.25;
+/// Samples between interim checks grow by this: each check may be the one that is wrong.
+const CHECK_FACTOR: f64 = 1.25;
 
-/// The verdict of the first look that tells a level, as a run would take it; else that of the last.
+/// The verdict of the first interim check that tells a level, as a run would take it; else that of
+/// the last.
 fn run(series: &[f64], least: usize) -> (Course, f64) {
     let mut end = least.max(SAMPLES_MIN);
     loop {
@@ -80,7 +81,7 @@ fn run(series: &[f64], least: usize) -> (Course, f64) {
         if seen.course.has_level() || end >= series.len() {
             return (seen.course, seen.level);
         }
-        end = (end as f64 * LOOKS) as usize + 1;
+        end = (end as f64 * CHECK_FACTOR) as usize + 1;
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::measure;
-use qdepth_media::{OpenMedia, Spelled};
+use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_workload::{Choices, PlanFile, Point, resolve, shipped_profile_text};
 use serde::Deserialize;
 
@@ -110,7 +110,7 @@ impl Plan {
         };
         let (published, unit) =
             self.published.get(*id).ok_or_else(|| format!("no published figure `{id}`"))?;
-        let shape = Spelled::read(target)?.shape()?;
+        let shape = TargetExpression::read(target)?.shape()?;
         let mut point = point(load, outstanding.parse()?, shape, fit.request_aligned)?;
         let size = f64::from(point.request_size.max());
         let per_s = match unit.as_str() {
@@ -172,7 +172,7 @@ pub(crate) fn measured(fit: &Fit, cells: &[Cell], values: &[f64]) -> Vec<f64> {
         for (cells, out) in cells.chunks(share).zip(all.chunks_mut(share)) {
             scope.spawn(move || {
                 for (cell, out) in cells.iter().zip(out) {
-                    *out = one(fit, cell, values);
+                    *out = measure_cell(fit, cell, values);
                 }
             });
         }
@@ -180,18 +180,19 @@ pub(crate) fn measured(fit: &Fit, cells: &[Cell], values: &[f64]) -> Vec<f64> {
     all
 }
 
-fn one(fit: &Fit, cell: &Cell, values: &[f64]) -> f64 {
-    let mut spelling = cell.target.clone();
+fn measure_cell(fit: &Fit, cell: &Cell, values: &[f64]) -> f64 {
+    let mut expression = cell.target.clone();
     for (parameter, value) in fit.parameters.iter().zip(values) {
         if parameter.concerns(&cell.target) {
-            spelling += &format!(" @{}={value}", parameter.name);
+            expression += &format!(" @{}={value}", parameter.name);
         }
     }
-    let opened = Spelled::read(&spelling).and_then(|s| s.open(&OpenMedia::for_point(&cell.point)));
+    let opened = TargetExpression::read(&expression)
+        .and_then(|s| s.open(&OpenMedia::for_point(&cell.point)));
     let mut target = match opened {
         Ok(target) => target,
         Err(error) => {
-            eprintln!("{spelling}: {error}");
+            eprintln!("{expression}: {error}");
             return f64::NAN;
         }
     };

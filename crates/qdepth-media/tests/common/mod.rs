@@ -3,33 +3,35 @@
 use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::{Outcome, measure};
-use qdepth_media::{OpenMedia, Spelled};
+use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_workload::{Choices, PlanFile, Point, resolve};
 
 /// The point of a profile written as TOML lines.
-pub(crate) fn point(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str) -> Point {
+pub(crate) fn point(expression: &str, outstanding: u32, milliseconds: u64, profile: &str) -> Point {
     let text = format!(
         "name = \"test\"\noutstanding = [{outstanding}]\nwarm_up = \"{}ms\"\n\
          duration = \"{milliseconds}ms\"\n[[profile]]\nname = \"test\"\n{profile}",
         milliseconds / 5
     );
     let file: PlanFile = toml::from_str(&text).expect("a plan");
-    let shape = Spelled::read(spelling).expect("read").shape().expect("a shape");
+    let shape = TargetExpression::read(expression).expect("read").shape().expect("a shape");
     resolve(&file, &Choices::default(), &[shape.into()]).expect("resolves").points.remove(0)
 }
 
 /// Measures it.
-pub(crate) fn measured(spelling: &str, point: &Point) -> Outcome {
-    let mut target =
-        Spelled::read(spelling).expect("read").open(&OpenMedia::for_point(point)).expect("opens");
+pub(crate) fn measured(expression: &str, point: &Point) -> Outcome {
+    let mut target = TargetExpression::read(expression)
+        .expect("read")
+        .open(&OpenMedia::for_point(point))
+        .expect("opens");
     measure(&mut target, point, &AtomicBool::new(false), &mut |_| {})
 }
 
 /// Transactions per second.
 #[expect(clippy::allow_attributes, reason = "not every test file asks")]
 #[allow(dead_code, reason = "not every test file asks")]
-pub(crate) fn rate(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str) -> f64 {
-    let point = point(spelling, outstanding, milliseconds, profile);
-    let outcome = measured(spelling, &point);
+pub(crate) fn rate(expression: &str, outstanding: u32, milliseconds: u64, profile: &str) -> f64 {
+    let point = point(expression, outstanding, milliseconds, profile);
+    let outcome = measured(expression, &point);
     outcome.completed() as f64 / outcome.duration.as_secs_f64()
 }

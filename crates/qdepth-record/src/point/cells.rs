@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use qdepth_measure::Finding;
 
 use super::entries::{
-    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, LatencyByDirection, WitnessEntry,
+    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, LatencyByDirection, MonitorEntry,
 };
 use super::fields::{self, PointRecord, Shown};
 use super::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
@@ -17,7 +17,7 @@ pub(crate) const PERCENTILES: [&str; 7] = ["50", "90", "99", "99.9", "99.99", "9
 
 /// Every figure of a point, with the names that CSV and JSON have for them.
 pub(crate) fn point_fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
-    let shown = Shown::of(run, point);
+    let shown = Shown::new(run, point);
     let mut fields = fields::cells(&shown);
     let summary = &shown.summary;
     for (kind, times) in
@@ -90,7 +90,7 @@ impl IntoCell for Option<ExpectedEntry> {}
 impl IntoCell for LatencyByDirection {}
 impl IntoCell for Vec<ErrorEntry> {}
 impl IntoCell for Vec<FindingEntry> {}
-impl IntoCell for Vec<WitnessEntry> {}
+impl IntoCell for Vec<MonitorEntry> {}
 
 pub(super) fn codes(findings: &[Finding]) -> String {
     findings.iter().map(|finding| finding.code_text()).collect::<Vec<_>>().join(" ")

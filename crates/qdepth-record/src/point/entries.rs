@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::PointRecord;
 use super::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
 use super::transfers;
-use crate::record::{ExpectedRecord, RunRecord, WitnessRecord};
+use crate::record::{ExpectedRecord, MonitorRecord, RunRecord};
 
 /// What an emulated medium does at a point: EMULATED, beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -86,9 +86,9 @@ pub struct ErrorEntry {
     pub count: u64,
 }
 
-/// What a witness said at one moment of a point.
+/// What a monitor said at one moment of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WitnessEntry {
+pub struct MonitorEntry {
     /// End of the second, ns from the first look, just before the load (warm-up included).
     pub at_ns: u64,
     /// Of what and which, the unit last: `nvme0n1 celsius`, `cpu steal_share`.
@@ -119,7 +119,7 @@ pub(super) fn target_name(run: &RunRecord, point: &PointRecord) -> String {
 }
 
 impl CpuPerIo {
-    pub(super) fn of(summary: &PointSummary) -> Option<Self> {
+    pub(super) fn from_summary(summary: &PointSummary) -> Option<Self> {
         let both = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io);
         both.map(|(user, system)| Self { user, system })
     }
@@ -135,9 +135,9 @@ pub(crate) fn finding(finding: &Finding) -> FindingEntry {
     }
 }
 
-pub(super) fn witness(record: &WitnessRecord) -> WitnessEntry {
+pub(super) fn monitor(record: &MonitorRecord) -> MonitorEntry {
     let value = record.value.is_finite().then_some(record.value);
-    WitnessEntry { at_ns: record.at_ns, name: record.name.clone(), value }
+    MonitorEntry { at_ns: record.at_ns, name: record.name.clone(), value }
 }
 
 pub(super) fn expected(expected: &ExpectedRecord, measured: &PointSummary) -> ExpectedEntry {

@@ -1,6 +1,6 @@
-//! One table of what there is of a point: what is stored (the record, and the columns of SQL), what is
-//! shown (the entry in JSON, the column of CSV and of Parquet), and what it is called and means in the
-//! documentation. A new field is a row here; whoever makes records is told by the compiler.
+//! One table of what there is of a point: what is stored (the record, and the columns of SQL), what
+//! is shown (the entry in JSON, the column of CSV and of Parquet), and what it is called and means
+//! in the documentation. A new field is a row here; whoever makes records is told by the compiler.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use qdepth_measure::Finding;
 
 use super::cells::{IntoCell, codes, target_of};
 use super::entries::{
-    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, LatencyByDirection, WitnessEntry,
-    by_direction, errors, expected, finding, target_name, witness,
+    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, LatencyByDirection, MonitorEntry,
+    by_direction, errors, expected, finding, monitor, target_name,
 };
 use super::stored::{Column, Stores};
 use super::summary::PointSummary;
 use super::transfers;
 use crate::field::{Field, Value, maybe_real, owned, text, time, whole};
 use crate::record::{
-    DirectionRecord, EndedBy, IntervalRecord, KernelCounts, RunRecord, WitnessRecord,
+    DirectionRecord, EndedBy, IntervalRecord, KernelCounts, MonitorRecord, RunRecord,
 };
 use crate::step::shown_step;
 
@@ -28,10 +28,10 @@ pub(crate) struct Shown<'a> {
     pub(crate) summary: PointSummary,
 }
 
-// A row is a name, and what it means. `kept`: a field of the record, with the column that it is stored
-// in; `part`: a field with columns or tables of its own. `shown`: a field of the entry, and how it is
-// had; `older default`: documents of older versions lack it. Where its type is that of a cell, it is a
-// column of tables, too; `cell` says which value that has, if another, or none.
+// A row is a name, and what it means. `kept`: a field of the record, with the column that it is
+// stored in; `part`: a field with columns or tables of its own. `shown`: a field of the entry, and
+// how it is had; `older default`: documents of older versions lack it. Where its type is that of a
+// cell, it is a column of tables, too; `cell` says which value that has, if another, or none.
 macro_rules! fields {
     ($(
         $name:ident $meaning:literal
@@ -201,9 +201,9 @@ fields! {
                where it was to last its time."
         kept Option<f64> = "tolerance",
         shown Option<f64> = |of| of.point.tolerance.map(finite),;
-    looks "How often the precision of the rate was looked at."
-        kept u32 = "looks",
-        shown u32 = |of| of.point.looks,;
+    interim_checks "How often the rate was held against the tolerance."
+        kept u32 = "interim_checks",
+        shown u32 = |of| of.point.interim_checks,;
     io_per_s "Transaction rate, I/Os per second: reads, writes and trims completed in full."
         shown f64 = |of| of.summary.io_per_s.value,;
     interval "95 % interval of `io_per_s`, low and high; null where none can be given honestly."
@@ -243,7 +243,7 @@ fields! {
     response_time_ns "Completed − intended, ns; in a closed loop the same as the service time."
         shown LatencyByDirection = |of| by_direction(&of.summary.response_time),;
     cpu_ns_per_io "CPU time of the worker by I/O, ns; null without I/Os."
-        shown Option<CpuPerIo> = |of| CpuPerIo::of(&of.summary),;
+        shown Option<CpuPerIo> = |of| CpuPerIo::from_summary(&of.summary),;
     errors "I/Os that failed within the window; in no rate and no latency."
         shown Vec<ErrorEntry> = |of| errors(of.point),;
     failed "I/Os that failed within the window."
@@ -286,9 +286,9 @@ fields! {
         part Option<KernelCounts>,;
     intervals "The series."
         part Vec<IntervalRecord>,;
-    witnesses "What the witnesses said of the machine, by the second."
-        part Vec<WitnessRecord>,
-        shown Vec<WitnessEntry> = |of| of.point.witnesses.iter().map(witness).collect(),;
+    monitors "What the monitors said of the machine, by the second."
+        part Vec<MonitorRecord>,
+        shown Vec<MonitorEntry> = |of| of.point.monitors.iter().map(monitor).collect(),;
     expected "What was expected of it; null where nothing was."
         shown Option<ExpectedEntry> = |of| {
             of.run.expected_at(of.point.index).map(|it| expected(it, &of.summary))

@@ -11,7 +11,7 @@ use crate::record::{DirectionRecord, RunRecord};
 pub(crate) use cells::{PERCENTILES, point_fields};
 pub(crate) use entries::finding;
 pub use entries::{
-    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, Latency, LatencyByDirection, WitnessEntry,
+    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, Latency, LatencyByDirection, MonitorEntry,
 };
 pub use fields::{PointEntry, PointRecord};
 pub(crate) use fields::{Shown, entry};
@@ -19,8 +19,8 @@ pub use stored::{Column, Stored};
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 
 impl<'a> Shown<'a> {
-    pub(crate) fn of(run: &'a RunRecord, point: &'a PointRecord) -> Self {
-        Self { run, point, summary: PointSummary::of(point) }
+    pub(crate) fn new(run: &'a RunRecord, point: &'a PointRecord) -> Self {
+        Self { run, point, summary: PointSummary::from_point(point) }
     }
 }
 

@@ -50,8 +50,8 @@ pub struct ByDirection {
 /// The figures of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointSummary {
-    /// Transaction rate, I/Os per second: reads, writes and trims completed in full, by the length of
-    /// the window. Its 95 % interval comes from the series (`qdepth_measure::series_mean`).
+    /// Transaction rate, I/Os per second: reads, writes and trims completed in full, by the length
+    /// of the window. Its 95 % interval comes from the series (`qdepth_measure::series_mean`).
     pub io_per_s: Estimate,
     /// Throughput, MiB/s (2^20 bytes), of the same I/Os.
     pub mib_per_s: f64,
@@ -73,7 +73,7 @@ pub struct PointSummary {
 
 impl PointSummary {
     /// The figures of `point`. Never NaN or infinite, whatever the record holds.
-    pub fn of(point: &PointRecord) -> Self {
+    pub fn from_point(point: &PointRecord) -> Self {
         let completed = point.completed();
         let bytes = point.bytes();
         let seconds = point.duration_ns as f64 / 1e9;
@@ -92,7 +92,7 @@ impl PointSummary {
                 .into_iter()
                 .map(failed)
                 .fold(0, u64::saturating_add),
-            grade: Grade::of(&point.findings),
+            grade: Grade::from_findings(&point.findings),
         }
     }
 }
@@ -145,11 +145,11 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
         .map(|(low, high)| (low * scale, high * scale))
         .filter(|(low, high)| low.is_finite() && high.is_finite());
     let estimate = Estimate { value: io_per_s, interval, ..estimate };
-    if point.ended_by == EndedBy::Precision { estimate.looked_at() } else { estimate }
+    if point.ended_by == EndedBy::Precision { estimate.interim() } else { estimate }
 }
 
-/// Requests one after another on each place in the queue, in each of so many visits, where those are
-/// short.
+/// Requests one after another on each place in the queue, in each of so many visits, where those
+/// are short.
 fn turnovers_of_short(point: &PointRecord, visits: f64) -> Option<f64> {
     let completed = point.completed() as f64;
     let in_flight = point.in_flight_integral_ns / point.duration_ns.max(1) as f64;
@@ -276,21 +276,22 @@ mod tests {
 
     #[test]
     fn visits_that_follow_each_other_are_told_apart() {
-        let estimate = PointSummary::of(&visited(2, [10, 11, 9, 10], 40_000_000, 1.0)).io_per_s;
+        let estimate =
+            PointSummary::from_point(&visited(2, [10, 11, 9, 10], 40_000_000, 1.0)).io_per_s;
         assert_eq!((estimate.degrees, estimate.value), (3, 100.0));
         // Student's t at three degrees of freedom, 3.18, by the error of the mean.
         let half = 3.182_446 * (200.0_f64 / 3.0 / 4.0).sqrt();
         let (low, high) = estimate.interval.unwrap_or_default();
         assert!((low - (100.0 - half)).abs() < 1e-3 && (high - (100.0 + half)).abs() < 1e-3);
         // Slices without a gap are one visit.
-        assert_eq!(PointSummary::of(&visited(2, [10; 4], 0, 1.0)).io_per_s.interval, None);
+        assert_eq!(PointSummary::from_point(&visited(2, [10; 4], 0, 1.0)).io_per_s.interval, None);
     }
 
     #[test]
     fn a_short_visit_with_few_requests_on_each_place_has_a_wider_interval() {
         let half = |tenths, in_flight| {
             let point = visited(tenths, [100; 4], 50_000_000, in_flight);
-            PointSummary::of(&point).io_per_s.half_width_share()
+            PointSummary::from_point(&point).io_per_s.half_width_share()
         };
         let is = |share: Option<f64>, wanted: f64| {
             assert!(share.is_some_and(|share| (share - wanted).abs() < 1e-9), "{share:?}");

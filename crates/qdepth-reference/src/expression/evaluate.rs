@@ -96,7 +96,7 @@ impl Node {
                     }
                 }
                 let all: Values = arguments.iter().flat_map(|a| a.values(figures)).collect();
-                vec![all.into_iter().collect::<Option<Vec<f64>>>().and_then(|v| function.of(&v))]
+                vec![all.into_iter().collect::<Option<Vec<f64>>>().and_then(|v| function.apply(&v))]
             }
             Self::Share(test) => {
                 let known: Vec<bool> = test.truths(figures).into_iter().flatten().collect();
@@ -105,7 +105,7 @@ impl Node {
             }
             Self::Binary { operator, left, right } => {
                 let (left, right) = (left.values(figures), right.values(figures));
-                joined(&left, &right, |a, b| Some(operator.of(a?, b?)))
+                joined(&left, &right, |a, b| Some(operator.apply(a?, b?)))
             }
         }
     }
@@ -134,7 +134,7 @@ fn joined<T: Copy, R>(left: &[T], right: &[T], join: impl Fn(T, T) -> R) -> Vec<
 }
 
 impl Function {
-    fn of(self, values: &[f64]) -> Option<f64> {
+    fn apply(self, values: &[f64]) -> Option<f64> {
         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let value = match self {
@@ -148,7 +148,7 @@ impl Function {
 }
 
 impl Arithmetic {
-    fn of(self, left: f64, right: f64) -> f64 {
+    fn apply(self, left: f64, right: f64) -> f64 {
         match self {
             Self::Plus => left + right,
             Self::Minus => left - right,

@@ -9,7 +9,7 @@ use crate::document::{Block, Cell, Row, Table};
 use crate::section::machine;
 use crate::section::sweep::tables::{self, observed_cell, observed_name, text};
 use crate::view::View;
-use crate::words::told;
+use crate::words::translated;
 
 /// A fact, with what was seen of it in which runs.
 struct Fact<'a> {
@@ -103,7 +103,7 @@ fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>])
             let first = |name: String| if nth == 0 { name } else { String::new() };
             let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
             let cells = vec![
-                Cell::head(first(told(view.lang, fact.subject))),
+                Cell::head(first(translated(view.lang, fact.subject))),
                 Cell::plain(first(observed_name(view, seen))),
                 observed_cell(view, seen),
                 Cell::plain(numbers.join(view.words.list[0])),

@@ -26,7 +26,7 @@ use crate::section::paper::{self, conclusion};
 use crate::section::sweep::sentences;
 use crate::section::sweep::tables::{grades, number_in, text};
 use crate::view::View;
-use crate::words::{CampaignWords, aside, counted, say, words};
+use crate::words::{CampaignWords, aside, counted, fill_in, words};
 
 /// Letters of a run's id that `qdepth list` shows.
 const ID: usize = 13;
@@ -46,7 +46,8 @@ pub fn compose_campaign(runs: &[Measured], telling: impl Into<Telling>) -> Docum
     } else {
         runs
     };
-    let compared: Vec<_> = runs.iter().map(|(run, points)| Compared::of(run, points)).collect();
+    let compared: Vec<_> =
+        runs.iter().map(|(run, points)| Compared::from_run(run, points)).collect();
     let views = runs
         .iter()
         .zip(&compared)
@@ -72,17 +73,17 @@ struct Campaign<'c, 'a> {
 impl<'a> Campaign<'_, 'a> {
     fn document(&self) -> Document {
         let (lang, words) = (self.telling.lang, words(self.telling.lang));
-        let own = self.telling.paper.title.of(lang);
+        let own = self.telling.paper.title.in_lang(lang);
         let targets = match self.views.first() {
             Some(first) => sentences::names(first, self.target_names()),
             None => String::new(),
         };
         let title = match (own, self.mark()) {
-            ("", "") => say(words.title, &[("targets", targets)]),
-            ("", mark) => say(words.title, &[("targets", targets)]) + &aside(lang, mark),
+            ("", "") => fill_in(words.title, &[("targets", targets)]),
+            ("", mark) => fill_in(words.title, &[("targets", targets)]) + &aside(lang, mark),
             (own, _) => own.to_owned(),
         };
-        let opening = self.telling.paper.opening.of(lang);
+        let opening = self.telling.paper.opening.in_lang(lang);
         let opening = (!opening.is_empty()).then(|| opening.to_owned());
         let days = self.runs().map(|run| run.ended_at.as_ref().unwrap_or(&run.started_at));
         let day = days.max().map_or("", String::as_str);
@@ -93,7 +94,7 @@ impl<'a> Campaign<'_, 'a> {
             title,
             question: String::new(),
             answer: Vec::new(),
-            subtitle: self.said(self.words.subtitle),
+            subtitle: self.fill(self.words.subtitle),
             mark: self.mark().to_owned(),
             banners: self.banners(),
             summary: opening.into_iter().chain(self.summary()).collect(),
@@ -124,7 +125,7 @@ impl<'a> Campaign<'_, 'a> {
 
     /// `Run 2`.
     fn number(&self, place: usize) -> String {
-        say(self.words.run, &[("n", number::count(place as u64 + 1))])
+        fill_in(self.words.run, &[("n", number::count(place as u64 + 1))])
     }
 
     /// `Run 2: plan “devices”, nvme0n1`.
@@ -135,7 +136,7 @@ impl<'a> Campaign<'_, 'a> {
             ("plan", view.run.plan_name.clone()),
             ("targets", sentences::targets(view)),
         ];
-        view.marked(say(self.words.label, &values))
+        view.marked(fill_in(self.words.label, &values))
     }
 
     /// EMULATED where every run is; where only some are, a mark of its own.
@@ -171,7 +172,7 @@ impl<'a> Campaign<'_, 'a> {
                 true => self.words.partly.map(str::to_owned),
                 false => [banner.label, self.words.banner.to_owned()],
             };
-            Banner { label, text: say(&text, &values) }
+            Banner { label, text: fill_in(&text, &values) }
         };
         all.into_iter().map(placed).collect()
     }
@@ -181,7 +182,7 @@ impl<'a> Campaign<'_, 'a> {
     }
 
     /// Words with the number of runs and points, the days, and the versions of the program.
-    fn said(&self, template: &str) -> String {
+    fn fill(&self, template: &str) -> String {
         let words = words(self.telling.lang);
         let days: BTreeSet<&str> = self.runs().map(|run| &*run.started_at).collect();
         let day = |at: Option<&&str>| at.map_or_else(String::new, |at| sentences::date(at, words));
@@ -197,24 +198,24 @@ impl<'a> Campaign<'_, 'a> {
         if first != last {
             values.push(("last", last));
         }
-        say(template, &values)
+        fill_in(template, &values)
     }
 
     /// What the paper is of, then what came out of each run.
     fn summary(&self) -> Vec<String> {
         let result = |(place, view): (usize, &&View<'_>)| {
             let said = [("label", self.label(place)), ("results", answer::sentence(view))];
-            say(self.words.result, &said)
+            fill_in(self.words.result, &said)
         };
         let told = self.views.iter().enumerate().map(result);
-        std::iter::once(self.said(self.words.summary)).chain(told).collect()
+        std::iter::once(self.fill(self.words.summary)).chain(told).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {
         let words = words(self.telling.lang);
         let runs = self.runs().enumerate();
         let ids = runs.map(|(place, run)| literal(&self.number(place), &*run.id));
-        let version = fact(words.facts.version, self.said("qdepth {version}"));
+        let version = fact(words.facts.version, self.fill("qdepth {version}"));
         std::iter::once(version).chain(ids).collect()
     }
 
@@ -253,7 +254,7 @@ impl<'a> Campaign<'_, 'a> {
     /// What the paper's file recommends, once; else what follows from each run.
     fn recommended(&self) -> Vec<Block> {
         match self.views.first() {
-            Some(first) if !first.paper.recommendation.of(first.lang).is_empty() => {
+            Some(first) if !first.paper.recommendation.in_lang(first.lang).is_empty() => {
                 recommendation(first)
             }
             _ => self.by_run(|_, view| recommendation(view)),

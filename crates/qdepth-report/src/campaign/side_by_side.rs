@@ -8,7 +8,7 @@ use super::Campaign;
 use crate::document::{Align, Block, Origin, Picture};
 use crate::section::sweep::pictures;
 use crate::view::{Load, View};
-use crate::words::{aside, say};
+use crate::words::{aside, fill_in};
 
 /// More curves than this in one picture tell nothing: the colours and marks of all are used twice.
 const CURVES: usize = 12;
@@ -55,7 +55,7 @@ fn joined(
     for (place, view) in campaign.views.iter().enumerate() {
         for target in &view.targets {
             let values = [("name", view.target_name(*target)), ("run", campaign.number(place))];
-            let name = say(campaign.words.of_run, &values);
+            let name = fill_in(campaign.words.of_run, &values);
             let index = runs.len() as u32;
             runs.push(place);
             run.targets.extend(view.run.targets.first().map(|of_run| TargetRecord {

@@ -1,5 +1,5 @@
-//! Which runs of a logbook a trend is told of, and the few figures of each that it needs: a whole run
-//! has more than a megabyte of memory for each point, so one is read at a time.
+//! Which runs of a logbook a trend is told of, and the few figures of each that it needs: a whole
+//! run has more than a megabyte of memory for each point, so one is read at a time.
 
 use qdepth_measure::FIGURES_MAX;
 use qdepth_record::{RunHeadline, RunRecord};
@@ -10,10 +10,11 @@ use crate::compose::Measured;
 
 /// What a trend is asked of.
 #[derive(Clone, Copy, Debug)]
-pub struct TrendAsked<'a> {
+pub struct TrendRequest<'a> {
     /// Name of the plan; none for that of the newest run.
     pub plan: Option<&'a str>,
-    /// The targets as the user spelled them, or as they are shown; none for those of the newest run.
+    /// The targets as the user spelled them, or as they are shown; none for those of the newest
+    /// run.
     pub target: Option<&'a str>,
     /// Of more runs than these the newest are looked at; never more than a change point needs.
     pub most: usize,
@@ -33,10 +34,10 @@ pub struct RunFigures {
 
 impl RunFigures {
     /// The figures of a run, which goes away with its points.
-    pub fn of(whole: Measured) -> Self {
+    pub fn from_run(whole: Measured) -> Self {
         let mut kept = Vec::new();
         for (key, of_load) in figures(&documents(std::slice::from_ref(&whole))) {
-            for (name, values) in of_load.told() {
+            for (name, values) in of_load.figures() {
                 kept.extend(values.first().map(|value| (key.clone(), name, *value)));
             }
         }
@@ -44,7 +45,7 @@ impl RunFigures {
         Self {
             run: TrendRun { id: run.id, started_at: run.started_at },
             plan: run.plan_name,
-            target: run.targets.into_iter().next().map_or_else(String::new, |one| one.spelling),
+            target: run.targets.into_iter().next().map_or_else(String::new, |one| one.expression),
             emulated: run.emulated,
             figures: kept,
         }
@@ -58,16 +59,16 @@ impl RunFigures {
 /// Those of `record` and `measured`.
 pub fn trend_of<E>(
     lines: &[RunHeadline],
-    asked: &TrendAsked<'_>,
+    request: &TrendRequest<'_>,
     record: impl Fn(&str) -> Result<Option<RunRecord>, E>,
     measured: impl Fn(&str) -> Result<Option<Measured>, E>,
 ) -> Result<Trend, E> {
-    let ids = alike(lines, asked, record)?;
-    let most = asked.most.min(FIGURES_MAX);
+    let ids = alike(lines, request, record)?;
+    let most = request.most.min(FIGURES_MAX);
     let (mut runs, mut gone) = (Vec::new(), 0);
     for id in &ids {
         match measured(id)? {
-            Some(whole) => runs.push(RunFigures::of(whole)),
+            Some(whole) => runs.push(RunFigures::from_run(whole)),
             None => gone += 1,
         }
         if runs.len() == most {
@@ -75,17 +76,17 @@ pub fn trend_of<E>(
         }
     }
     runs.reverse();
-    Ok(trend(&runs, ids.len() - gone, asked.threshold))
+    Ok(trend(&runs, ids.len() - gone, request.threshold))
 }
 
 /// Ids of the runs that are like what is asked, the newest first.
 fn alike<'l, E>(
     lines: &'l [RunHeadline],
-    asked: &TrendAsked<'_>,
+    request: &TrendRequest<'_>,
     record: impl Fn(&str) -> Result<Option<RunRecord>, E>,
 ) -> Result<Vec<&'l str>, E> {
-    let mut plan = asked.plan.map(str::to_owned);
-    let mut target = asked.target.map(str::to_owned);
+    let mut plan = request.plan.map(str::to_owned);
+    let mut target = request.target.map(str::to_owned);
     let mut ids = Vec::new();
     for line in lines.iter().filter(|line| line.is_comparable()) {
         if plan.as_ref().is_some_and(|plan| *plan != line.plan) {
@@ -108,5 +109,5 @@ fn alike<'l, E>(
 
 /// The targets of a run, as the user spelled them.
 fn spelled(run: &RunRecord) -> String {
-    run.targets.iter().map(|target| target.spelling.as_str()).collect::<Vec<_>>().join(", ")
+    run.targets.iter().map(|target| target.expression.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -27,7 +27,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    fn of(run: &Document, point: &PointEntry, before: &[Self]) -> Self {
+    fn new(run: &Document, point: &PointEntry, before: &[Self]) -> Self {
         let millionths = |share: f64| (share * 1e6).round() as u32;
         let mut key = Self {
             profile: point.profile.clone(),
@@ -109,21 +109,21 @@ impl Figures {
     }
 
     /// Those that are told: in a closed loop the mean latency is the outstanding I/Os by the rate.
-    pub(super) fn told(&self) -> Vec<(&'static str, &[f64])> {
+    pub(super) fn figures(&self) -> Vec<(&'static str, &[f64])> {
         let rate = if self.told_as_throughput { "mib_per_s" } else { "io_per_s" };
         let names = [Some(rate), self.open.then_some("mean_response_ns"), Some("p99_response_ns")];
-        let named = |name: &'static str| Some((name, self.of(name)?));
+        let named = |name: &'static str| Some((name, self.get(name)?));
         names.into_iter().flatten().filter_map(named).collect()
     }
 
     /// Those that are compared: what is told, and what an I/O cost the CPU.
     pub(super) fn compared(&self) -> Vec<(&'static str, &[f64])> {
-        let cpu = self.of(CPU_PER_IO).map(|values| (CPU_PER_IO, values));
-        self.told().into_iter().chain(cpu).collect()
+        let cpu = self.get(CPU_PER_IO).map(|values| (CPU_PER_IO, values));
+        self.figures().into_iter().chain(cpu).collect()
     }
 
     /// The figure of this name, of each run; none where a run has none.
-    pub(super) fn of(&self, name: &str) -> Option<&[f64]> {
+    pub(super) fn get(&self, name: &str) -> Option<&[f64]> {
         let values = match name {
             "io_per_s" => &self.rate,
             "mib_per_s" => &self.throughput,
@@ -137,7 +137,7 @@ impl Figures {
 
     /// How far they differ from run to run.
     pub(super) fn spread(&self, name: &str) -> Option<Spread> {
-        self.of(name).and_then(Spread::of)
+        self.get(name).and_then(Spread::from_figures)
     }
 
     pub(super) fn runs(&self) -> u32 {
@@ -152,7 +152,7 @@ pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
     for run in runs {
         let mut before = Vec::new();
         for point in &run.points {
-            let key = Key::of(run, point, &before);
+            let key = Key::new(run, point, &before);
             before.push(key.clone());
             if point.grade == "C" {
                 continue;
@@ -171,7 +171,7 @@ pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
 pub(super) fn history(runs: &[Document], earlier: &[Document]) -> Vec<(Key, Figures)> {
     let Some(first) = runs.first() else { return Vec::new() };
     let targets = |run: &Document| -> Vec<String> {
-        run.targets.iter().map(|target| target.spelling.clone()).collect()
+        run.targets.iter().map(|target| target.expression.clone()).collect()
     };
     let alike = |other: &&Document| {
         other.run.plan_hash == first.run.plan_hash && targets(other) == targets(first)

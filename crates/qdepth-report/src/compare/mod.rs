@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use matched::{Figures, Key, figures, history};
 
-pub use alike::{RunFigures, TrendAsked, trend_of};
+pub use alike::{RunFigures, TrendRequest, trend_of};
 pub use matched::documents;
 pub use page::compose_versus;
 pub use repeated::{
@@ -102,8 +102,8 @@ pub struct VersusRow {
     pub streams: u32,
     /// Place of the target in its run, from 0.
     pub target: u32,
-    /// `io_per_s`, `mib_per_s`, `mean_response_ns`, `p99_response_ns` or `cpu_ns_per_io` (where every
-    /// run of both sides has it).
+    /// `io_per_s`, `mib_per_s`, `mean_response_ns`, `p99_response_ns` or `cpu_ns_per_io` (where
+    /// every run of both sides has it).
     pub figure: &'static str,
     /// Geometric means over the runs of A and of B.
     pub means: [f64; 2],
@@ -155,15 +155,15 @@ impl Versus {
     }
 }
 
-/// Compares `b` with `a`, each a name and runs. `earlier` are other runs of the logbook: those of A's
-/// plan and targets say how far single runs differ, where a side has no more. `threshold` is the
-/// practical one, 0.02 for 2 %; `looks` as for [`qdepth_measure::verdicts`].
+/// Compares `b` with `a`, each a name and runs. `earlier` are other runs of the logbook: those of
+/// A's plan and targets say how far single runs differ, where a side has no more. `threshold` is
+/// the practical one, 0.02 for 2 %; `interim_checks` as for [`qdepth_measure::verdicts`].
 pub fn versus(
     a: (&str, &[Document]),
     b: (&str, &[Document]),
     earlier: &[Document],
     threshold: f64,
-    looks: u32,
+    interim_checks: u32,
 ) -> Versus {
     let of: [Vec<(Key, Figures)>; 2] = [a, b].map(|(_, runs)| figures(runs));
     let [of_a, of_b] = &of;
@@ -173,7 +173,7 @@ pub fn versus(
     for (key, figures_a) in of_a {
         let Some((_, figures_b)) = of_b.iter().find(|(other, _)| other == key) else { continue };
         for (name, values_a) in figures_a.compared() {
-            let Some(values_b) = figures_b.of(name) else { continue };
+            let Some(values_b) = figures_b.get(name) else { continue };
             let spread = known.iter().find(|(other, _)| other == key);
             let spread = spread.and_then(|(_, figures)| figures.spread(name));
             let ratio = ratio(values_a, values_b, spread);
@@ -181,11 +181,11 @@ pub fn versus(
         }
     }
     let all: Vec<Option<Ratio>> = rows.iter().map(|row| row.3).collect();
-    let said = verdicts(&all, threshold, looks);
+    let said = verdicts(&all, threshold, interim_checks);
     let entry = |((key, name, means, ratio), verdict): ((&Key, _, _, Option<Ratio>), Verdict)| {
         let runs = [of_a, of_b].map(|side| {
             let found = side.iter().find(|(other, _)| other == key);
-            found.and_then(|(_, figures)| figures.of(name)).map_or(0, |values| values.len() as u32)
+            found.and_then(|(_, figures)| figures.get(name)).map_or(0, |values| values.len() as u32)
         });
         let more_runs = match verdict {
             Verdict::CannotTell { more } => more,
@@ -301,7 +301,7 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
         let of_targets = document.targets.iter().flat_map(|target| {
             let prefix = format!("target {} ", target.index + 1);
             let spelled =
-                (prefix.trim_end().to_owned(), "name".to_owned(), target.spelling.clone());
+                (prefix.trim_end().to_owned(), "name".to_owned(), target.expression.clone());
             let seen = target.facts.iter().map(move |seen| named(prefix.clone(), seen));
             std::iter::once(spelled).chain(seen)
         });

@@ -1,4 +1,5 @@
-//! The comparison of two groups of runs as a page: the verdict first, then quotients, then all of it.
+//! The comparison of two groups of runs as a page: the verdict first, then quotients, then all of
+//! it.
 
 use crate::compare::tables::{answer, decisive, farthest, figure, load, short, table_of};
 use crate::compare::{Versus, VersusRow, VersusSide};
@@ -6,7 +7,7 @@ use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::percent;
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{self, CompareWords, Lang, aside, say, words};
+use crate::words::{self, CompareWords, Lang, aside, fill_in, words};
 
 /// Colour of what is no figure of a run.
 const GREY: usize = 5;
@@ -34,8 +35,8 @@ impl Page<'_> {
         let all: Vec<_> = names.clone().into_iter().chain(counts).collect();
         let mark = if versus.emulated { words::words(self.lang).emulated[0] } else { "" };
         let title = match mark {
-            "" => say(words.question, &names),
-            mark => say(words.question, &names) + &aside(self.lang, mark),
+            "" => fill_in(words.question, &names),
+            mark => fill_in(words.question, &names) + &aside(self.lang, mark),
         };
         let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
         let loads = self.loads();
@@ -53,7 +54,7 @@ impl Page<'_> {
             lang: self.lang,
             cover: Cover::default(),
             title,
-            subtitle: say(words.subtitle, &all),
+            subtitle: fill_in(words.subtitle, &all),
             mark: mark.to_owned(),
             banners: versus.emulated.then(banner).into_iter().collect(),
             question: String::new(),
@@ -102,7 +103,7 @@ impl Page<'_> {
             return load(self.lang, first);
         }
         let values = [("load", load(self.lang, first)), ("n", (first.target + 1).to_string())];
-        say(self.words.of_target, &values)
+        fill_in(self.words.of_target, &values)
     }
 
     /// How many verdicts of each kind there are on each load.
@@ -168,7 +169,7 @@ impl Page<'_> {
         // Only beside what is known.
         if series.iter().flat_map(|line| &line.marks).any(|mark| mark.value != MarkValue::Missing) {
             let t = self.versus.threshold;
-            let ends = [(1.0 - t, say(words.band, &[("threshold", threshold.clone())]))];
+            let ends = [(1.0 - t, fill_in(words.band, &[("threshold", threshold.clone())]))];
             let ends = ends.into_iter().chain([(1.0 + t, String::new())]);
             series.extend(ends.map(|(value, name)| {
                 Series {
@@ -185,11 +186,14 @@ impl Page<'_> {
         }
         let told: Vec<&str> = names.iter().map(|name| figure(words, name)).collect();
         let told = told.join(words::words(self.lang).list[0]);
-        let title = say(words.quotients_title, &[("load", self.title_of(of))]);
+        let title = fill_in(words.quotients_title, &[("load", self.title_of(of))]);
         Picture {
             id: format!("quotients-{}", place + 1),
             title: self.marked(title),
-            description: say(words.quotients_told, &[("figures", told), ("threshold", threshold)]),
+            description: fill_in(
+                words.quotients_told,
+                &[("figures", told), ("threshold", threshold)],
+            ),
             figure: Figure {
                 x_label: words.outstanding.to_owned(),
                 x_axis: Horizontal::Intensities(at),
@@ -240,10 +244,13 @@ impl Page<'_> {
     fn runs(&self) -> Vec<Block> {
         let of = |(side, name): (&VersusSide, &str)| {
             let values = [("side", name.to_owned())];
-            let runs =
-                crate::compose::literal(&say(self.words.runs_of, &values), side.runs.join(", "));
+            let runs = crate::compose::literal(
+                &fill_in(self.words.runs_of, &values),
+                side.runs.join(", "),
+            );
             let again = side.command_again.as_ref();
-            let again = again.map(|c| crate::compose::literal(&say(self.words.again, &values), c));
+            let again =
+                again.map(|c| crate::compose::literal(&fill_in(self.words.again, &values), c));
             std::iter::once(runs).chain(again)
         };
         vec![Block::Facts(self.versus.sides.iter().zip(["A", "B"]).flat_map(of).collect())]

@@ -14,7 +14,7 @@ use crate::compose::Measured;
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{Lang, aside, load_in_words, say, span, words};
+use crate::words::{Lang, aside, fill_in, load_in_words, span, words};
 
 /// Version of [`Repeated`]'s JSON form.
 const VERSION: u32 = 1;
@@ -56,7 +56,7 @@ pub struct Rounds {
 
 impl Rounds {
     /// Of these runs, the first round first.
-    pub fn of(runs: &[Measured]) -> Self {
+    pub fn from_runs(runs: &[Measured]) -> Self {
         let tracks = |point: &PointRecord| {
             point.write_share() >= 1.0
                 && point.random_share >= 1.0
@@ -71,8 +71,8 @@ impl Rounds {
             })
             .collect();
         let all = figures(&documents(&watched)).into_iter().filter_map(|(key, of_load)| {
-            let rates = of_load.of("io_per_s")?.to_vec();
-            let window = Window::of(&rates).map(SniaWindow::from);
+            let rates = of_load.get("io_per_s")?.to_vec();
+            let window = Window::from_rounds(&rates).map(SniaWindow::from);
             let (profile_title, outstanding) = (key.title, key.outstanding);
             // A load that a round lacks has no rounds that follow one another.
             (rates.len() == runs.len()).then_some(RoundsOf {
@@ -100,14 +100,14 @@ pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
         let name = format!("{} × {}  {}", of.profile_title, of.outstanding, picture(&rates));
         let Some(window) = &of.window else {
             let values = [("n", of.rates.len().to_string())];
-            return format!("{name}  {}", say(words.few_rounds, &values));
+            return format!("{name}  {}", fill_in(words.few_rounds, &values));
         };
         let values = [
             ("round", window.last_round.to_string()),
             ("range", percent(window.range[0] / window.mean)),
             ("slope", percent(window.slope_excursion[0] / window.mean)),
         ];
-        let said = say(words.snia[usize::from(!window.steady)], &values);
+        let said = fill_in(words.snia[usize::from(!window.steady)], &values);
         let line = format!("y = {:.1} x + {:.1}", window.slope, window.intercept);
         format!("{name}  {}: {said}; {line}", words.by_snia)
     };
@@ -156,7 +156,7 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
     let runs = documents(runs);
     let mut rows = Vec::new();
     for (key, of_load) in figures(&runs) {
-        for (figure, values) in of_load.told() {
+        for (figure, values) in of_load.figures() {
             let known = mean_over_runs(values);
             let geometric = super::geometric(values);
             rows.push(RepeatedRow {
@@ -169,7 +169,7 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
                 runs: values.len() as u32,
                 mean: known.map_or(geometric, |(mean, _)| mean),
                 interval: known.map(|(_, interval)| interval),
-                spread: Spread::of(values).map(|spread| spread.deviation),
+                spread: Spread::from_figures(values).map(|spread| spread.deviation),
             });
         }
     }
@@ -202,7 +202,7 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
         Row { cells, ..Row::default() }
     };
     Table {
-        caption: format!("{}{mark}", say(words.repeated, &values)),
+        caption: format!("{}{mark}", fill_in(words.repeated, &values)),
         columns: vec![
             text(words.profile),
             number_in(words.outstanding, ""),

@@ -1,5 +1,5 @@
-//! Whether the rates of a run's points became steady: SNIA's window over rounds of equal length, and
-//! our own rule over all that was seen.
+//! Whether the rates of a run's points became steady: SNIA's window over rounds of equal length,
+//! and our own rule over all that was seen.
 
 use qdepth_measure::{
     Course, Nanos, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
@@ -14,7 +14,7 @@ use crate::compare::trend::picture;
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{Lang, aside, load_in_words, say, words};
+use crate::words::{Lang, aside, fill_in, load_in_words, words};
 
 /// Version of [`SteadyTold`]'s JSON form.
 const VERSION: u32 = 1;
@@ -54,8 +54,8 @@ pub struct SteadyPoint {
     pub rounds: Vec<f64>,
     /// Bytes written in the window over the bytes of the area.
     pub area_written: f64,
-    /// The first window of five rounds, of the first 25, that keeps SNIA's limits, else the last that
-    /// there is; none of fewer rounds.
+    /// The first window of five rounds, of the first 25, that keeps SNIA's limits, else the last
+    /// that there is; none of fewer rounds.
     pub snia: Option<SniaWindow>,
     /// `steady`, `cyclic`, `drifting`, `never-steady`, or `too-short`, by our own rule.
     pub course: &'static str,
@@ -115,11 +115,11 @@ pub fn steady_told(run: &RunRecord, points: &[PointRecord], round: Nanos) -> Ste
         run: run.id.clone(),
         emulated: run.emulated,
         round_ns: round.0,
-        points: points.iter().map(|point| one(run, point, round)).collect(),
+        points: points.iter().map(|point| steady_point(run, point, round)).collect(),
     }
 }
 
-fn one(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoint {
+fn steady_point(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoint {
     let rounds = rates(point, round.0);
     let sample = (point.duration_ns / SAMPLES_MAX).max(1);
     let samples = rates(point, sample);
@@ -141,7 +141,7 @@ fn one(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoint {
         outstanding: point.outstanding,
         target: point.target,
         area_written: written,
-        snia: window.or_else(|| Window::of(&rounds)).map(SniaWindow::from),
+        snia: window.or_else(|| Window::from_rounds(&rounds)).map(SniaWindow::from),
         rounds,
         course: course.as_str(),
         period_ns: match course {
@@ -198,12 +198,12 @@ pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
             "steady" => words.courses[0].to_owned(),
             "cyclic" => {
                 let period = seconds(point.period_ns.unwrap_or(0));
-                say(words.courses[1], &[("period", period)])
+                fill_in(words.courses[1], &[("period", period)])
             }
             "drifting" if point.rises == Some(true) => words.courses[2].to_owned(),
             "drifting" => words.courses[3].to_owned(),
             "never-steady" => words.courses[4].to_owned(),
-            _ => say(words.courses[5], &[("times", format!("{:.2}", point.area_written))]),
+            _ => fill_in(words.courses[5], &[("times", format!("{:.2}", point.area_written))]),
         };
         let by_snia = window.map(|window| {
             let values = [
@@ -211,7 +211,7 @@ pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
                 ("range", percent(window.range[0] / window.mean)),
                 ("slope", percent(window.slope_excursion[0] / window.mean)),
             ];
-            say(words.snia[usize::from(!window.steady)], &values)
+            fill_in(words.snia[usize::from(!window.steady)], &values)
         });
         let figures: Vec<Option<f64>> = point.rounds.iter().map(|rate| Some(*rate)).collect();
         let cells = vec![
@@ -227,12 +227,12 @@ pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
     };
     let rounds = WINDOW_ROUNDS.to_string();
     Table {
-        caption: format!("{}{mark}", say(words.steady, &values)),
+        caption: format!("{}{mark}", fill_in(words.steady, &values)),
         columns: vec![
             text(words.profile),
             number_in(words.outstanding, ""),
             text(words.rounds),
-            number_in(&say(words.window, &[("n", rounds)]), ""),
+            number_in(&fill_in(words.window, &[("n", rounds)]), ""),
             text(words.by_snia),
             number_in(words.level, ""),
             text(words.own_rule),

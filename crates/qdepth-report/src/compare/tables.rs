@@ -5,7 +5,7 @@ use crate::compare::{Versus, VersusRow, is_rate};
 use crate::document::{Cell, Row, Table};
 use crate::number::{percent, thousands};
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{CompareWords, Lang, aside, load_in_words, say, span, words};
+use crate::words::{CompareWords, Lang, aside, fill_in, load_in_words, span, words};
 
 /// So many differences and unmatched loads are told; all are in the JSON.
 const TOLD: usize = 8;
@@ -20,7 +20,7 @@ pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table 
     let words = words(lang).compare;
     let [a, b] = &versus.sides;
     let mark = if versus.emulated { aside(lang, "EMULATED") } else { String::new() };
-    let caption = say(words.caption, &[("a", short(&a.name)), ("b", short(&b.name))]);
+    let caption = fill_in(words.caption, &[("a", short(&a.name)), ("b", short(&b.name))]);
     let targets = of.iter().any(|row| row.target > 0);
     let columns = [
         Some(text(words.profile)),
@@ -78,7 +78,7 @@ fn judged(words: &CompareWords, versus: &Versus, row: &VersusRow) -> String {
         ("threshold", percent(versus.threshold)),
         ("n", row.more_runs.map_or_else(String::new, |more| more.to_string())),
     ];
-    say(words.verdicts[place], &values)
+    fill_in(words.verdicts[place], &values)
 }
 
 /// A figure of this name, in the unit that its column says.
@@ -111,10 +111,10 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
     all.extend(versus.differences.iter().take(TOLD).map(|difference| {
         let [a, b] = &difference.values;
         let what = format!("{} {}", difference.subject, difference.key);
-        say(words.differs, &[("what", what), ("a", known(a)), ("b", known(b))])
+        fill_in(words.differs, &[("what", what), ("a", known(a)), ("b", known(b))])
     }));
     all.extend(versus.unmatched.iter().take(TOLD).map(|alone| {
-        say(words.alone, &[("side", alone.side.to_uppercase()), ("load", alone.load.clone())])
+        fill_in(words.alone, &[("side", alone.side.to_uppercase()), ("load", alone.load.clone())])
     }));
     let left =
         versus.differences.len().saturating_sub(TOLD) + versus.unmatched.len().saturating_sub(TOLD);
@@ -141,7 +141,7 @@ pub(super) fn decisive(versus: &Versus) -> Option<&VersusRow> {
 }
 
 /// The verdict over all figures, and the figure that says most for it.
-fn lead(versus: &Versus, lang: Lang) -> Vec<String> {
+fn first_cells(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let count = |verdict: &str| versus.count(verdict);
     let (place, verdict) = over_all(versus);
@@ -154,7 +154,7 @@ fn lead(versus: &Versus, lang: Lang) -> Vec<String> {
     let others = versus.rows.len() - count(verdict);
     let others = (others > 0).then(|| ("others", others.to_string()));
     let values: Vec<_> = values.into_iter().chain(faster).chain(others).collect();
-    let mut all = vec![say(words.lead[place], &values)];
+    let mut all = vec![fill_in(words.lead[place], &values)];
     all.extend(decisive(versus).map(|row| of_farthest(lang, row)));
     all
 }
@@ -177,7 +177,7 @@ fn of_farthest(lang: Lang, row: &VersusRow) -> String {
         ("low", of_two(Some(low))),
         ("high", of_two(Some(high))),
     ];
-    say(words.farthest, &values)
+    fill_in(words.farthest, &values)
 }
 
 /// The name of a side; an id of a run by its beginning, as lists of runs have it.
@@ -198,8 +198,8 @@ pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
         return vec![words.nothing.to_owned()];
     }
     let count = |verdict: &str| versus.count(verdict).to_string();
-    let mut all = lead(versus, lang);
-    all.push(say(
+    let mut all = first_cells(versus, lang);
+    all.push(fill_in(
         words.summary,
         &[
             ("of", versus.rows.len().to_string()),
@@ -213,12 +213,12 @@ pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
     if versus.sides.iter().all(|side| side.runs.len() == 1) {
         all.push(match versus.history_runs {
             0 => words.single.to_owned(),
-            n => say(words.history, &[("n", n.to_string())]),
+            n => fill_in(words.history, &[("n", n.to_string())]),
         });
     }
     let again = versus.sides.iter().find_map(|side| side.command_again.clone());
     if let Some(command) = again.filter(|_| versus.count("cannot-tell") > 0) {
-        all.push(say(words.repeat, &[("command", command)]));
+        all.push(fill_in(words.repeat, &[("command", command)]));
     }
     all
 }

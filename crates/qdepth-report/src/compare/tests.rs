@@ -13,10 +13,10 @@ fn versus(
     (b, of_b): (&str, &[Measured]),
     earlier: &[Measured],
     threshold: f64,
-    looks: u32,
+    interim_checks: u32,
 ) -> Versus {
     let [of_a, of_b, earlier] = [of_a, of_b, earlier].map(documents);
-    super::versus((a, &of_a), (b, &of_b), &earlier, threshold, looks)
+    super::versus((a, &of_a), (b, &of_b), &earlier, threshold, interim_checks)
 }
 
 /// So many runs of the fixture, with rates scaled by `factor` and by a little of each run's own.
@@ -131,7 +131,7 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
             let theirs = &of_b.iter().find(|(other, _)| other == key).unwrap().1;
             mine.compared()
                 .into_iter()
-                .map(|(name, values)| ratio(values, theirs.of(name).unwrap(), None))
+                .map(|(name, values)| ratio(values, theirs.get(name).unwrap(), None))
         });
         both.collect()
     };
@@ -231,28 +231,28 @@ fn lines(runs: &[Measured]) -> Vec<RunHeadline> {
 fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
     let mut runs = group("r", 9, 1.0);
     for (place, (run, points)) in runs.iter_mut().enumerate() {
-        "/mnt/d1".clone_into(&mut run.targets[0].spelling);
+        "/mnt/d1".clone_into(&mut run.targets[0].expression);
         "d1 (ext4 on vda)".clone_into(&mut run.targets[0].name);
         // One lacks a load, and one is of another target.
         if place == 4 {
             points.pop();
         }
         if place == 6 {
-            "/mnt/other/d1".clone_into(&mut run.targets[0].spelling);
+            "/mnt/other/d1".clone_into(&mut run.targets[0].expression);
         }
     }
     let read = std::cell::RefCell::new(Vec::new());
     let one = |id: &str| runs.iter().find(|(run, _)| run.id == id);
     let told = |target: Option<&str>, most: usize| {
         read.borrow_mut().clear();
-        let asked = TrendAsked { plan: None, target, most, threshold: 0.02 };
+        let request = TrendRequest { plan: None, target, most, threshold: 0.02 };
         let record = |id: &str| Ok::<_, ()>(one(id).map(|(run, _)| run.clone()));
         let measured = |id: &str| {
             read.borrow_mut().push(id.to_owned());
             // Gone since the list was read.
             Ok(one(id).filter(|_| id != "r-7").cloned())
         };
-        trend_of(&lines(&runs), &asked, record, measured).unwrap()
+        trend_of(&lines(&runs), &request, record, measured).unwrap()
     };
     let ids = |told: &Trend| told.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
     let all = told(Some("/mnt/d1"), 100);
@@ -270,7 +270,7 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
                 (&key.profile, &key.step, key.outstanding, key.target)
                     == (&row.profile, &row.step, row.outstanding, row.target)
             });
-            let known = of_run.and_then(|(_, all)| Some(all.of(row.figure)?[0]));
+            let known = of_run.and_then(|(_, all)| Some(all.get(row.figure)?[0]));
             assert_eq!(*value, known, "{} of {}", row.figure, run.id);
         }
     }

@@ -11,7 +11,7 @@ use crate::compare::{VersusSchema, is_rate};
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{CompareWords, Lang, aside, load_in_words, say, words};
+use crate::words::{CompareWords, Lang, aside, fill_in, load_in_words, words};
 
 /// Version of [`Trend`]'s JSON form.
 const VERSION: u32 = 1;
@@ -35,7 +35,8 @@ pub struct Trend {
     pub emulated: bool,
     /// The runs, the oldest first.
     pub runs: Vec<TrendRun>,
-    /// How many such runs the logbook keeps; where there are more than `runs`, those are the newest.
+    /// How many such runs the logbook keeps; where there are more than `runs`, those are the
+    /// newest.
     pub runs_kept: usize,
     /// Changes of less than this share are not told.
     pub threshold: f64,
@@ -106,8 +107,8 @@ impl Trend {
 }
 
 /// The trend of these runs, the oldest first, all of one plan and target: the newest of `kept` that
-/// there are. Changes of less than `threshold` (0.02 for 2 %) are not told. The level is held over all
-/// figures together (Bonferroni).
+/// there are. Changes of less than `threshold` (0.02 for 2 %) are not told. The level is held over
+/// all figures together (Bonferroni).
 pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
     let runs = &runs[runs.len().saturating_sub(FIGURES_MAX)..];
     let mut found: Vec<(Key, &'static str, Vec<Option<f64>>)> = Vec::new();
@@ -196,7 +197,7 @@ pub(super) fn table_of_rows(trend: &Trend, of: &[&TrendRow], lang: Lang) -> Tabl
     let row = |row: &&TrendRow| {
         let last = row.values.iter().rev().find_map(|value| *value);
         let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
-        let told = told(words, trend, row);
+        let told = sentence(words, trend, row);
         let cells = [
             Some(Cell::head(load(lang, row))),
             targets.then(|| Cell::plain((row.target + 1).to_string())),
@@ -209,7 +210,7 @@ pub(super) fn table_of_rows(trend: &Trend, of: &[&TrendRow], lang: Lang) -> Tabl
         Row { cells: cells.into_iter().flatten().collect(), ..Row::default() }
     };
     Table {
-        caption: format!("{}{mark}", say(words.trend, &values)),
+        caption: format!("{}{mark}", fill_in(words.trend, &values)),
         columns: [
             Some(text(words.profile)),
             targets.then(|| text(words.target)),
@@ -233,7 +234,7 @@ pub(super) fn minute(time: &str) -> String {
 }
 
 /// The changes of a figure in words.
-pub(super) fn told(words: &CompareWords, trend: &Trend, row: &TrendRow) -> String {
+pub(super) fn sentence(words: &CompareWords, trend: &Trend, row: &TrendRow) -> String {
     let one = |change: &TrendChange| {
         let started = &trend.runs[change.run as usize].started_at;
         let values = [
@@ -242,7 +243,7 @@ pub(super) fn told(words: &CompareWords, trend: &Trend, row: &TrendRow) -> Strin
             ("run", change.run_id.chars().take(13).collect()),
         ];
         let place = usize::from(change.verdict == "slower");
-        say(words.changed[place], &values)
+        fill_in(words.changed[place], &values)
     };
     row.changes.iter().map(one).collect::<Vec<_>>().join(words.clause)
 }
@@ -268,11 +269,11 @@ pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     if !trend.has_enough_runs() {
         let values = [("n", trend.runs.len().to_string()), ("least", RUNS_MIN.to_string())];
-        return vec![say(words.too_few_runs, &values)];
+        return vec![fill_in(words.too_few_runs, &values)];
     }
     let of = [("n", trend.runs.len().to_string()), ("of", trend.runs_kept.to_string())];
-    let newest = (trend.runs_kept > trend.runs.len()).then(|| say(words.newest_runs, &of));
-    let alarms = say(words.alarms, &[("share", percent(trend.false_alarms))]);
+    let newest = (trend.runs_kept > trend.runs.len()).then(|| fill_in(words.newest_runs, &of));
+    let alarms = fill_in(words.alarms, &[("share", percent(trend.false_alarms))]);
     newest.into_iter().chain([alarms]).collect()
 }
 

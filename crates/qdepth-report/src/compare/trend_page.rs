@@ -5,12 +5,12 @@ use crate::compare::geometric;
 use crate::compare::page::titled;
 use crate::compare::tables::{figure, shown};
 use crate::compare::trend::{
-    Trend, TrendRow, load, minute, table_of_rows, told, trend_sentences, trend_table,
+    Trend, TrendRow, load, minute, sentence, table_of_rows, trend_sentences, trend_table,
 };
 use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{self, CompareWords, Lang, aside, say, words};
+use crate::words::{self, CompareWords, Lang, aside, fill_in, words};
 
 /// Composes the page of a trend, in this language.
 pub fn compose_trend(trend: &Trend, lang: Lang) -> Document {
@@ -37,8 +37,8 @@ impl Page<'_> {
         Document {
             lang: self.lang,
             cover: Cover::default(),
-            title: self.marked(say(words.trend_question, &named)),
-            subtitle: say(words.trend, &subtitle),
+            title: self.marked(fill_in(words.trend_question, &named)),
+            subtitle: fill_in(words.trend, &subtitle),
             mark: mark.to_owned(),
             banners: trend.emulated.then(banner).into_iter().collect(),
             question: String::new(),
@@ -54,7 +54,8 @@ impl Page<'_> {
         if self.trend.emulated { text + &aside(self.lang, "EMULATED") } else { text }
     }
 
-    /// Figures with a change for good, the last of which was for the worse, and those that were not.
+    /// Figures with a change for good, the last of which was for the worse, and those that were
+    /// not.
     fn summary(&self) -> Vec<String> {
         let (trend, words) = (self.trend, self.words);
         let last = |verdict: &str| {
@@ -67,23 +68,24 @@ impl Page<'_> {
         let values: Vec<_> = values.into_iter().chain(also).collect();
         let lead = match (trend.has_enough_runs(), slower, faster) {
             (false, ..) => None,
-            (true, 0, 0) => Some(say(words.trend_lead[2], &values)),
-            (true, 0, _) => Some(say(words.trend_lead[1], &values)),
-            _ => Some(say(words.trend_lead[0], &values)),
+            (true, 0, 0) => Some(fill_in(words.trend_lead[2], &values)),
+            (true, 0, _) => Some(fill_in(words.trend_lead[1], &values)),
+            _ => Some(fill_in(words.trend_lead[0], &values)),
         };
         let most = self.decisive().map(|row| {
             let values = [
                 ("load", load(self.lang, row)),
                 ("outstanding", row.outstanding.to_string()),
                 ("figure", figure(words, row.figure).to_owned()),
-                ("told", told(words, trend, row)),
+                ("told", sentence(words, trend, row)),
             ];
-            say(words.trend_farthest, &values)
+            fill_in(words.trend_farthest, &values)
         });
         lead.into_iter().chain(most).chain(trend_sentences(trend, self.lang)).collect()
     }
 
-    /// The figure whose last change is the largest, of those that became slower where there are some.
+    /// The figure whose last change is the largest, of those that became slower where there are
+    /// some.
     fn decisive(&self) -> Option<&TrendRow> {
         let far = |row: &TrendRow| {
             row.changes.last().map_or((false, 0.0), |change| {
@@ -196,7 +198,7 @@ impl Page<'_> {
         let load = if trend.rows.iter().all(|row| row.target == 0) {
             load
         } else {
-            say(words.of_target, &[("load", load), ("n", (target + 1).to_string())])
+            fill_in(words.of_target, &[("load", load), ("n", (target + 1).to_string())])
         };
         let is_relative = y_scale == Scale::AroundOne;
         let panels = if series.len() > crate::figure::PALETTE.len() {
@@ -207,8 +209,8 @@ impl Page<'_> {
         let values = [("load", load), ("figure", name.to_owned())];
         Picture {
             id,
-            title: self.marked(say(words.trend_title, &values)),
-            description: say(words.trend_told[usize::from(is_relative)], &values),
+            title: self.marked(fill_in(words.trend_title, &values)),
+            description: fill_in(words.trend_told[usize::from(is_relative)], &values),
             figure: Figure {
                 x_label: words.trend_run.to_owned(),
                 // Beyond the last run, whose mark is whole then.
@@ -239,7 +241,7 @@ impl Page<'_> {
         };
         let values = [("figure", name.to_owned()), ("outstanding", words.outstanding.to_owned())];
         Table {
-            caption: self.marked(say(words.trend_data, &values)),
+            caption: self.marked(fill_in(words.trend_data, &values)),
             columns: [text(words.trend_run), text(words.trend_began)]
                 .into_iter()
                 .chain(heads)

@@ -8,7 +8,7 @@ use super::{View, banners, facts, pictures, summary, titled};
 use crate::document::{Block, Cover, Document, Section};
 use crate::number;
 use crate::section::paper::literature;
-use crate::words::{Lang, counted, heading, say, words};
+use crate::words::{Lang, counted, fill_in, heading, words};
 
 /// Composes the edition of the comparison's documents. `version` is the program's, `command` what
 /// made it.
@@ -21,7 +21,8 @@ pub fn compose_edition(
     let words = words(lang);
     let view = View { comparison, words: words.reproduction, lang };
     let titles: Vec<&str> = comparison.documents.iter().map(|d| d.title.as_str()).collect();
-    let title = say(words.reproduction.edition.title, &[("documents", titles.join(words.list[0]))]);
+    let title =
+        fill_in(words.reproduction.edition.title, &[("documents", titles.join(words.list[0]))]);
     let method = words.reproduction.method.map(|text| Block::Paragraph(text.to_owned()));
     let text = |text: &str| Block::Paragraph(text.to_owned());
     let intro = vec![text(words.reproduction.diagrams_intro), text(words.reproduction.uses_intro)];
@@ -95,7 +96,7 @@ fn results(view: &View<'_>) -> Vec<Section> {
     let one = view.comparison.documents.len() == 1;
     for section in &mut all {
         section.title = match one {
-            true => heading(view.lang, of_one(&section.title, view.words.edition.concluded)),
+            true => heading(view.lang, bare_title(&section.title, view.words.edition.concluded)),
             false => titled(view.lang, &section.title),
         };
     }
@@ -104,7 +105,7 @@ fn results(view: &View<'_>) -> Vec<Section> {
 
 /// `p3700: A single PCIe-SSD`: of one document without its name, and without a number of its own,
 /// which would stand beside that of the edition. The edition has a conclusion of its own.
-fn of_one<'t>(title: &'t str, concluded: &'t str) -> &'t str {
+fn bare_title<'t>(title: &'t str, concluded: &'t str) -> &'t str {
     let title = title.split_once(": ").map_or(title, |(_, title)| title);
     let numbered = |number: &str| number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let title = match title.split_once(' ') {
@@ -148,7 +149,7 @@ fn errors_told(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
         ("load", load),
         ("id", id.clone()),
     ];
-    Some(say(if errors.count == 1 { words.error } else { words.errors }, &values))
+    Some(fill_in(if errors.count == 1 { words.error } else { words.errors }, &values))
 }
 
 /// What came out: how near the emulation comes, where nothing was fitted first; then goals and

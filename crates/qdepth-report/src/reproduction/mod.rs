@@ -11,7 +11,7 @@ use qdepth_reference::{Comparison, Document as Source, GoalResult, ShareResult, 
 
 use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
-use crate::words::{Lang, ReproductionWords, about, heading, say, told, words};
+use crate::words::{Lang, ReproductionWords, about, fill_in, heading, translated, words};
 
 /// What the parts of the page need.
 struct View<'a> {
@@ -46,7 +46,7 @@ pub fn compose_reproduction(
     let words = words(lang).reproduction;
     let view = View { comparison, words, lang };
     let ids = comparison.documents.iter().map(|d| d.id.clone()).collect::<Vec<_>>().join(", ");
-    let subtitle = say(words.subtitle, &[("documents", ids), ("version", version.to_owned())]);
+    let subtitle = fill_in(words.subtitle, &[("documents", ids), ("version", version.to_owned())]);
     Document {
         lang,
         cover: Cover::default(),
@@ -88,7 +88,7 @@ fn banners(view: &View<'_>) -> Vec<Banner> {
     if missing > 0 {
         let [label, text] = view.words.missing;
         let of = view.comparison.emulation.len();
-        let text = say(text, &[("n", missing.to_string()), ("of", of.to_string())]);
+        let text = fill_in(text, &[("n", missing.to_string()), ("of", of.to_string())]);
         all.push(banner(label, text));
     }
     all
@@ -108,7 +108,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
             ("share", number::percent(*share)),
             ("needed", number::percent(result.needed)),
         ];
-        say(words.missed_share, &values)
+        fill_in(words.missed_share, &values)
     };
     let missed: Vec<String> = missed_goals
         .map(|goal| missed_goal(view, goal))
@@ -117,7 +117,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
     let template = if missed.is_empty() { words.all_reached } else { words.some_reached };
     let mut all = Vec::new();
     if of > 0 {
-        all.push(say(
+        all.push(fill_in(
             template,
             &[
                 ("n", (of - missed.len()).to_string()),
@@ -130,7 +130,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
         [(words.relations, comparison.relations_held), (words.shading, comparison.shading_held)];
     for (template, result) in shares {
         let Some(share) = result.share() else { continue };
-        all.push(say(
+        all.push(fill_in(
             template,
             &[
                 ("n", result.holding.to_string()),
@@ -146,7 +146,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
 /// A goal, with what keeps it from being reached.
 fn missed_goal(view: &View<'_>, result: &GoalResult) -> String {
     let (goal, errors) = (&result.goal, &result.errors);
-    let mut values = vec![("title", told(view.lang, &goal.title))];
+    let mut values = vec![("title", translated(view.lang, &goal.title))];
     let mut beyond = |names: [&'static str; 2], error: Option<f64>, bar: Option<f64>| {
         let (Some(error), Some(bar)) = (error, bar.map(|percent| percent / 100.0)) else { return };
         if error > bar {
@@ -155,7 +155,7 @@ fn missed_goal(view: &View<'_>, result: &GoalResult) -> String {
     };
     beyond(["mean", "mean_bar"], errors.mean, Some(goal.mean));
     beyond(["worst", "worst_bar"], errors.worst.as_ref().map(|(worst, _)| *worst), goal.worst);
-    say(view.words.missed_goal, &values)
+    fill_in(view.words.missed_goal, &values)
 }
 
 fn facts(view: &View<'_>, version: &str, command: &str) -> Vec<Fact> {

@@ -9,7 +9,7 @@ use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series,
 use crate::number;
 use crate::number::MIB_PER_S;
 use crate::section::sweep::tables::number_in;
-use crate::words::{aside, say, told, words};
+use crate::words::{aside, fill_in, translated, words};
 
 /// The diagrams of each section, under its heading.
 pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
@@ -55,7 +55,7 @@ pub(super) fn bars(view: &View<'_>) -> Vec<(String, Picture)> {
         let picture = Picture {
             id: format!("bars-{}", index + 1),
             title: table.caption.clone(),
-            description: say(words.comparison.bars_description, &said),
+            description: fill_in(words.comparison.bars_description, &said),
             figure: Figure {
                 x_label: String::new(),
                 x_axis: Horizontal::Groups(groups),
@@ -144,7 +144,8 @@ fn drawn(view: &View<'_>, diagram: &Diagram) -> Vec<(String, Series)> {
             if marks.iter().all(|mark| mark.value == MarkValue::Missing) {
                 return;
             }
-            let [long, short] = words.map(|w| say(w, &[("name", told(view.lang, &line.name))]));
+            let [long, short] =
+                words.map(|w| fill_in(w, &[("name", translated(view.lang, &line.name))]));
             let first = all.iter().all(|(_, series)| series.name != short);
             let name = if first { short } else { String::new() };
             all.push((long, Series { name, colour, stroke, markers, marks }));
@@ -183,12 +184,12 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
         right: None,
         panels: Vec::new(),
     };
-    let lines = diagram.lines.iter().map(|line| told(view.lang, &line.name));
+    let lines = diagram.lines.iter().map(|line| translated(view.lang, &line.name));
     let lines = lines.collect::<Vec<_>>().join(self::words(view.lang).list[0]);
     Picture {
         id: format!("diagram-{}", index + 1),
-        title: told(view.lang, &diagram.title) + &aside(view.lang, view.words.emulated[0]),
-        description: say(
+        title: translated(view.lang, &diagram.title) + &aside(view.lang, view.words.emulated[0]),
+        description: fill_in(
             view.words.description,
             &[("lines", lines), ("largest", value(largest(&figure))), ("unit", unit.to_owned())],
         ),

@@ -9,7 +9,7 @@ use super::View;
 use crate::document::{Cell, Column, Mark, Row, Table};
 use crate::number::thousands;
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{Lang, about, aside, counted, heading, say, told};
+use crate::words::{Lang, about, aside, counted, fill_in, heading, translated};
 
 fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {
     Table { caption: caption.to_owned(), columns, rows, note: note.to_owned() }
@@ -75,7 +75,7 @@ pub(super) fn goals(view: &View<'_>) -> Table {
             judged(percent(*worst), goal.worst.is_none_or(|bar| worst * 100.0 <= bar))
         });
         let cells = vec![
-            Cell::head(told(view.lang, &goal.title)),
+            Cell::head(translated(view.lang, &goal.title)),
             Cell::plain(errors.count.to_string()),
             mean.unwrap_or_else(|| Cell::unknown("–")),
             Cell::plain(thousands(goal.mean, 0)),
@@ -83,7 +83,7 @@ pub(super) fn goals(view: &View<'_>) -> Table {
             Cell::or_dash(goal.worst.map(|bar| thousands(bar, 0))),
             Cell::or_dash(errors.worst.as_ref().map(|(_, id)| id.clone())),
             percent_or_dash(errors.noise),
-            Cell::plain(told(view.lang, &goal.study)),
+            Cell::plain(translated(view.lang, &goal.study)),
             yes_or_no(view, result.reached),
         ];
         rows.push(row(cells, false));
@@ -146,17 +146,23 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
     let one = |maxima: &Maxima| {
         let mut columns = vec![text(view.words.load)];
         columns.extend(
-            maxima.targets.iter().map(|target| number_in(&told(view.lang, &target.name), "IO/s")),
+            maxima
+                .targets
+                .iter()
+                .map(|target| number_in(&translated(view.lang, &target.name), "IO/s")),
         );
         let rows = maxima.loads.iter().map(|load| {
             let of = |target| Cell::or_dash(largest(maxima.points(load, target)).map(value));
             let cells = maxima.targets.iter().map(of);
             row(
-                std::iter::once(Cell::head(told(view.lang, &load.name))).chain(cells).collect(),
+                std::iter::once(Cell::head(translated(view.lang, &load.name)))
+                    .chain(cells)
+                    .collect(),
                 false,
             )
         });
-        let caption = told(view.lang, &maxima.title) + &aside(view.lang, view.words.emulated[0]);
+        let caption =
+            translated(view.lang, &maxima.title) + &aside(view.lang, view.words.emulated[0]);
         let section = format!("{}: {}", maxima.document, maxima.section);
         (section, table(&caption, columns, rows.collect(), view.words.notes[4]))
     };
@@ -224,7 +230,7 @@ fn as_worded(published: &Published) -> String {
 
 /// The load of a figure, with where on its curve: `Database × 512`.
 pub(super) fn load(lang: Lang, published: &Published) -> String {
-    format!("{} {}", told(lang, &published.profile), at(lang, published)).trim().to_owned()
+    format!("{} {}", translated(lang, &published.profile), at(lang, published)).trim().to_owned()
 }
 
 /// At how many outstanding I/Os, or with how many processes, as the source has it.
@@ -232,7 +238,7 @@ fn at(lang: Lang, published: &Published) -> String {
     match published.outstanding.as_str() {
         "" if published.processes.is_empty() => String::new(),
         "" => format!("× {}", published.processes),
-        at => format!("× {}", told(lang, at)),
+        at => format!("× {}", translated(lang, at)),
     }
 }
 
@@ -266,9 +272,9 @@ fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
     };
     let cells = vec![
         Cell::head(&*published.id),
-        Cell::plain(told(view.lang, &storage)),
+        Cell::plain(translated(view.lang, &storage)),
         Cell::plain(load(view.lang, published)),
-        Cell::plain(told(view.lang, &published.quantity)),
+        Cell::plain(translated(view.lang, &published.quantity)),
         Cell::plain(as_worded(published)),
         Cell::or_dash(figure.emulated.map(value)),
         Cell::plain(&*published.unit),
@@ -314,8 +320,8 @@ pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
             all.len() - 1
         });
         let cells = vec![
-            Cell::head(told(view.lang, &published.medium)),
-            Cell::plain(told(view.lang, &published.quantity)),
+            Cell::head(translated(view.lang, &published.medium)),
+            Cell::plain(translated(view.lang, &published.quantity)),
             Cell::plain(as_worded(published)),
             Cell::plain(&*published.unit),
         ];
@@ -347,9 +353,11 @@ fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
         Verdict::Fails => Cell::alarm(about(view.lang, fails, &sides(view, compared))),
         Verdict::Missing => Cell::alarm(missing),
         Verdict::Inconsistent => {
-            Cell::unknown(about(view.lang, inconsistent, &told(view.lang, &relation.why)))
+            Cell::unknown(about(view.lang, inconsistent, &translated(view.lang, &relation.why)))
         }
-        Verdict::Given => Cell::unknown(about(view.lang, given, &told(view.lang, &relation.why))),
+        Verdict::Given => {
+            Cell::unknown(about(view.lang, given, &translated(view.lang, &relation.why)))
+        }
     };
     let cells = vec![
         Cell::head(&*relation.id),
@@ -425,12 +433,14 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
     }
     for (format, outstanding) in &heads {
         let values = [("format", (*format).to_owned()), ("n", outstanding.to_string())];
-        columns.push(number_in(&say(words.format_at, &values), "%"));
+        columns.push(number_in(&fill_in(words.format_at, &values), "%"));
     }
     let mut last = "";
     let rows = places.into_iter().map(|(arrangement, load)| {
-        let mut out =
-            vec![Cell::head(told(view.lang, arrangement)), Cell::plain(told(view.lang, load))];
+        let mut out = vec![
+            Cell::head(translated(view.lang, arrangement)),
+            Cell::plain(translated(view.lang, load)),
+        ];
         for (format, outstanding) in &heads {
             let cell = cells.iter().find(|cell| {
                 let s = &cell.shaded;

@@ -6,7 +6,7 @@ use qdepth_measure::{Code, Finding, Severity};
 
 use crate::document::{Block, FindingCase, FindingGroup};
 use crate::view::{Load, Point, View};
-use crate::words::{finding_text, findings_text, say};
+use crate::words::{fill_in, finding_text, findings_text};
 use crate::{number, trace};
 
 /// Cases of a kind that are told apart; more of them are one, with figures from … to.
@@ -20,15 +20,15 @@ const STRETCHED: usize = 12;
 /// share a case.
 pub(crate) fn findings(view: &View<'_>) -> Vec<Block> {
     let mut groups: BTreeMap<(bool, Code), Vec<Case>> = BTreeMap::new();
-    let mut add = |finding: &Finding, place: Option<Place>| {
+    let mut add = |finding: &Finding, location: Option<FindingLocation>| {
         let explanation = finding_text(finding, view.lang).explanation;
         let key = (finding.severity != Severity::Invalid, finding.code);
         let cases = groups.entry(key).or_default();
         match cases.iter_mut().find(|case| case.explanation == explanation) {
-            Some(case) => case.places.extend(place),
+            Some(case) => case.locations.extend(location),
             None => {
-                let (findings, places) = (vec![finding.clone()], place.into_iter().collect());
-                cases.push(Case { explanation, findings, places });
+                let (findings, locations) = (vec![finding.clone()], location.into_iter().collect());
+                cases.push(Case { explanation, findings, locations });
             }
         }
     };
@@ -37,7 +37,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Block> {
     }
     for (load, point) in view.points() {
         for finding in &point.record.findings {
-            add(finding, Some(Place::of(view, load, point)));
+            add(finding, Some(FindingLocation::new(view, load, point)));
         }
     }
     if groups.is_empty() {
@@ -50,7 +50,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Block> {
 }
 
 /// Where a doubt is.
-struct Place {
+struct FindingLocation {
     load: String,
     target: u32,
     /// Outstanding I/Os, or the step.
@@ -58,11 +58,11 @@ struct Place {
     points: Vec<u32>,
 }
 
-impl Place {
-    fn of(view: &View<'_>, load: &Load<'_>, point: &Point<'_>) -> Self {
+impl FindingLocation {
+    fn new(view: &View<'_>, load: &Load<'_>, point: &Point<'_>) -> Self {
         let record = point.record;
         let at = view.at(load, record);
-        let points = trace::of(view, point);
+        let points = trace::point_indices(view, point);
         Self { load: load.title.clone(), target: record.target, at, points }
     }
 }
@@ -72,7 +72,7 @@ struct Case {
     explanation: String,
     /// One of each set of figures.
     findings: Vec<Finding>,
-    places: Vec<Place>,
+    locations: Vec<FindingLocation>,
 }
 
 fn block(view: &View<'_>, code: Code, invalid: bool, mut cases: Vec<Case>) -> FindingGroup {
@@ -83,7 +83,7 @@ fn block(view: &View<'_>, code: Code, invalid: bool, mut cases: Vec<Case>) -> Fi
         cases = merged(view, cases);
     }
     let case = |case: Case| FindingCase {
-        place: place_words(view, &case.places),
+        place: place_words(view, &case.locations),
         explanation: case.explanation,
     };
     FindingGroup {
@@ -105,12 +105,12 @@ fn merged(view: &View<'_>, cases: Vec<Case>) -> Vec<Case> {
                 let first = case.findings.first();
                 first.map(|f| (f.labels.clone(), f.values.keys().cloned().collect::<Vec<_>>()))
             };
-            named(other) == named(&case) && other.places.is_empty() == case.places.is_empty()
+            named(other) == named(&case) && other.locations.is_empty() == case.locations.is_empty()
         };
         match all.iter_mut().find(alike) {
             Some(other) => {
                 other.findings.extend(case.findings);
-                other.places.extend(case.places);
+                other.locations.extend(case.locations);
             }
             None => all.push(case),
         }
@@ -140,32 +140,32 @@ fn listed(view: &View<'_>, mut at: Vec<&str>) -> String {
 }
 
 /// `Database on nvme0n1 at 1, 2, 4; Restore …`; of many loads their points.
-fn place_words(view: &View<'_>, places: &[Place]) -> String {
+fn place_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
     let words = view.words.findings;
-    if places.is_empty() {
+    if locations.is_empty() {
         return words.whole_run.to_owned();
     }
     let mut by_line: Vec<((&str, u32), Vec<&str>)> = Vec::new();
-    for place in places {
-        let key = (place.load.as_str(), place.target);
+    for location in locations {
+        let key = (location.load.as_str(), location.target);
         match by_line.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, at)) => at.push(&place.at),
-            None => by_line.push((key, vec![&place.at])),
+            Some((_, at)) => at.push(&location.at),
+            None => by_line.push((key, vec![&location.at])),
         }
     }
     if by_line.len() > LOADS_NAMED {
-        let points: BTreeSet<u32> = places.iter().flat_map(|p| &p.points).copied().collect();
+        let points: BTreeSet<u32> = locations.iter().flat_map(|p| &p.points).copied().collect();
         let points: Vec<u32> = points.into_iter().collect();
         let values = [
             ("n", number::count(points.len() as u64)),
             ("of", number::count(u64::from(view.run.points_planned))),
             ("points", trace::text(&points)),
         ];
-        return say(words.many, &values);
+        return fill_in(words.many, &values);
     }
     let template = if view.compares() { words.place_on } else { words.place };
     let lines = by_line.into_iter().map(|((load, target), at)| {
-        say(
+        fill_in(
             template,
             &[
                 ("profile", load.to_owned()),

@@ -7,7 +7,7 @@ use qdepth_record::Observation;
 use crate::document::{Cell, Column, Row, Table};
 use crate::number;
 use crate::section::sweep::tables::{number_in, observed, text};
-use crate::words::{HostWords, Lang, about, fact_name, say, told, words as all_words};
+use crate::words::{HostWords, Lang, about, fact_name, fill_in, translated, words as all_words};
 
 /// Facts of the machine itself; every other subject is a device or a file system.
 const MACHINE: [&str; 5] = ["host", "kernel", "cpu", "memory", "generator"];
@@ -70,7 +70,8 @@ fn machine(facts: &[Observation], lang: Lang) -> Table {
     let known = facts.iter().filter(|fact| MACHINE.contains(&&*fact.subject));
     let rows = known.filter_map(|fact| {
         let value = observed(fact, fact.value.as_deref().ok()?);
-        let cells = [told(lang, &fact.subject), fact_name(lang, &fact.key), told(lang, &value)];
+        let cells =
+            [translated(lang, &fact.subject), fact_name(lang, &fact.key), translated(lang, &value)];
         let [subject, name, value] = cells;
         Some(row(vec![Cell::head(subject), Cell::plain(name), Cell::plain(value)]))
     });
@@ -127,7 +128,7 @@ fn connected(facts: &[&Observation], words: &HostWords) -> Option<String> {
     let link = value(facts, "link")?;
     Some(match value(facts, "link_possible").filter(|possible| *possible != link) {
         Some(possible) => {
-            say(words.link_of, &[("link", link.to_owned()), ("possible", possible.to_owned())])
+            fill_in(words.link_of, &[("link", link.to_owned()), ("possible", possible.to_owned())])
         }
         None => link.to_owned(),
     })
@@ -186,9 +187,9 @@ pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang
     let rows = reasons.into_iter().map(|((subject, why), keys)| {
         let keys: Vec<String> = keys.into_iter().collect();
         row(vec![
-            Cell::head(told(lang, subject)),
+            Cell::head(translated(lang, subject)),
             Cell::unknown(keys.join(between)),
-            Cell::plain(told(lang, why)),
+            Cell::plain(translated(lang, why)),
         ])
     });
     let columns = words.unknown_columns.iter().map(|heading| text(heading)).collect();
@@ -200,14 +201,14 @@ fn every(facts: &[Observation], lang: Lang) -> Table {
     let words = all_words(lang).host;
     let rows = facts.iter().map(|fact| {
         let value = match &fact.value {
-            Ok(value) => Cell::plain(told(lang, &observed(fact, value))),
-            Err(why) => Cell::unknown(about(lang, words.unknown, &told(lang, why))),
+            Ok(value) => Cell::plain(translated(lang, &observed(fact, value))),
+            Err(why) => Cell::unknown(about(lang, words.unknown, &translated(lang, why))),
         };
         row(vec![
-            Cell::head(told(lang, &fact.subject)),
+            Cell::head(translated(lang, &fact.subject)),
             Cell::plain(fact_name(lang, &fact.key)),
             value,
-            Cell::plain(told(lang, &fact.source)),
+            Cell::plain(translated(lang, &fact.source)),
         ])
     });
     let columns = words.all_columns.iter().map(|heading| text(heading)).collect();

@@ -8,7 +8,7 @@ use crate::section::explain::of_chapter;
 use crate::section::sweep::tables::{number_in, text, with_mark};
 use crate::trace::traced;
 use crate::view::{Point, View, percentile_ns};
-use crate::words::{PtsWords, say};
+use crate::words::{PtsWords, fill_in};
 
 /// Rows of write saturation.
 const PARTS: u64 = 25;
@@ -75,19 +75,19 @@ fn sums(view: &View<'_>) -> Vec<String> {
             values.extend([("first", told(first)), ("last", told(last))]);
             let share = last.main().value / first.main().value;
             values.push(("share", number::percent(share)));
-            return Some(say(words.course, &values));
+            return Some(fill_in(words.course, &values));
         }
         let rate = |point: &&&Point<'_>| point.main().value;
         let most = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let least = points.iter().min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let at = |point: &Point<'_>| {
             let share = number::percent(point.record.read_share);
-            let reads = say(view.words.answer.reads_of, &[("share", share)]);
+            let reads = fill_in(view.words.answer.reads_of, &[("share", share)]);
             [spaced(&point.record.request_size), reads].join(view.words.list[0])
         };
         values.extend([("most", told(most)), ("most_at", at(most))]);
         values.extend([("least", told(least)), ("least_at", at(least))]);
-        Some(say(words.ends, &values))
+        Some(fill_in(words.ends, &values))
     };
     view.targets.iter().filter_map(of_target).collect()
 }
@@ -106,7 +106,7 @@ fn each(
     let one = |target: &u32| {
         let (table, points) = table(*target)?;
         let named = [("caption", caption.to_owned()), ("target", view.target_name(*target))];
-        let caption = if view.compares() { say(words.on, &named) } else { caption.to_owned() };
+        let caption = if view.compares() { fill_in(words.on, &named) } else { caption.to_owned() };
         Some(with_mark(view, traced(view, Table { caption, ..table }, points)))
     };
     view.targets.iter().filter_map(one).collect()

@@ -80,7 +80,7 @@ impl<'v, 'a> Steps<'v, 'a> {
 
     /// Whether every step is one reader beside writers, and the writers' load rises.
     pub(crate) fn are_write_pressure(&self) -> bool {
-        let asked: Vec<Option<f64>> = self.all.iter().map(Step::asked).collect();
+        let asked: Vec<Option<f64>> = self.all.iter().map(Step::asked_io_per_s).collect();
         let rising = self
             .all
             .iter()
@@ -187,7 +187,7 @@ impl<'a> Step<'_, 'a> {
     }
 
     /// Write load that was offered, MiB/s; none where a writer's load is not a schedule.
-    pub(crate) fn asked(&self) -> Option<f64> {
+    pub(crate) fn asked_io_per_s(&self) -> Option<f64> {
         self.writers().map(|point| offered(point.record)).sum()
     }
 
@@ -238,9 +238,9 @@ impl<'a> Step<'_, 'a> {
         (closed && low > 0.0).then(|| (mean * rate / high, mean * rate / low))
     }
 
-    /// Whether reads complete at a multiple of a half of the rate at which one writer's requests are
-    /// due: a deterministic medium under an exact schedule then repeats one pattern for ever, and
-    /// the latency is that of a phase, not of a load.
+    /// Whether reads complete at a multiple of a half of the rate at which one writer's requests
+    /// are due: a deterministic medium under an exact schedule then repeats one pattern for ever,
+    /// and the latency is that of a phase, not of a load.
     fn is_in_step(&self) -> bool {
         let Some(reader) = self.reader() else { return false };
         let of_writer = |point: &Point<'_>| {

@@ -1,9 +1,9 @@
-//! The run over time: the throughput of every target, and below it what the witnesses saw of the
+//! The run over time: the throughput of every target, and below it what the monitors saw of the
 //! devices. Points stand in a row, each with its warm-up; what lies between them is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qdepth_record::{IntervalRecord, WitnessRecord};
+use qdepth_record::{IntervalRecord, MonitorRecord};
 
 use crate::document::{Block, Cell, Picture, Row, Section, Table};
 use crate::figure::{
@@ -17,13 +17,13 @@ use crate::section::sweep::pictures::data_table;
 use crate::section::sweep::tables::{number_in, text};
 use crate::trace;
 use crate::view::{Load, Point, View};
-use crate::words::say;
+use crate::words::fill_in;
 
 const BUSY: &str = " busy_share";
 const HEAT: &str = " celsius";
 /// Targets of which the course is summed up.
 const COURSES: usize = 4;
-/// A witness looks once a second.
+/// A monitor looks once a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// What ran at the same time, and when: nanoseconds on the axis.
@@ -32,25 +32,25 @@ struct Stretch<'v, 'a> {
     points: Vec<(&'v Load<'a>, &'v Point<'a>)>,
 }
 
-/// The section; nothing where no witness watched a device, and the plan's test asks for no course over
-/// time.
+/// The section; nothing where no monitor watched a device, and the plan's test asks for no course
+/// over time.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let words = view.words.timeline;
     let (stretches, end_ns) = stretches(view);
     let devices = devices(&stretches);
-    let witnessed = witnessed(view, &stretches, end_ns, &devices);
-    if witnessed.is_none() && !goes_over_time(view) {
+    let monitored = monitored(view, &stretches, end_ns, &devices);
+    if monitored.is_none() && !goes_over_time(view) {
         return None;
     }
-    let intro = if witnessed.is_some() { words.intro } else { words.intro_alone };
-    let pictures = std::iter::once(throughput(view, &stretches, end_ns)).chain(witnessed);
+    let intro = if monitored.is_some() { words.intro } else { words.intro_alone };
+    let pictures = std::iter::once(throughput(view, &stretches, end_ns)).chain(monitored);
     let mut blocks = vec![Block::Paragraph(intro.to_owned()), Block::Pictures(pictures.collect())];
-    blocks.extend(of_chapter(view, "over-time", course(view, &stretches, end_ns)));
+    blocks.extend(of_chapter(view, "over-time", sentences(view, &stretches, end_ns)));
     Some(Section { id: "over-time".to_owned(), title: words.section.to_owned(), blocks })
 }
 
 /// Between which values the throughput of each target went, and where it ended.
-fn course(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<String> {
+fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<String> {
     let slice = slice_ns(end_ns);
     let of_target = |target: &u32| {
         let marks = stretches.iter().flat_map(|stretch| rates(view, stretch, *target, slice));
@@ -67,7 +67,7 @@ fn course(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<St
             ("high", three_digits(high)),
             ("last", three_digits(*values.last()?)),
         ];
-        Some(say(view.words.timeline.course, &told))
+        Some(fill_in(view.words.timeline.course, &told))
     };
     let few = view.targets.iter().take(COURSES);
     few.filter_map(of_target).collect()
@@ -94,8 +94,8 @@ fn stretches<'v, 'a>(view: &'v View<'a>) -> (Vec<Stretch<'v, 'a>>, u64) {
 /// Names of devices that were watched.
 fn devices<'a>(stretches: &[Stretch<'_, 'a>]) -> BTreeSet<&'a str> {
     let points = stretches.iter().flat_map(|stretch| &stretch.points);
-    let names = points.flat_map(|(_, point)| &point.record.witnesses).filter_map(|witness| {
-        witness.name.strip_suffix(BUSY).or_else(|| witness.name.strip_suffix(HEAT))
+    let names = points.flat_map(|(_, point)| &point.record.monitors).filter_map(|monitor| {
+        monitor.name.strip_suffix(BUSY).or_else(|| monitor.name.strip_suffix(HEAT))
     });
     names.filter(|device| *device != "cpu").collect()
 }
@@ -161,7 +161,11 @@ fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64)
             let rate = bytes / MIB / (ns as f64 / 1e9);
             let value =
                 if rate.is_finite() { MarkValue::Known(rate, None) } else { MarkValue::Missing };
-            Some(Mark { at: (from + middle) / 1e9, value, points: trace::of(view, point) })
+            Some(Mark {
+                at: (from + middle) / 1e9,
+                value,
+                points: trace::point_indices(view, point),
+            })
         };
         marks.extend(point.record.intervals.chunk_by(same).filter_map(of_slice));
     }
@@ -169,7 +173,7 @@ fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64)
 }
 
 /// Utilisation, and the temperature on the right; of which only one was seen, that alone.
-fn witnessed(
+fn monitored(
     view: &View<'_>,
     stretches: &[Stretch<'_, '_>],
     end_ns: u64,
@@ -182,7 +186,7 @@ fn witnessed(
             let marks: Vec<Mark> =
                 stretches.iter().flat_map(|stretch| levels(stretch, &name, end_ns, of)).collect();
             let seen = marks.iter().any(|mark| matches!(mark.value, MarkValue::Known(..)));
-            let name = say(word, &[("device", (*device).to_owned())]);
+            let name = fill_in(word, &[("device", (*device).to_owned())]);
             seen.then_some(Series { name, colour, stroke, markers: Markers::None, marks })
         };
         devices.iter().enumerate().filter_map(line).collect::<Vec<Series>>()
@@ -203,30 +207,30 @@ fn witnessed(
         }
     };
     Some(Picture {
-        id: "time-witnesses".to_owned(),
-        title: view.marked(words.witness_title.to_owned()),
-        description: words.witness_description.to_owned(),
+        id: "time-monitors".to_owned(),
+        title: view.marked(words.monitor_title.to_owned()),
+        description: words.monitor_description.to_owned(),
         data: data(view, stretches),
         origin: view.origin(),
         figure,
     })
 }
 
-/// What a witness said in a stretch, each slice as one.
+/// What a monitor said in a stretch, each slice as one.
 fn levels(stretch: &Stretch<'_, '_>, name: &str, end_ns: u64, of: fn(&[f64]) -> f64) -> Vec<Mark> {
     let slice = slice_ns(end_ns).max(SECOND_NS);
     // Points that ran together were watched together.
     let said = stretch.points.iter().find_map(|(_, point)| {
-        let own = point.record.witnesses.iter().filter(|witness| witness.name == name);
-        let own: Vec<&WitnessRecord> = own.collect();
+        let own = point.record.monitors.iter().filter(|monitor| monitor.name == name);
+        let own: Vec<&MonitorRecord> = own.collect();
         (!own.is_empty()).then_some((own, point.record.index))
     });
     let Some((said, index)) = said else {
         return vec![Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing)];
     };
     let slices = said.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
-    let mark = |slice: &[&WitnessRecord]| {
-        let values: Vec<f64> = slice.iter().map(|witness| witness.value).collect();
+    let mark = |slice: &[&MonitorRecord]| {
+        let values: Vec<f64> = slice.iter().map(|monitor| monitor.value).collect();
         let value = MarkValue::Known(of(&values), None);
         let at = slice.last().map_or(0, |last| last.at_ns).saturating_add(stretch.from_ns);
         Mark { at: at as f64 / 1e9, value, points: vec![index] }
@@ -250,7 +254,7 @@ fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
         for (load, point) in &stretch.points {
             let record = point.record;
             let at = view.at(load, record);
-            let [busy, heat] = crate::section::witnesses::device(record);
+            let [busy, heat] = crate::section::monitors::device(record);
             let cells = vec![
                 Cell::head(three_digits(stretch.from_ns as f64 / 1e9)),
                 Cell::plain(&*load.title),
@@ -260,7 +264,7 @@ fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
                 Cell::or_dash(heat.map(|celsius| thousands(celsius, 0))),
             ];
             rows.push(Row { cells, opens_group: false });
-            points.push(trace::of(view, point));
+            points.push(trace::point_indices(view, point));
         }
     }
     trace::traced(view, data_table(view, headings, rows), points)
@@ -273,8 +277,8 @@ mod tests {
     use crate::compose::Telling;
     use crate::tests::fixture;
 
-    fn saw(at_s: u64, name: &str, value: f64) -> WitnessRecord {
-        WitnessRecord { at_ns: at_s * SECOND_NS, name: name.to_owned(), value }
+    fn saw(at_s: u64, name: &str, value: f64) -> MonitorRecord {
+        MonitorRecord { at_ns: at_s * SECOND_NS, name: name.to_owned(), value }
     }
 
     fn known(series: &Series) -> Vec<(f64, f64)> {
@@ -287,13 +291,13 @@ mod tests {
 
     /// Two points of 1 s warm-up and 3 s: the second begins at 4 s.
     #[test]
-    fn points_stand_in_a_row_with_what_the_witnesses_saw_below() {
+    fn points_stand_in_a_row_with_what_the_monitors_saw_below() {
         let mut points = vec![fixture::one_point(1), fixture::one_point(8)];
         for (nth, point) in points.iter_mut().enumerate() {
             (point.index, point.group) = (nth as u32, nth as u32);
             (point.warm_up_ns, point.duration_ns) = (SECOND_NS, 3 * SECOND_NS);
             let more = nth as f64;
-            point.witnesses = vec![
+            point.monitors = vec![
                 saw(1, "nvme0n1 busy_share", 0.25 + more / 2.0),
                 saw(1, "cpu busy_share", 1.0),
                 saw(1, "nvme0n1 celsius", 40.0 + more),
@@ -333,7 +337,7 @@ mod tests {
         let (run, telling) = (fixture::run(1), Telling::from(Lang::En));
         let mut points = vec![fixture::one_point(1)];
         assert!(section(&View::new(&run, &points, None, &telling)).is_none());
-        points[0].witnesses = vec![saw(1, "cpu busy_share", 1.0)];
+        points[0].monitors = vec![saw(1, "cpu busy_share", 1.0)];
         assert!(section(&View::new(&run, &points, None, &telling)).is_none());
     }
 }

@@ -50,11 +50,11 @@ pub(crate) fn observation(
     }
 }
 
-fn target(index: u32, name: &str, spelling: &str, kind: TargetKind) -> TargetRecord {
+fn target(index: u32, name: &str, expression: &str, kind: TargetKind) -> TargetRecord {
     TargetRecord {
         index,
         name: name.into(),
-        spelling: spelling.into(),
+        expression: expression.into(),
         kind,
         area_bytes: 32 << 30,
         engine: "io_uring".into(),

@@ -189,7 +189,7 @@ const NAMES: &[&str] = &[
     "pages",
 ];
 const LABELS: &[&str] = &[
-    "law", "why", "errors", "evidence", "engine", "feature", "was", "is", "witness", "code",
+    "law", "why", "errors", "evidence", "engine", "feature", "was", "is", "monitor", "code",
     "program", "version", "file", "remarks", "option", "what", "device", "counter",
 ];
 
@@ -448,7 +448,7 @@ fn the_terminal_table_has_a_line_for_each_point() {
     for row in &table.rows {
         let rate = row.cells[3].text.replace(',', "").parse::<f64>().expect("a rate");
         let near = |p: &PointRecord| {
-            let truth = PointSummary::of(p).io_per_s.value;
+            let truth = PointSummary::from_point(p).io_per_s.value;
             (rate - truth).abs() <= truth * 0.01 && p.outstanding.to_string() == row.cells[2].text
         };
         assert!(points.iter().any(near), "{row:?}");
@@ -558,9 +558,9 @@ fn published_figures_stand_beside_the_same_loads_and_no_others() {
 
 #[test]
 fn a_described_medium_brings_its_data_sheet_and_an_array_of_it_does_not() {
-    let promised = |spelling: &str, value: &str| {
+    let promised = |expression: &str, value: &str| {
         let mut run = fixture::run(1);
-        run.targets[0].spelling = spelling.to_owned();
+        run.targets[0].expression = expression.to_owned();
         run.targets[0].facts.push(qdepth_record::Observation {
             subject: "p3700".to_owned(),
             key: "data_sheet_sequential_read_mb_s".to_owned(),

@@ -122,7 +122,7 @@ fn dips(curve: &Curve, from: u32) -> Vec<(u32, f64)> {
 }
 
 /// Reads the sentences on one curve, and returns what is left of the text.
-fn course<'t>(curve: &Curve, mut rest: &'t str) -> &'t str {
+fn after_series<'t>(curve: &Curve, mut rest: &'t str) -> &'t str {
     let words = &crate::words::words(Lang::En).paper.course;
     let templates = [
         words.level,
@@ -360,7 +360,7 @@ fn refute(results: &[Vec<Vec<u64>>]) {
     let mut rest = told[0].as_str();
     for (curve, name) in curves.iter().zip(&names) {
         rest = rest.strip_prefix(&format!("{name}: ")).expect("whose course it is");
-        rest = course(curve, rest);
+        rest = after_series(curve, rest);
     }
     assert_eq!(rest, "");
     let mut others = told[1..].to_vec();
@@ -412,7 +412,7 @@ fn a_fall_to_the_value_of_the_first_point_is_no_lie() {
         (outstanding, rate, 1e5)
     };
     let curve = vec![at(1, 472.0), at(2, 1_030.0), at(4, 472.0), at(16, 2_400.0)];
-    let rest = course(
+    let rest = after_series(
         &curve,
         "With 1 outstanding, the transaction rate is 472 IO/s; it rises to 2,400 IO/s at 16. \
          In between it falls, to 472 IO/s at 4 at the lowest.",
@@ -430,7 +430,7 @@ fn a_hidden_fall_is_found() {
         (outstanding, rate, 1e5)
     };
     let curve = vec![at(1, 1_030.0), at(2, 472.0), at(16, 2_400.0)];
-    course(
+    after_series(
         &curve,
         "With 1 outstanding, the transaction rate is 1,030 IO/s; it rises to 2,400 IO/s at 16.",
     );

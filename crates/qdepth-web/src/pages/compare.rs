@@ -8,7 +8,7 @@ use qdepth_report::{
 };
 
 use crate::answer::html;
-use crate::pages::{Answer, Asked, Frame, THRESHOLD, Trouble, fill};
+use crate::pages::{Answer, Frame, PageRequest, THRESHOLD, Trouble, fill};
 use crate::query::Query;
 use crate::source::Compared;
 
@@ -34,7 +34,8 @@ struct Chosen {
     what: String,
 }
 
-/// Of one pair alone the whole page of `qdepth compare`; of several the table and the verdict of each.
+/// Of one pair alone the whole page of `qdepth compare`; of several the table and the verdict of
+/// each.
 struct Pair {
     report: String,
     table: String,
@@ -43,51 +44,51 @@ struct Pair {
     whole: String,
 }
 
-pub(crate) fn page(asked: &Asked<'_>) -> Answer {
-    let ids: Vec<&str> = asked.query.all("run").filter(|id| !id.is_empty()).collect();
+pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+    let ids: Vec<&str> = request.query.all("run").filter(|id| !id.is_empty()).collect();
     if ids.len() > MOST {
-        let why = fill(asked.words.too_many_why, "n", &ids.len().to_string());
+        let why = fill(request.words.too_many_why, "n", &ids.len().to_string());
         let why = fill(&why, "most", &MOST.to_string());
-        return Err(Trouble::Refused { title: asked.words.too_many, why });
+        return Err(Trouble::Refused { title: request.words.too_many, why });
     }
     let (runs, earlier) =
-        if ids.is_empty() { Default::default() } else { asked.source.compared(&ids)? };
+        if ids.is_empty() { Default::default() } else { request.source.compared(&ids)? };
     let (retracted, mut runs): (Vec<Compared>, Vec<Compared>) =
         runs.into_iter().partition(|(run, _)| run.retracted().is_some());
-    let exchanged = asked.query.one("exchange").is_some();
+    let exchanged = request.query.first("exchange").is_some();
     runs.sort_by(|a, b| a.0.started_at.cmp(&b.0.started_at));
     if exchanged {
         runs.reverse();
     }
-    let mut frame = asked.frame(asked.words.compare).with_aids();
+    let mut frame = request.frame(request.words.compare).with_aids();
     if runs.iter().any(|(run, _)| run.emulated) {
         frame.mark = "EMULATED".to_owned();
     }
     let pairs = match runs.split_first() {
         Some((base, others)) => {
             let alone = others.len() == 1;
-            let pair = |other: &Compared| pair(asked, [base, other], &earlier, alone);
+            let pair = |other: &Compared| pair(request, [base, other], &earlier, alone);
             others.iter().map(pair).collect::<Result<_, _>>()?
         }
         None => Vec::new(),
     };
-    let exchange = (runs.len() == 2).then(|| exchange(asked, exchanged));
-    let left_out = letters(asked, &retracted);
-    let page = ComparePage { frame, runs: letters(asked, &runs), left_out, exchange, pairs };
+    let exchange = (runs.len() == 2).then(|| exchange(request, exchanged));
+    let left_out = letters(request, &retracted);
+    let page = ComparePage { frame, runs: letters(request, &runs), left_out, exchange, pairs };
     Ok(html(StatusCode::OK, page.render()?))
 }
 
-fn exchange(asked: &Asked<'_>, exchanged: bool) -> String {
-    let query: &Query = &asked.query;
+fn exchange(request: &PageRequest<'_>, exchanged: bool) -> String {
+    let query: &Query = &request.query;
     let query = if exchanged { query.without("exchange") } else { query.with("exchange", "yes") };
-    query.address(asked.path)
+    query.address(request.path)
 }
 
-fn letters(asked: &Asked<'_>, runs: &[Compared]) -> Vec<Chosen> {
+fn letters(request: &PageRequest<'_>, runs: &[Compared]) -> Vec<Chosen> {
     let chosen = |(letter, (run, _)): (char, &Compared)| Chosen {
         letter,
         name: run.id.chars().take(SHORT).collect(),
-        address: asked.link(&format!("/runs/{}", run.id)),
+        address: request.link(&format!("/runs/{}", run.id)),
         what: format!(
             "{} · {} · {}",
             run.started_at.chars().take(16).collect::<String>().replace('T', " "),
@@ -99,7 +100,7 @@ fn letters(asked: &Asked<'_>, runs: &[Compared]) -> Vec<Chosen> {
 }
 
 fn pair(
-    asked: &Asked<'_>,
+    request: &PageRequest<'_>,
     [a, b]: [&Compared; 2],
     earlier: &[Document],
     alone: bool,
@@ -109,7 +110,7 @@ fn pair(
     let (of_a, of_b) = (std::slice::from_ref(&a.1), std::slice::from_ref(&b.1));
     let judged = versus((&name_a, of_a), (&name_b, of_b), earlier, THRESHOLD, 1);
     if alone {
-        let report = html_part(&compose_versus(&judged, asked.lang))?;
+        let report = html_part(&compose_versus(&judged, request.lang))?;
         return Ok(Pair {
             report,
             table: String::new(),
@@ -117,11 +118,11 @@ fn pair(
             whole: String::new(),
         });
     }
-    let both = asked.query.without("run").and("run", &*a.0.id).and("run", &*b.0.id);
+    let both = request.query.without("run").and("run", &*a.0.id).and("run", &*b.0.id);
     Ok(Pair {
         report: String::new(),
-        table: html_table(&versus_table(&judged, asked.lang))?,
-        sentences: versus_sentences(&judged, asked.lang),
-        whole: both.address(asked.path),
+        table: html_table(&versus_table(&judged, request.lang))?,
+        sentences: versus_sentences(&judged, request.lang),
+        whole: both.address(request.path),
     })
 }

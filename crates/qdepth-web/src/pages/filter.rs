@@ -3,15 +3,15 @@
 use jiff::civil::Date;
 use qdepth_record::{RunFilter, STATES};
 
-use crate::pages::{Asked, LANG, fill};
+use crate::pages::{LANG, PageRequest, fill};
 
 /// What runs are chosen by.
 const WORDS: [&str; 7] = ["q", "target", "plan", "host", "state", "since", "until"];
 
 /// The filter that is asked for, or what of it is none.
-pub(crate) fn filter(asked: &Asked<'_>) -> Result<RunFilter, String> {
-    let (query, words) = (&asked.query, asked.words);
-    let given = |name: &str| query.one(name).map(|text| text.trim().to_owned());
+pub(crate) fn filter(request: &PageRequest<'_>) -> Result<RunFilter, String> {
+    let (query, words) = (&request.query, request.words);
+    let given = |name: &str| query.first(name).map(|text| text.trim().to_owned());
     let day = |name: &str| {
         let read = |text: String| match text.parse::<Date>() {
             Ok(day) => Ok(day.to_string()),
@@ -24,7 +24,7 @@ pub(crate) fn filter(asked: &Asked<'_>) -> Result<RunFilter, String> {
         let why = fill(words.no_state, "value", other);
         return Err(fill(&why, "states", &STATES.join(", ")));
     }
-    let parts = query.one("q").unwrap_or_default().split_whitespace();
+    let parts = query.first("q").unwrap_or_default().split_whitespace();
     Ok(RunFilter {
         words: parts.map(str::to_owned).collect(),
         notes: Vec::new(),
@@ -37,13 +37,13 @@ pub(crate) fn filter(asked: &Asked<'_>) -> Result<RunFilter, String> {
     })
 }
 
-/// As [`filter`]; a program is also told of a word that chooses nothing, which it would take for one
-/// that does.
-pub(crate) fn strict(asked: &Asked<'_>) -> Result<RunFilter, String> {
-    let unknown = asked.query.names().find(|name| !WORDS.contains(name) && *name != LANG);
+/// As [`filter`]; a program is also told of a word that chooses nothing, which it would take for
+/// one that does.
+pub(crate) fn strict(request: &PageRequest<'_>) -> Result<RunFilter, String> {
+    let unknown = request.query.names().find(|name| !WORDS.contains(name) && *name != LANG);
     if let Some(name) = unknown {
-        let why = fill(asked.words.no_filter, "value", name);
+        let why = fill(request.words.no_filter, "value", name);
         return Err(fill(&why, "words", &WORDS.join(", ")));
     }
-    filter(asked)
+    filter(request)
 }

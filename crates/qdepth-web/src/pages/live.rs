@@ -7,7 +7,7 @@ use http::StatusCode;
 
 use crate::answer::{METRICS, file, html};
 use crate::metrics::{Known, exposition};
-use crate::pages::{Answer, Asked, Frame};
+use crate::pages::{Answer, Frame, PageRequest};
 
 #[derive(Template)]
 #[template(path = "live.html")]
@@ -21,23 +21,24 @@ struct LivePage<'a> {
 }
 
 /// The run that is measured now and began last, or the one that is named.
-pub(crate) fn page(asked: &Asked<'_>) -> Answer {
-    let alive = asked.source.alive()?;
-    let shown = match asked.query.one("run") {
+pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+    let alive = request.source.alive()?;
+    let shown = match request.query.first("run") {
         Some(named) => {
-            let id = asked.source.id(named)?;
+            let id = request.source.id(named)?;
             alive.iter().find(|known| **known == id)
         }
         None => alive.last(),
     };
     let run = shown.cloned().unwrap_or_default();
     let other = |id: &String| {
-        let lang = asked.query.one("lang").map_or_else(String::new, |lang| format!("&lang={lang}"));
+        let lang =
+            request.query.first("lang").map_or_else(String::new, |lang| format!("&lang={lang}"));
         (format!("/live?run={id}{lang}"), id.clone())
     };
     let page = LivePage {
-        frame: asked.frame(asked.words.live),
-        address: asked.link(&format!("/runs/{run}")),
+        frame: request.frame(request.words.live),
+        address: request.link(&format!("/runs/{run}")),
         others: alive.iter().map(other).collect(),
         run,
     };
@@ -45,10 +46,10 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
 }
 
 /// The runs that are measured now, in Prometheus' text format.
-pub(crate) fn metrics(asked: &Asked<'_>) -> Answer {
+pub(crate) fn metrics(request: &PageRequest<'_>) -> Answer {
     let mut runs: BTreeMap<String, Known> = BTreeMap::new();
-    for id in asked.source.alive()? {
-        let Ok(Some(mut events)) = asked.source.live(&id) else { continue };
+    for id in request.source.alive()? {
+        let Ok(Some(mut events)) = request.source.live(&id) else { continue };
         let mut known = Known::default();
         for line in events.more().unwrap_or_default() {
             if let Ok(event) = serde_json::from_str(&line) {

@@ -8,7 +8,7 @@ use qdepth_media::{Description, catalogue, parameters};
 use qdepth_report::{Align, Cell, Column, Row, Table, html_table};
 
 use crate::answer::html;
-use crate::pages::{Answer, Asked, Frame, Trouble};
+use crate::pages::{Answer, Frame, PageRequest, Trouble};
 
 #[derive(Template)]
 #[template(path = "media.html")]
@@ -39,22 +39,22 @@ fn bug(error: impl std::fmt::Display) -> Trouble {
     Trouble::Unknown(error.to_string())
 }
 
-pub(crate) fn list(asked: &Asked<'_>) -> Answer {
+pub(crate) fn list(request: &PageRequest<'_>) -> Answer {
     let medium = |name: &'static str| {
         let description = Description::shipped(name).map_err(bug)?;
         let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
-        let address = asked.link(&format!("/media/{name}"));
+        let address = request.link(&format!("/media/{name}"));
         Ok(Medium { name, address, title: description.title, formats: formats.join(", ") })
     };
     let media = catalogue().map(medium).collect::<Result<_, Trouble>>()?;
-    let mut frame = asked.frame(asked.words.media);
+    let mut frame = request.frame(request.words.media);
     frame.mark = "EMULATED".to_owned();
     Ok(html(StatusCode::OK, MediaPage { frame, media }.render()?))
 }
 
 /// Only what is shipped: a name never leads to a file.
-pub(crate) fn one(asked: &Asked<'_>) -> Answer {
-    let (words, name) = (asked.words, asked.name);
+pub(crate) fn detail(request: &PageRequest<'_>) -> Answer {
+    let (words, name) = (request.words, request.name);
     let description = Description::shipped(name).map_err(bug)?;
     let values = description.numbers(name, None, &BTreeMap::new()).map_err(bug)?;
     let of_format = description.default_format.as_ref();
@@ -100,7 +100,7 @@ pub(crate) fn one(asked: &Asked<'_>) -> Answer {
         (words.host, description.host.clone().unwrap_or_default()),
         (words.formats, formats.join("; ")),
     ];
-    let mut frame = asked.frame(description.title.clone());
+    let mut frame = request.frame(description.title.clone());
     frame.mark = "EMULATED".to_owned();
     let page = MediumPage {
         frame,

@@ -27,7 +27,7 @@ const LANG: &str = "lang";
 const THRESHOLD: f64 = 0.02;
 
 /// What is asked, and what it is answered from.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PageRequest<'a> {
     pub(crate) source: &'a Source,
     pub(crate) path: &'a str,
     /// The last part of the address, where a page is of one thing.
@@ -37,12 +37,12 @@ pub(crate) struct Asked<'a> {
     pub(crate) words: &'static Words,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> PageRequest<'a> {
     pub(crate) fn new(source: &'a Source, uri: &'a Uri, name: &'a str) -> Self {
-        let query = Query::of(uri);
-        let lang = Lang::ALL.into_iter().find(|lang| query.one(LANG) == Some(lang.tag()));
+        let query = Query::from_uri(uri);
+        let lang = Lang::ALL.into_iter().find(|lang| query.first(LANG) == Some(lang.tag()));
         let lang = lang.unwrap_or_default();
-        Self { source, path: uri.path(), name, query, lang, words: Words::of(lang) }
+        Self { source, path: uri.path(), name, query, lang, words: Words::for_lang(lang) }
     }
 
     /// An address of a page, in the same language.
@@ -74,7 +74,7 @@ impl<'a> Asked<'a> {
             path => self.path.starts_with(path),
         };
         Frame {
-            asked: self,
+            request: self,
             title: title.into(),
             mark: String::new(),
             aids: None,
@@ -87,7 +87,7 @@ impl<'a> Asked<'a> {
 
 /// What stands around a page: head, navigation.
 pub(crate) struct Frame<'a> {
-    asked: &'a Asked<'a>,
+    request: &'a PageRequest<'a>,
     title: String,
     /// EMULATED, on a page of such figures.
     mark: String,
@@ -102,7 +102,7 @@ pub(crate) struct Frame<'a> {
 impl Frame<'_> {
     /// The same around tables and diagrams of a report.
     fn with_aids(self) -> Self {
-        Self { aids: Some(aids_words(self.asked.lang)), ..self }
+        Self { aids: Some(aids_words(self.request.lang)), ..self }
     }
 }
 
@@ -166,27 +166,27 @@ struct MessagePage<'a> {
     message: String,
 }
 
-fn message(asked: &Asked<'_>, status: StatusCode, title: &str, message: String) -> Answer {
-    let page = MessagePage { frame: asked.frame(title), message };
+fn message(request: &PageRequest<'_>, status: StatusCode, title: &str, message: String) -> Answer {
+    let page = MessagePage { frame: request.frame(title), message };
     Ok(html(status, page.render()?))
 }
 
 /// Nothing is at this address.
-pub(crate) fn missing(asked: &Asked<'_>) -> Answer {
-    let why = asked.words.not_found_why.to_owned();
-    if asked.path.starts_with("/api/") {
+pub(crate) fn missing(request: &PageRequest<'_>) -> Answer {
+    let why = request.words.not_found_why.to_owned();
+    if request.path.starts_with("/api/") {
         return Ok(json_error(StatusCode::NOT_FOUND, &why));
     }
-    message(asked, StatusCode::NOT_FOUND, asked.words.not_found, why)
+    message(request, StatusCode::NOT_FOUND, request.words.not_found, why)
 }
 
 /// What is told in the place of a page that cannot be made.
-pub(crate) fn trouble(asked: &Asked<'_>, error: &Trouble) -> Response<Body> {
+pub(crate) fn trouble(request: &PageRequest<'_>, error: &Trouble) -> Response<Body> {
     let (status, why) = (error.status(), error.to_string());
-    if asked.path.starts_with("/api/") {
+    if request.path.starts_with("/api/") {
         return json_error(status, &why);
     }
-    message(asked, status, error.title(asked.words), why.clone())
+    message(request, status, error.title(request.words), why.clone())
         .unwrap_or_else(|_| json_error(status, &why))
 }
 

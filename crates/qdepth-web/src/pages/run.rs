@@ -8,7 +8,7 @@ use qdepth_record::RunState;
 use qdepth_report::{Telling, compose, html_part};
 
 use crate::answer::html;
-use crate::pages::{Answer, Asked, Frame};
+use crate::pages::{Answer, Frame, PageRequest};
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -21,17 +21,17 @@ struct RunPage<'a> {
     report: String,
 }
 
-pub(crate) fn page(asked: &Asked<'_>) -> Answer {
-    let (run, points) = asked.source.run(asked.name)?;
-    let alive: BTreeSet<String> = asked.source.alive()?.into_iter().collect();
+pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+    let (run, points) = request.source.run(request.name)?;
+    let alive: BTreeSet<String> = request.source.alive()?.into_iter().collect();
     let unfinished = match run.state {
-        RunState::Running if alive.contains(&run.id) => asked.words.unfinished,
-        RunState::Running => asked.words.was_killed,
+        RunState::Running if alive.contains(&run.id) => request.words.unfinished,
+        RunState::Running => request.words.was_killed,
         _ => "",
     };
-    let telling = Telling { alive: Some(alive), ..Telling::from(asked.lang) };
+    let telling = Telling { alive: Some(alive), ..Telling::from(request.lang) };
     let document = compose(&run, &points, telling);
-    let mut frame = asked.frame(document.title.clone()).with_aids();
+    let mut frame = request.frame(document.title.clone()).with_aids();
     frame.mark.clone_from(&document.mark);
     let page = RunPage {
         frame,

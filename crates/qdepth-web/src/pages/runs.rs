@@ -8,11 +8,11 @@ use qdepth_record::{RunHeadline, STATES};
 
 use crate::answer::html;
 use crate::pages::filter::filter;
-use crate::pages::{Answer, Asked, Frame, LANG, fill};
-use crate::source::LOOKED_AT;
+use crate::pages::{Answer, Frame, LANG, PageRequest, fill};
+use crate::source::RUNS_LISTED_MAX;
 
 /// Runs of one page.
-const SHOWN: usize = LOOKED_AT;
+const SHOWN: usize = RUNS_LISTED_MAX;
 
 #[derive(Template)]
 #[template(path = "runs.html")]
@@ -58,21 +58,22 @@ struct Line {
     retracted: Option<String>,
 }
 
-pub(crate) fn page(asked: &Asked<'_>) -> Answer {
-    let listing = asked.source.runs(0, |_| true)?;
-    let (query, words) = (&asked.query, asked.words);
-    let (filter, refused) = match filter(asked) {
+pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+    let listing = request.source.runs(0, |_| true)?;
+    let (query, words) = (&request.query, request.words);
+    let (filter, refused) = match filter(request) {
         Ok(filter) => (Some(filter), None),
         Err(why) => (None, Some(why)),
     };
     let fits = |run: &&RunHeadline| filter.as_ref().is_some_and(|filter| filter.fits(run));
     let found: Vec<&RunHeadline> = listing.runs.iter().filter(fits).collect();
     let pages = found.len().div_ceil(SHOWN).max(1);
-    let number = query.one("page").and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, pages);
+    let number =
+        query.first("page").and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, pages);
     let shown: Vec<&RunHeadline> =
         found.iter().copied().skip((number - 1) * SHOWN).take(SHOWN).collect();
-    let shown = asked.source.looked_at(&shown)?;
-    let rows: Vec<Line> = shown.iter().map(|run| line(asked, run)).collect();
+    let shown = request.source.looked_at(&shown)?;
+    let rows: Vec<Line> = shown.iter().map(|run| line(request, run)).collect();
     let to = |number: usize| query.with("page", number.to_string()).address("/");
     let notice = match (listing.exists, listing.runs.is_empty(), rows.is_empty()) {
         (false, ..) => words.no_logbook,
@@ -83,17 +84,17 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     };
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let count = fill(words.count, "shown", &found.len().to_string());
-    let text = |name| query.one(name).unwrap_or_default().to_owned();
+    let text = |name| query.first(name).unwrap_or_default().to_owned();
     let page = RunsPage {
-        frame: asked.frame(words.runs),
+        frame: request.frame(words.runs),
         notice: refused.unwrap_or_else(|| notice.to_owned()),
-        place: asked.source.path().display().to_string(),
+        place: request.source.path().display().to_string(),
         count: fill(&count, "all", &listing.runs.len().to_string()),
         search: text("q"),
         target: text("target"),
         since: text("since"),
         until: text("until"),
-        choices: choices(asked, &listing.runs),
+        choices: choices(request, &listing.runs),
         rows,
         newer: (number > 1).then(|| to(number - 1)),
         older: (number < pages).then(|| to(number + 1)),
@@ -101,8 +102,8 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     Ok(html(status, page.render()?))
 }
 
-fn choices(asked: &Asked<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
-    let words = asked.words;
+fn choices(request: &PageRequest<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
+    let words = request.words;
     let of = |text: fn(&RunHeadline) -> &String| {
         let all: BTreeSet<&String> =
             runs.iter().map(text).filter(|text| !text.is_empty()).collect();
@@ -115,22 +116,22 @@ fn choices(asked: &Asked<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
         ("state", words.state, states),
     ];
     let choice = |(name, title, values)| {
-        let chosen = asked.query.one(name).unwrap_or_default().to_owned();
+        let chosen = request.query.first(name).unwrap_or_default().to_owned();
         Choice { name, title, values, chosen }
     };
     all.map(choice).into_iter().collect()
 }
 
-fn line(asked: &Asked<'_>, run: &RunHeadline) -> Line {
+fn line(request: &PageRequest<'_>, run: &RunHeadline) -> Line {
     Line {
         id: run.id.clone(),
         short: run.id.chars().take(13).collect(),
-        address: asked.link(&format!("/runs/{}", run.id)),
+        address: request.link(&format!("/runs/{}", run.id)),
         started: run.started_at.chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect(),
         plan: run.plan.clone(),
         targets: run.targets.join(", "),
         host: run.host.clone(),
-        state: asked.words.state_of(run.state_text()).to_owned(),
+        state: request.words.state_of(run.state_text()).to_owned(),
         points: format!("{}/{}", run.points_done, run.points_planned),
         // Most targets say it by themselves.
         emulated: run.emulated && !run.targets.iter().all(|target| target.contains("EMULATED")),

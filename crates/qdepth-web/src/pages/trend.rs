@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use askama::Template;
 use http::StatusCode;
 use qdepth_record::RunHeadline;
-use qdepth_report::{TrendAsked, compose_trend, html_part};
+use qdepth_report::{TrendRequest, compose_trend, html_part};
 
 use crate::answer::html;
-use crate::pages::{Answer, Asked, Frame, THRESHOLD, fill};
+use crate::pages::{Answer, Frame, PageRequest, THRESHOLD, fill};
 
 /// Of more runs than these the newest are shown: reading them takes long enough.
 const RUNS_MAX: usize = 60;
@@ -41,8 +41,8 @@ fn kind(run: &RunHeadline) -> Kind {
     (run.plan.clone(), run.targets.join(", "))
 }
 
-pub(crate) fn page(asked: &Asked<'_>) -> Answer {
-    let listing = asked.source.runs(0, |_| true)?;
+pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
+    let listing = request.source.runs(0, |_| true)?;
     // The newest first; each kind with how many there are.
     let alike: Vec<&RunHeadline> = listing.runs.iter().filter(|run| run.is_comparable()).collect();
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
@@ -56,19 +56,19 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     }
     // One run has no course.
     kinds.retain(|kind| counts[kind] > 1);
-    let (plan, target) = (asked.query.one("plan"), asked.query.one("target"));
-    let of = TrendAsked { plan, target, most: RUNS_MAX, threshold: THRESHOLD };
-    let told = asked.source.trend(&listing.runs, &of)?;
+    let (plan, target) = (request.query.first("plan"), request.query.first("target"));
+    let of = TrendRequest { plan, target, most: RUNS_MAX, threshold: THRESHOLD };
+    let told = request.source.trend(&listing.runs, &of)?;
     let newest = told.runs.last().and_then(|last| alike.iter().find(|run| run.id == last.id));
     let chosen = newest.map(|run| kind(run));
-    let mut frame = asked.frame(asked.words.trend).with_aids();
-    let (mut report, mut why) = (String::new(), asked.words.no_trend.to_owned());
+    let mut frame = request.frame(request.words.trend).with_aids();
+    let (mut report, mut why) = (String::new(), request.words.no_trend.to_owned());
     if told.runs.len() > 1 {
-        let document = compose_trend(&told, asked.lang);
+        let document = compose_trend(&told, request.lang);
         frame.mark.clone_from(&document.mark);
         report = html_part(&document)?;
     } else if let Some((plan, targets)) = chosen.as_ref().filter(|_| !kinds.is_empty()) {
-        why = fill(&fill(asked.words.measured_once, "plan", plan), "target", targets);
+        why = fill(&fill(request.words.measured_once, "plan", plan), "target", targets);
     }
     let choice = |kind: &Kind| Choice {
         plan: kind.0.clone(),
@@ -77,7 +77,7 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
             "{} · {} · {}",
             kind.0,
             kind.1,
-            fill(asked.words.runs_here, "n", &counts[kind].to_string())
+            fill(request.words.runs_here, "n", &counts[kind].to_string())
         ),
         chosen: chosen.as_ref() == Some(kind),
     };

@@ -2,7 +2,7 @@
 
 use qdepth_measure::Bytes;
 
-use super::ways::Place;
+use super::ways::Destination;
 use super::{Choices, STANDARD_AREA, TargetShape};
 use crate::layout::{Layout, Strides};
 use crate::plan::Extent;
@@ -106,8 +106,12 @@ pub(super) fn layout(
 }
 
 /// The area of the profile, or one of the chosen size.
-pub(super) fn area_spec(profile: &Profile, choices: &Choices, place: &Place) -> AreaSpec {
-    match choices.area.as_ref().or(place.area.as_ref()) {
+pub(super) fn area_spec(
+    profile: &Profile,
+    choices: &Choices,
+    destination: &Destination,
+) -> AreaSpec {
+    match choices.area.as_ref().or(destination.area.as_ref()) {
         Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
         None => profile.area.clone(),
     }

@@ -5,7 +5,7 @@ use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 use super::place::{
     STANDARD_ALIGNMENT, area, area_spec, backwards, has_room, layout, segments, strides,
 };
-use super::ways::Place;
+use super::ways::Destination;
 use super::{Choices, Load, ResolveError, VISITS};
 use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
@@ -42,10 +42,10 @@ pub(crate) fn point(
     file: &PlanFile,
     choices: &Choices,
     load: &Load,
-    place: &Place,
+    destination: &Destination,
 ) -> Result<Point, ResolveError> {
-    let (profile, shape) = (&load.profile, &place.shape);
-    let outstanding = load.spec.outstanding.saturating_mul(place.times);
+    let (profile, shape) = (&load.profile, &destination.shape);
+    let outstanding = load.spec.outstanding.saturating_mul(destination.times);
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
     shares(profile).map_err(bad)?;
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
@@ -56,7 +56,8 @@ pub(crate) fn point(
     let (alignment_bytes, request_size, own_writes) =
         sized(profile, choices, block).map_err(bad)?;
     let distribution = distribution(profile, &request_size).map_err(bad)?;
-    let area = area(&area_spec(profile, choices, place), shape, alignment_bytes).map_err(bad)?;
+    let area =
+        area(&area_spec(profile, choices, destination), shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
     entries(operation, layout, &request_size).map_err(bad)?;
     let slack = if is_chosen(file, profile, layout) { 0 } else { alignment_bytes };
@@ -69,7 +70,7 @@ pub(crate) fn point(
         group: 0,
         variant: None,
         step: String::new(),
-        target: place.target as u32,
+        target: destination.target as u32,
         profile: profile.name.clone(),
         profile_title: profile.title.clone().unwrap_or_else(|| profile.name.clone()),
         application: profile.application.clone().unwrap_or_default(),

@@ -5,7 +5,7 @@ use qdepth_measure::{Nanos, Seed, SteadyRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ways::Place;
+use super::ways::Destination;
 use super::{Choices, Load, ResolveError, TargetShape, point};
 use crate::plan::{Plan, Point, UntilSteady};
 use crate::profile::{PlanFile, Profile};
@@ -55,9 +55,9 @@ impl Preconditioning {
                     passes: None,
                     rule: Some(rule),
                     round,
-                    ..Step::of(Method::UntilSteady, 1)
+                    ..Step::new(Method::UntilSteady, 1)
                 };
-                vec![Step::of(Method::Sequential, 2), until]
+                vec![Step::new(Method::Sequential, 2), until]
             }
         }
     }
@@ -74,10 +74,10 @@ pub enum Method {
     /// 4 KiB, each place once, in random order: scatters a purged drive's data in a third of the
     /// bytes that the other two take, and leaves its spare area unused. Left out, `passes` is 1.
     OnePass,
-    /// 4 KiB anywhere, in rounds of `round` that follow one another until `rule` says that the rate is
-    /// steady, `rounds` at most. Left out, they are a minute, `own`, and 25 by `snia`'s rule or a day
-    /// by our own, which also gives up once all was written four times in 25 rounds, or sixteen
-    /// times where the rate drifts.
+    /// 4 KiB anywhere, in rounds of `round` that follow one another until `rule` says that the rate
+    /// is steady, `rounds` at most. Left out, they are a minute, `own`, and 25 by `snia`'s rule or
+    /// a day by our own, which also gives up once all was written four times in 25 rounds, or
+    /// sixteen times where the rate drifts.
     UntilSteady,
 }
 
@@ -101,7 +101,7 @@ enum Word {
 }
 
 impl Step {
-    fn of(method: Method, passes: u32) -> Self {
+    fn new(method: Method, passes: u32) -> Self {
         let (rule, round, rounds) = (None, None, None);
         Self { _step: Word::Precondition, method, passes: Some(passes), rule, round, rounds }
     }
@@ -150,10 +150,10 @@ impl Wear {
     }
 
     fn steps(self) -> Vec<Step> {
-        let sequential = Step::of(Method::Sequential, 2);
+        let sequential = Step::new(Method::Sequential, 2);
         match self {
             Self::Preconditioned => vec![sequential],
-            Self::Steady => vec![sequential, Step::of(Method::Random, 1)],
+            Self::Steady => vec![sequential, Step::new(Method::Random, 1)],
         }
     }
 }
@@ -245,8 +245,8 @@ pub(crate) fn points(
             // Alone with its target, of which it takes everything.
             let of_its_own = PlanFile { name: STEP.to_owned(), ..PlanFile::default() };
             let everything = Choices { area: Some("full".to_owned()), ..Choices::default() };
-            let place = Place::on((target, shape));
-            let mut point = point(&of_its_own, &everything, &load, &place)?;
+            let destination = Destination::on((target, shape));
+            let mut point = point(&of_its_own, &everything, &load, &destination)?;
             point.index = points.len() as u32;
             point.group = group as u32;
             point.stop.until_steady = step.until_steady();

@@ -19,12 +19,12 @@ const PROCESSES_MAX: u32 = 64;
 pub(crate) struct Way {
     /// The variant that it is, where the plan compares.
     pub(crate) variant: Option<u32>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) destinations: Vec<Destination>,
 }
 
 /// A target or a part of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct Destination {
     /// Index of the target.
     pub(crate) target: usize,
     /// What of it may be touched.
@@ -35,7 +35,7 @@ pub(crate) struct Place {
     pub(crate) area: Option<String>,
 }
 
-impl Place {
+impl Destination {
     pub(crate) fn on((target, shape): (usize, &TargetShape)) -> Self {
         Self { target, shape: *shape, times: 1, area: None }
     }
@@ -48,15 +48,17 @@ pub(crate) fn ways(
     choices: &Choices,
     targets: &[TargetShape],
 ) -> Result<(Option<Comparison>, Vec<Way>), ResolveError> {
-    let places = || targets.iter().enumerate().map(Place::on);
+    let destinations = || targets.iter().enumerate().map(Destination::on);
     let Some(spec) = &file.comparison else {
         nothing_to_compare(file, choices)?;
-        let one = |places: Vec<Place>| Way { variant: None, places };
+        let one = |destinations: Vec<Destination>| Way { variant: None, destinations };
         return Ok((
             None,
             match file.targets {
-                TargetsSpec::Together => vec![one(places().collect())],
-                TargetsSpec::InTurn => places().map(|place| one(vec![place])).collect(),
+                TargetsSpec::Together => vec![one(destinations().collect())],
+                TargetsSpec::InTurn => {
+                    destinations().map(|destination| one(vec![destination])).collect()
+                }
             },
         ));
     };
@@ -65,17 +67,18 @@ pub(crate) fn ways(
             "a comparison is of profiles at numbers of outstanding I/Os; it has no steps",
         ));
     }
-    let all: Vec<Place> = places().collect();
+    let all: Vec<Destination> = destinations().collect();
     let columns = match spec.of {
         Compared::Drives => drives(choices, &all)?,
         Compared::Targets => {
-            let column = |place: Place| variant(Role::Variant, String::new(), vec![place]);
+            let column =
+                |destination: Destination| variant(Role::Variant, String::new(), vec![destination]);
             all.into_iter().map(column).collect()
         }
         Compared::Processes => processes(spec, choices, &all)?,
         Compared::Areas => areas(spec, choices, &all)?,
     };
-    let (mut variants, ways): (Vec<Variant>, Vec<Vec<Place>>) = columns.into_iter().unzip();
+    let (mut variants, ways): (Vec<Variant>, Vec<Vec<Destination>>) = columns.into_iter().unzip();
     name(&mut variants, choices.variants.as_deref())?;
     let base = base(&variants, choices.base.as_deref())?;
     let comparison = Comparison {
@@ -88,7 +91,7 @@ pub(crate) fn ways(
         published: choices.published.clone(),
     };
     let numbered = (0..).zip(ways);
-    let ways = numbered.map(|(number, places)| Way { variant: Some(number), places });
+    let ways = numbered.map(|(number, destinations)| Way { variant: Some(number), destinations });
     Ok((Some(comparison), ways.collect()))
 }
 
@@ -114,16 +117,20 @@ fn nothing_to_compare(file: &PlanFile, choices: &Choices) -> Result<(), ResolveE
     }
 }
 
-fn variant(role: Role, name: String, places: Vec<Place>) -> (Variant, Vec<Place>) {
-    let (target, times) = places.first().map_or((0, 1), |p| (p.target as u32, p.times));
-    let (parts, prepare) = (places.len() as u32, Vec::new());
-    (Variant { name, role, parts, times, target, prepare }, places)
+fn variant(
+    role: Role,
+    name: String,
+    destinations: Vec<Destination>,
+) -> (Variant, Vec<Destination>) {
+    let (target, times) = destinations.first().map_or((0, 1), |p| (p.target as u32, p.times));
+    let (parts, prepare) = (destinations.len() as u32, Vec::new());
+    (Variant { name, role, parts, times, target, prepare }, destinations)
 }
 
-type Columns = Vec<(Variant, Vec<Place>)>;
+type Columns = Vec<(Variant, Vec<Destination>)>;
 
 /// The first alone, all at once, then each array with the outstanding I/Os of all.
-fn drives(choices: &Choices, all: &[Place]) -> Result<Columns, ResolveError> {
+fn drives(choices: &Choices, all: &[Destination]) -> Result<Columns, ResolveError> {
     let (drives, arrays) = all.split_at(all.len().saturating_sub(choices.arrays));
     let [first, _, ..] = drives else {
         return Err(bad(format!(
@@ -136,7 +143,7 @@ fn drives(choices: &Choices, all: &[Place]) -> Result<Columns, ResolveError> {
         variant(Role::Together, String::new(), drives.to_vec()),
     ];
     columns.extend(arrays.iter().map(|array| {
-        let array = Place { times: drives.len() as u32, ..array.clone() };
+        let array = Destination { times: drives.len() as u32, ..array.clone() };
         variant(Role::Array, String::new(), vec![array])
     }));
     Ok(columns)
@@ -146,9 +153,9 @@ fn drives(choices: &Choices, all: &[Place]) -> Result<Columns, ResolveError> {
 fn processes(
     spec: &ComparisonSpec,
     choices: &Choices,
-    all: &[Place],
+    all: &[Destination],
 ) -> Result<Columns, ResolveError> {
-    let place = only(all, "processes")?;
+    let destination = only(all, "processes")?;
     let counts = choices.processes.as_ref().unwrap_or(&spec.processes);
     if counts.len() < 2 {
         return Err(bad("two numbers of processes at least are compared, as --processes 1,4"));
@@ -157,34 +164,38 @@ fn processes(
         if *count == 0 || *count > PROCESSES_MAX {
             return Err(bad(format!("{count} processes; 1 to {PROCESSES_MAX} are possible")));
         }
-        let parts = (0..*count).map(|part| part_of(place, part, *count)).collect();
+        let parts = (0..*count).map(|part| part_of(destination, part, *count)).collect();
         let (variant, parts) = variant(Role::Variant, count.to_string(), parts);
         Ok((variant, parts))
     };
     counts.iter().map(column).collect()
 }
 
-fn part_of(place: &Place, part: u32, count: u32) -> Place {
-    let usable = place.shape.usable;
+fn part_of(destination: &Destination, part: u32, count: u32) -> Destination {
+    let usable = destination.shape.usable;
     let each = usable.length_bytes / u64::from(count);
     let length_bytes = if count == 1 { each } else { each - each % PARTITION_ALIGNMENT };
     let offset_bytes = usable.offset_bytes + u64::from(part) * length_bytes;
-    let shape = TargetShape { usable: Extent { offset_bytes, length_bytes }, ..place.shape };
-    Place { shape, ..place.clone() }
+    let shape = TargetShape { usable: Extent { offset_bytes, length_bytes }, ..destination.shape };
+    Destination { shape, ..destination.clone() }
 }
 
-fn areas(spec: &ComparisonSpec, choices: &Choices, all: &[Place]) -> Result<Columns, ResolveError> {
-    let place = only(all, "areas")?;
+fn areas(
+    spec: &ComparisonSpec,
+    choices: &Choices,
+    all: &[Destination],
+) -> Result<Columns, ResolveError> {
+    let destination = only(all, "areas")?;
     if choices.area.is_some() {
         return Err(bad(
             "--area would make all columns alike; the plan says which areas it compares",
         ));
     }
     let column = |area: &String| {
-        let area = &of_file(area, place, choices);
-        let place = Place { area: Some(area.clone()), ..place.clone() };
+        let area = &of_file(area, destination, choices);
+        let destination = Destination { area: Some(area.clone()), ..destination.clone() };
         let name = Bytes::from_str(area).map_or_else(|_| area.clone(), |bytes| bytes.to_string());
-        variant(Role::Variant, name, vec![place])
+        variant(Role::Variant, name, vec![destination])
     };
     if spec.areas.len() < 2 {
         return Err(bad("two areas at least are compared: areas = [\"32GiB\", \"full\"]"));
@@ -194,17 +205,17 @@ fn areas(spec: &ComparisonSpec, choices: &Choices, all: &[Place]) -> Result<Colu
 
 /// An area of a comparison; in a file whose size was chosen and that could not hold twice as much,
 /// half of it.
-fn of_file(area: &str, place: &Place, choices: &Choices) -> String {
-    let usable = place.shape.usable.length_bytes;
+fn of_file(area: &str, destination: &Destination, choices: &Choices) -> String {
+    let usable = destination.shape.usable.length_bytes;
     let is_large = |bytes: Bytes| bytes.0.saturating_mul(2) > usable;
     let chosen = choices.file_size.is_some();
     let too_large = chosen && Bytes::from_str(area).is_ok_and(is_large);
     if too_large { "50%".to_owned() } else { area.to_owned() }
 }
 
-fn only<'a>(all: &'a [Place], of: &str) -> Result<&'a Place, ResolveError> {
+fn only<'a>(all: &'a [Destination], of: &str) -> Result<&'a Destination, ResolveError> {
     match all {
-        [place] if place.shape.parts == 1 => Ok(place),
+        [destination] if destination.shape.parts == 1 => Ok(destination),
         [_] => Err(bad(format!(
             "{of} are compared on one drive, and the target has parts of its own already"
         ))),

@@ -47,7 +47,7 @@ fn export_one(options: &ExportOptions) -> Result<Status> {
 }
 
 /// The runs that are asked for, the oldest first, and whether the logbook is known to list all.
-fn asked(options: &ExportOptions, logbook: &Logbook) -> Result<(Vec<RunHeadline>, bool)> {
+fn chosen_runs(options: &ExportOptions, logbook: &Logbook) -> Result<(Vec<RunHeadline>, bool)> {
     let file = shell_word(&options.logbook.logbook.to_string_lossy());
     let all = options.all || options.choosing.chooses();
     let mut runs = if all {
@@ -96,7 +96,7 @@ fn files(path: &Path) -> Result<Vec<(TableOf, ResultFile)>> {
 fn export_tables(options: &ExportOptions, path: &Path) -> Result<Status> {
     let file = shell_word(&options.logbook.logbook.to_string_lossy());
     let logbook = Logbook::open_read_only(&options.logbook.logbook)?;
-    let (runs, lists_all) = asked(options, &logbook)?;
+    let (runs, lists_all) = chosen_runs(options, &logbook)?;
     let files = files(path)?;
     let mut sheets = Vec::new();
     for (table, file) in &files {
@@ -109,7 +109,7 @@ fn export_tables(options: &ExportOptions, path: &Path) -> Result<Status> {
                 points += measured;
                 if whole == Status::Invalid {
                     status = whole;
-                    Screen::new().say(&format!(
+                    Screen::new().print_line(&format!(
                         "run {}: what is damaged of it was left out; `qdepth logbook check {file}` \
                          says what",
                         headline.id
@@ -118,7 +118,7 @@ fn export_tables(options: &ExportOptions, path: &Path) -> Result<Status> {
             }
             Err(error) if headline.damaged && runs.len() > 1 => {
                 status = Status::Invalid;
-                Screen::new().say(&format!("run {} was left out: {error:#}", headline.id));
+                Screen::new().print_line(&format!("run {} was left out: {error:#}", headline.id));
             }
             Err(error) => return Err(error),
         }
@@ -126,12 +126,12 @@ fn export_tables(options: &ExportOptions, path: &Path) -> Result<Status> {
     finish(&files, sheets)?;
     if !lists_all {
         status = Status::Invalid;
-        Screen::new().say(&format!(
+        Screen::new().print_line(&format!(
             "runs may be missing; `qdepth logbook check {file}` says what is damaged"
         ));
     }
     let (count, s) = (runs.len(), if runs.len() == 1 { "" } else { "s" });
-    Screen::new().say(&format!("{count} run{s}, {points} points: {}", path.display()));
+    Screen::new().print_line(&format!("{count} run{s}, {points} points: {}", path.display()));
     Ok(status)
 }
 

@@ -24,7 +24,7 @@ use crate::exit_status::{self, Status};
 use crate::flags::{Command, FioOptions, Flags, RunOptions};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
-use crate::terminal::{print_document, say};
+use crate::terminal::{print_document, print_line};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::findings::{not_literal, noted};
 use qdepth_lab::prepare::{find, previewed};
@@ -76,7 +76,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     }
     if line.files.is_empty() && line.jobs.is_empty() {
         if called == Called::Fio {
-            say("No job(s) defined");
+            print_line("No job(s) defined");
         }
         return Err(Usage(format!("name a job file, or a job: --name=JOB --rw=…\n\n{HELP}")).into());
     }
@@ -85,7 +85,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     // TOML's whole numbers have a sign.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
     if set.jobs.is_empty() {
-        say("there is no job: a section [NAME] in a file, or --name=NAME, is one");
+        print_line("there is no job: a section [NAME] in a file, or --name=NAME, is one");
         return Ok(Status::Valid);
     }
     let absent = match (line.parse_only, words.convert) {
@@ -101,7 +101,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     }
     if line.parse_only {
         // What is done in another way is said before anything is measured.
-        converted.remarks.iter().for_each(|remark| say(&remark.to_string()));
+        converted.remarks.iter().for_each(|remark| print_line(&remark.to_string()));
         return Ok(Status::Valid);
     }
     if called == Called::Fio && !words.ours.iter().any(|word| word.starts_with("--report")) {
@@ -117,7 +117,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         failed = ran.points.iter().any(has_errors);
         results.logs.write(&set, &converted, &ran.points)?;
         if run.json {
-            return run::tell(&run, ran);
+            return run::print_result(&run, ran);
         }
         let usual = [OutputFormat::Normal];
         let formats = if line.formats.is_empty() { &usual[..] } else { &line.formats };
@@ -342,9 +342,9 @@ fn surroundings() -> Surroundings<'static> {
     }
 }
 
-/// Bytes that can be used of what is there; none where it is yet to be made: nothing is there, or an
-/// empty file, or a directory. What is there and cannot be used is for the guards to refuse, never to
-/// be replaced by a file beside it.
+/// Bytes that can be used of what is there; none where it is yet to be made: nothing is there, or
+/// an empty file, or a directory. What is there and cannot be used is for the guards to refuse,
+/// never to be replaced by a file beside it.
 fn usable_bytes(path: &str) -> Option<u64> {
     let path = Path::new(path);
     let Ok(target) = find(&System::real(), path) else {

@@ -14,18 +14,18 @@ use crate::flags::{FirstOptions, RunOptions};
 use crate::layout::shortened;
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
-use qdepth_lab::first::{Look, look};
+use qdepth_lab::first::{Survey, survey};
 use qdepth_lab::request::{Ran, RunRequest};
 
 pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
-    let Look { plan, what } = look(&System::real())?;
+    let Survey { plan, what } = survey(&System::real())?;
     let run = RunOptions { no_report: true, ..RunOptions::usual()? };
     let request = RunRequest { is_kept: false, ..run.request_of(plan) };
-    measure_on(&Screen::passing(), &run, &request, |ran| tell(*options, &what, ran))
+    measure_on(&Screen::passing(), &run, &request, |ran| print_result(*options, &what, ran))
 }
 
 /// Numbers, what limits them, and what to type next.
-fn tell(options: FirstOptions, what: &str, Ran { run, points, .. }: &Ran) -> Result<()> {
+fn print_result(options: FirstOptions, what: &str, Ran { run, points, .. }: &Ran) -> Result<()> {
     if options.json {
         return print_document(export_json(run, points).trim_end());
     }
@@ -53,7 +53,7 @@ const LINES_OF_WORDS: usize = 6;
 /// What there is room for at this width: what limits the storage, then what makes that doubtful,
 /// then how the interval is to be read. It is told in the other order.
 fn fitting(words: FirstWords, width: usize) -> Vec<String> {
-    let height = |text: &String| terminal::told(text, width).len();
+    let height = |text: &String| terminal::wrap(text, width).len();
     let mut room = LINES_OF_WORDS.saturating_sub(words.limits.iter().map(height).sum());
     let mut fits = |text: &String| {
         let needs = height(text);
@@ -98,7 +98,7 @@ mod tests {
             let lines = fitting(words, 80);
             let signs: String = lines.iter().map(|line| &line[..1]).collect();
             assert_eq!(signs, wanted);
-            let height: usize = lines.iter().map(|line| terminal::told(line, 80).len()).sum();
+            let height: usize = lines.iter().map(|line| terminal::wrap(line, 80).len()).sum();
             assert!(height <= LINES_OF_WORDS || wanted == "ll", "{height} lines for {wanted}");
         }
     }

@@ -21,7 +21,7 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let (screen, signals) = (Screen::new(), Signals::watch()?);
     let seen = seen(&runs)?;
     let kind = options.kind.or(seen.kind.as_ref().map(|(kind, _)| *kind));
-    screen.say(&format!(
+    screen.print_line(&format!(
         "fitting {} to {} points of {}",
         kind.map_or_else(|| "each kind of medium".to_owned(), |kind| format!("a {kind} medium")),
         seen.observed.len(),
@@ -41,7 +41,7 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     Description::read(&name, &text)?;
     print_told(&fitted, &seen, options.kind)?;
     file.write(&text)?;
-    screen.say(&format!(
+    screen.print_line(&format!(
         "medium   {name}; as a target `media:{}`, its predictions with intervals by `qdepth predict`",
         if name.contains('/') { name.clone() } else { format!("./{name}") }
     ));

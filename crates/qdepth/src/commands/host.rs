@@ -31,7 +31,7 @@ const ROUNDS: u32 = 9;
 
 pub(crate) fn host(options: &HostOptions) -> Result<Status> {
     match &options.command {
-        None => tell(&options.inventory),
+        None => print_result(&options.inventory),
         Some(HostCommand::Calibrate(options)) => {
             let doubled = std::iter::successors(Some(2), |workers| Some(2 * workers));
             let mut more: Vec<u32> = doubled.take_while(|workers| *workers < cpus()).collect();
@@ -115,12 +115,12 @@ fn take(
     let mut journal = open_journal(&option.journal)?;
     let screen = Screen::new();
     // A signal ends this process; what was done is in the journal.
-    let watch = Watch { say: &|line| screen.say(line), stop: &|| false };
+    let watch = Watch { print_line: &|line| screen.print_line(line), stop: &|| false };
     for step in steps {
         apply(system, step, &mut devices, &mut journal, watch)?;
     }
     journal.close()?;
-    screen.say(&if journal::is_open(&option.journal) {
+    screen.print_line(&if journal::is_open(&option.journal) {
         format!("done; `qdepth host undo` takes it back (journal {})", option.journal.display())
     } else {
         "done; there is no way back".to_owned()
@@ -145,7 +145,7 @@ fn undo(option: &JournalOption) -> Result<Status> {
 }
 
 /// Tells what the machine is.
-fn tell(options: &InventoryOptions) -> Result<Status> {
+fn print_result(options: &InventoryOptions) -> Result<Status> {
     let record = options.record.as_ref().map(|path| ResultFile::file(path, Privacy::Private));
     let record = record.transpose()?;
     let system = looked_at(options)?;

@@ -8,7 +8,7 @@ use qdepth_workload::PlanFile;
 
 use crate::exit_status::Status;
 use crate::flags::IometerOptions;
-use crate::terminal::{print_document, say};
+use crate::terminal::{print_document, print_line};
 
 pub(crate) fn iometer(options: &IometerOptions) -> Result<Status> {
     let path = options.file.display();
@@ -22,7 +22,7 @@ pub(crate) fn iometer(options: &IometerOptions) -> Result<Status> {
     print_document(made.toml.trim_end())?;
     if made.targets.len() > 1 {
         let names = made.targets.join(", ");
-        say(&format!("`qdepth run` needs as many targets, in this order: {names}"));
+        print_line(&format!("`qdepth run` needs as many targets, in this order: {names}"));
     }
     Ok(Status::Valid)
 }

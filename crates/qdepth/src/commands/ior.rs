@@ -20,14 +20,15 @@ use crate::commands::run;
 use crate::exit_status::{self, Status};
 use crate::flags::{Command, Flags, IorOptions, RunOptions};
 use crate::result_file::ResultFile;
-use crate::terminal::{print_document, say};
+use crate::terminal::{print_document, print_line};
 use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::findings::not_literal;
 use qdepth_lab::request::{PlanRequest, Ran};
 use qdepth_lab::worker_result::{WorkerResult, WorkerResults};
 
-/// The same through a link in PATH that is called `ior`: no report is written, and all words are IOR's.
+/// The same through a link in PATH that is called `ior`: no report is written, and all words are
+/// IOR's.
 pub(crate) fn as_ior(words: &[String]) -> u8 {
     let ours = ["qdepth", "ior", "--no-report", "--"].map(str::to_owned);
     let flags = Flags::read_from(ours.into_iter().chain(words.iter().cloned()));
@@ -62,7 +63,7 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let results = Results::open(first)?;
     let _memory = surroundings::hog(first)?;
     let run = run_options(options)?;
-    let mut whole = Whole { run, told: told(&words), status: Status::Valid, failed: false };
+    let mut whole = Whole { run, told: ior_run(&words), status: Status::Valid, failed: false };
     for (id, test) in (0_u32..).zip(&tests) {
         whole.measure(id, test)?;
         if matches!(whole.status, Status::Interrupted(_)) {
@@ -112,7 +113,7 @@ fn run_options(options: &IorOptions) -> Result<RunOptions> {
     })
 }
 
-fn told(words: &Ior) -> IorRun {
+fn ior_run(words: &Ior) -> IorRun {
     let system = rustix::system::uname();
     let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
     IorRun {
@@ -142,7 +143,7 @@ impl Whole {
         for mut part in test.parts() {
             let minutes = Timestamp::now().duration_since(began).as_secs() / 60;
             if part.repetition > 0 && test.most_minutes > 0 && minutes >= test.most_minutes.into() {
-                say(&format!("-T: after {minutes} min, no further repetition"));
+                print_line(&format!("-T: after {minutes} min, no further repetition"));
                 break;
             }
             let plan = plan(&mut part, tasks)?;
@@ -164,7 +165,7 @@ impl Whole {
             }
         }
         let phases = self.told.tests.last().map_or(&[][..], |test| &test.phases);
-        ior_outliers(phases, test.outlier_s).iter().for_each(|line| say(line));
+        ior_outliers(phases, test.outlier_s).iter().for_each(|line| print_line(line));
         Ok(())
     }
 }

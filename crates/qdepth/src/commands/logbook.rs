@@ -26,7 +26,7 @@ pub(crate) fn logbook(command: &LogbookCommand) -> Result<Status> {
 
 fn check(LogbookCheck { file }: &LogbookCheck) -> Result<Status> {
     let checked = Logbook::open_read_only(file)?.check()?;
-    print(&told(file, &checked))?;
+    print(&render(file, &checked))?;
     Ok(if checked.is_whole() { Status::Valid } else { Status::Invalid })
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn note(options: &NoteOptions) -> Result<Status> {
     let text = text(options, "the note is empty", "note RUN 'new firmware'")?;
     let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
     let id = logbook.note(&options.run, &text, &at)?;
-    Screen::new().say(&format!("noted beside run {id}"));
+    Screen::new().print_line(&format!("noted beside run {id}"));
     Ok(Status::Valid)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn retract(options: &NoteOptions) -> Result<Status> {
     let text = text(options, "no reason is given", "retract RUN 'a backup was running'")?;
     let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
     let id = logbook.retract(&options.run, &text, &at)?;
-    Screen::new().say(&format!("run {id} is kept, marked, and left out of comparisons"));
+    Screen::new().print_line(&format!("run {id} is kept, marked, and left out of comparisons"));
     Ok(Status::Valid)
 }
 
@@ -142,7 +142,7 @@ fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadli
 }
 
 /// One line for each thing that is damaged, and one that says what was read.
-fn told(file: &Path, checked: &Checked) -> String {
+fn render(file: &Path, checked: &Checked) -> String {
     let sqlite = checked.file.iter().map(|line| format!("file: {line}"));
     let mut lines: Vec<String> = sqlite.chain(checked.damaged.iter().map(line)).collect();
     let read = format!("{} runs, {} whole points", checked.runs, checked.points);

@@ -18,7 +18,7 @@ pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
         return fit_medium(options);
     }
     match &options.name {
-        Some(name) => print(&one(name.trim_start_matches("media:"))?)?,
+        Some(name) => print(&describe_medium(name.trim_start_matches("media:"))?)?,
         None => print(&list()?)?,
     }
     Ok(Status::Valid)
@@ -66,7 +66,7 @@ fn standing(description: &Description) -> &'static str {
     }
 }
 
-fn one(name: &str) -> Result<String> {
+fn describe_medium(name: &str) -> Result<String> {
     let (name, format) = name_and_format(name);
     let description = if is_file(name) {
         let text = Input::file(name, limit::DESCRIPTION).text()?;

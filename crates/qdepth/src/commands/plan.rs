@@ -26,7 +26,7 @@ use crate::flags::{PlanOptions, read_plan};
 use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_document};
 use qdepth_lab::failure::Usage;
-use qdepth_lab::prepare::{Found, consent_previewed};
+use qdepth_lab::prepare::{ResolvedTarget, consent_previewed};
 use qdepth_lab::preview::preview;
 use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{ConsentWords, PlanRequest};
@@ -53,7 +53,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     let asked = read_plan::read(&options.run.load)?;
     let variants = asked.variants()?;
     if variants.is_empty() {
-        return one(&asked, options);
+        return print_plan(&asked, options);
     }
     if options.run.json || options.as_fio {
         let what = "the plans of variants are complete only when each was prepared: leave --json and --as-fio out";
@@ -62,7 +62,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     let mut worst = Status::Valid;
     for (variant, asked) in asked.file.variants.iter().zip(&variants) {
         print(&format!("variant {}, on {}", variant.name, variant.target))?;
-        if one(asked, options)? == Status::Refused {
+        if print_plan(asked, options)? == Status::Refused {
             worst = Status::Refused;
         }
         print("")?;
@@ -71,7 +71,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
 }
 
 /// The plan of a run, or of a variant.
-fn one(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
+fn print_plan(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     let system = System::real();
     let steps = preparation::steps(asked)?;
     let made_first = !steps.is_empty() && !options.as_fio && !options.run.json;
@@ -97,7 +97,8 @@ fn one(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
     let consent = options.run.consent.words();
-    let targets = Targets { found: &found, spellings: &asked.targets, made: asked.made(), writes };
+    let targets =
+        Targets { found: &found, expressions: &asked.targets, made: asked.made(), writes };
     let (text, refused) = describe(&system, &plan, &targets, &consent)?;
     print(&text)?;
     Ok(if refused { Status::Refused } else { Status::Valid })
@@ -109,14 +110,14 @@ fn is_missing(target: &Path) -> bool {
 
 /// What a plan is for.
 struct Targets<'a> {
-    found: &'a [Found],
-    spellings: &'a [PathBuf],
+    found: &'a [ResolvedTarget],
+    expressions: &'a [PathBuf],
     made: Provision,
     /// Whether anything is written to them.
     writes: bool,
 }
 
-fn heading(plan: &Plan, targets: &[Found]) -> String {
+fn heading(plan: &Plan, targets: &[ResolvedTarget]) -> String {
     format!(
         "plan {} ({}), seed {}: {}, {}{}{}{}",
         plan.name,
@@ -137,7 +138,7 @@ fn heading(plan: &Plan, targets: &[Found]) -> String {
 fn describe(
     system: &System,
     plan: &Plan,
-    Targets { found: targets, spellings, made, writes }: &Targets<'_>,
+    Targets { found: targets, expressions, made, writes }: &Targets<'_>,
     consent: &ConsentWords,
 ) -> Result<(String, bool)> {
     let writes = *writes;
@@ -149,10 +150,10 @@ fn describe(
     let all = by_target(&plan.points, targets.len());
     let first = by_target(&plan.precondition, targets.len());
     let makes_files = plan.points.iter().any(|point| point.layout.makes_files());
-    for (index, (target, spelling)) in targets.iter().zip(*spellings).enumerate() {
+    for (index, (target, expression)) in targets.iter().zip(*expressions).enumerate() {
         let (all, first) = (&all[index], &first[index]);
-        let Found::Real(target) = target else {
-            lines.extend(emulated(plan, spelling, all));
+        let ResolvedTarget::Real(target) = target else {
+            lines.extend(emulated(plan, expression, all));
             continue;
         };
         let makes_file = match target.kind {
@@ -185,7 +186,7 @@ fn describe(
         };
         *promised.entry(target.file_system()).or_default() += fills;
         lines.push(String::new());
-        lines.push(format!("target {}: {}", target.spelling.display(), kind(target)));
+        lines.push(format!("target {}: {}", target.expression.display(), kind(target)));
         let fills = Fills { bytes: fills, makes_file, makes_files };
         lines.push(format!("  writes     {}", written(all, first, target, fills)));
         let known = fills.bytes + bytes_of(first);
@@ -197,11 +198,11 @@ fn describe(
     Ok((lines.join("\n"), refused))
 }
 
-fn emulated(plan: &Plan, spelling: &Path, all: &[&Point]) -> Vec<String> {
-    let spelling = spelling.display();
+fn emulated(plan: &Plan, expression: &Path, all: &[&Point]) -> Vec<String> {
+    let expression = expression.display();
     let mut lines = vec![
         String::new(),
-        format!("target {spelling}: EMULATED: virtual time, nothing is touched"),
+        format!("target {expression}: EMULATED: virtual time, nothing is touched"),
     ];
     if let Some(wear) = plan.wear() {
         lines.push(format!("  {:<10} without writing", wear.name()));

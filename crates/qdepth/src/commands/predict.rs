@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use qdepth_fit::{FitError, Prediction, Standing, predict};
 use qdepth_host::system::System;
-use qdepth_media::{Spelled, is_emulated};
+use qdepth_media::{TargetExpression, is_emulated};
 use qdepth_workload::Point;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::flags::read_plan;
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::emulated::on_all_processors;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::prepare::Found;
+use qdepth_lab::prepare::ResolvedTarget;
 use qdepth_lab::preview::preview;
 use qdepth_lab::signals::Signals;
 
@@ -28,7 +28,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     load.words = words(&options.load.words)?;
     let asked = read_plan::read(&load)?;
     let (plan, found) = preview(&System::real(), &asked)?;
-    let [Found::Emulated(medium)] = found.as_slice() else {
+    let [ResolvedTarget::Emulated(medium)] = found.as_slice() else {
         bail!(Usage(
             "predict: one target that is emulated, as `qdepth predict 'raid0(media:./mydrive.toml*2)'`"
                 .to_owned()
@@ -60,7 +60,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
 }
 
 /// Refuses a target of which nobody knows an error, nor that it rests on paper.
-fn can_be_predicted(medium: &Spelled, plan: &str) -> Result<()> {
+fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     let (_, others) = medium.known();
     let checked = medium.checked();
     if !others || checked.iter().all(|(_, checked)| checked.rests_on_paper()) {
@@ -100,7 +100,7 @@ fn words(given: &[String]) -> Result<Vec<String>> {
     Ok(words)
 }
 
-/// A file's name as the spelling of a medium.
+/// A file's name as the expression of a medium.
 fn medium(word: &str) -> String {
     let (file, count) = word.rsplit_once('*').unwrap_or((word, ""));
     let is_file = file.ends_with(".toml") && !is_emulated(word);
@@ -111,7 +111,7 @@ fn medium(word: &str) -> String {
     }
 }
 
-fn print_told(medium: &Spelled, title: &str, rows: &[(&Point, Prediction)]) -> Result<()> {
+fn print_told(medium: &TargetExpression, title: &str, rows: &[(&Point, Prediction)]) -> Result<()> {
     print(&format!("EMULATED: {} under \"{title}\"", medium.text()))?;
     let headings = ["profile", "outstanding", "unit", "predicted", "95 % interval", "stands on"];
     let mut reasons: Vec<String> = Vec::new();
@@ -172,7 +172,11 @@ fn print_told(medium: &Spelled, title: &str, rows: &[(&Point, Prediction)]) -> R
     print(&lines.join("\n"))
 }
 
-fn document(medium: &Spelled, plan: &str, rows: &[(&Point, Prediction)]) -> Result<String> {
+fn document(
+    medium: &TargetExpression,
+    plan: &str,
+    rows: &[(&Point, Prediction)],
+) -> Result<String> {
     let points: Vec<serde_json::Value> = rows
         .iter()
         .map(|(point, predicted)| {

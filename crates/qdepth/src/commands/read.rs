@@ -88,8 +88,8 @@ pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<
     Ok(all)
 }
 
-/// Runs that are listed where nobody says how many. Of a longer list so many are read whole, each in
-/// 0.2 ms.
+/// Runs that are listed where nobody says how many. Of a longer list so many are read whole, each
+/// in 0.2 ms.
 const SCREENFUL: usize = 100;
 
 pub(crate) fn list(options: &ListOptions) -> Result<Status> {
@@ -106,7 +106,7 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
         print_document(export_runs_json(&runs, whole).trim_end())?;
     } else if runs.is_empty() && whole && options.limit != Some(0) {
         let (kept, file) = (logbook.runs_kept()?, file.display());
-        Screen::new().say(&match kept {
+        Screen::new().print_line(&match kept {
             0 => format!("{file} has no runs yet: `qdepth run` adds one"),
             _ => format!("none of the {} of {file} is like that", counted_runs(kept)),
         });
@@ -114,7 +114,7 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
         print_runs(&runs)?;
     }
     if left_out {
-        Screen::new().say(&format!(
+        Screen::new().print_line(&format!(
             "these are the newest {most}; the logbook keeps {kept} runs: `qdepth list --all`, or words \
              and options that choose (`qdepth list --help`)"
         ));
@@ -122,7 +122,7 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     if whole {
         return Ok(Status::Valid);
     }
-    Screen::new().say(&format!(
+    Screen::new().print_line(&format!(
         "runs may be missing from this list; `qdepth logbook check {}` says what is damaged",
         file.display()
     ));

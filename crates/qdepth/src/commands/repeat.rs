@@ -1,6 +1,6 @@
 //! `qdepth run A B --repeat N`: the plan on each column again and again, interleaved in blocks of
-//! random order, until there were enough; then what the runs say together. A layer above a run: each
-//! repetition is one, with everything that a run has.
+//! random order, until there were enough; then what the runs say together. A layer above a run:
+//! each repetition is one, with everything that a run has.
 
 use anyhow::{Context, Result};
 use qdepth_logbook::Logbook;
@@ -24,13 +24,13 @@ use qdepth_lab::request::{PlanRequest, RunRequest};
 use qdepth_lab::run;
 use qdepth_lab::signals::Signals;
 
-/// After so many blocks it is asked whether the answer is known; growing, since each look may be the
-/// one that is wrong. The last is the most.
-const LOOKS: [u32; 5] = [6, 9, 14, 20, 30];
+/// After so many blocks it is asked whether the answer is known; growing, since each check may be
+/// the one that is wrong. The last is the most.
+const INTERIM_CHECKS: [u32; 5] = [6, 9, 14, 20, 30];
 /// Differences up to this do not matter where nothing else was asked for.
 const THRESHOLD: f64 = 0.02;
 /// What looking several times costs an interval that ends its own campaign (docs/design/0009).
-const LOOKED: f64 = 1.13;
+const INTERIM_WIDENING: f64 = 1.13;
 
 /// What is measured in turn.
 struct Columns {
@@ -74,9 +74,9 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
         seed,
         columns: columns.names.len() as u32,
     };
-    let screen = Screen::of(options)?;
+    let screen = Screen::from_options(options)?;
     let signals = Signals::watch()?;
-    screen.say(&format!(
+    screen.print_line(&format!(
         "campaign   {} × {}, in blocks of random order, seed {seed}",
         match repeat {
             Repeat::Times(times) => times.to_string(),
@@ -95,7 +95,8 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     if launched().is_some() || !path.exists() {
         return Ok(None);
     }
-    // One that cannot be read, or whose first run was killed before it began, is for the run to tell.
+    // One that cannot be read, or whose first run was killed before it began, is for the run to
+    // tell.
     let Ok(logbook) = Logbook::open_read_only(path) else { return Ok(None) };
     let Some(last) = logbook.newest_runs(1, |_| true)?.pop() else { return Ok(None) };
     let run = logbook.run(&last.id)?;
@@ -126,7 +127,7 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     let columns = columns(&options, &read_plan::read(&options.load)?)?;
     let seed = options.load.seed.unwrap_or(run.seed);
     let campaign = Campaign { id, words, seed, columns: columns.names.len() as u32 };
-    let screen = Screen::of(&options)?;
+    let screen = Screen::from_options(&options)?;
     let signals = Signals::watch()?;
     let desk = Desk { options: &options, screen: &screen, signals: &signals };
     go_on(&desk, &campaign, &columns, repeat)
@@ -135,7 +136,7 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
 fn most(repeat: Repeat) -> u32 {
     match repeat {
         Repeat::Times(times) => times,
-        Repeat::Until(_) => LOOKS[LOOKS.len() - 1],
+        Repeat::Until(_) => INTERIM_CHECKS[INTERIM_CHECKS.len() - 1],
         Repeat::UntilSteady => ROUNDS_MAX as u32,
     }
 }
@@ -201,7 +202,7 @@ fn go_on(
         let enough = match repeat {
             Repeat::Times(_) => false,
             Repeat::Until(tolerance) => {
-                LOOKS.contains(&(block + 1))
+                INTERIM_CHECKS.contains(&(block + 1))
                     && is_decided(&groups(desk, campaign)?, columns, tolerance)
             }
             Repeat::UntilSteady => rounds(&groups(desk, campaign)?).is_steady(),
@@ -213,7 +214,7 @@ fn go_on(
     if !measured {
         return Ok(None);
     }
-    let told = tell(desk, campaign, columns, repeat)?;
+    let told = print_result(desk, campaign, columns, repeat)?;
     Ok(Some(if worst == Status::Valid { told } else { worst }))
 }
 
@@ -242,10 +243,11 @@ fn run_at(
     options.load.seed = Some(campaign.seed_of(block));
     let request = RunRequest { facts: member.facts(), ..options.request()? };
     let name = &columns.names[column as usize];
-    desk.screen.say(&format!("block {}   {name}", block + 1));
+    desk.screen.print_line(&format!("block {}   {name}", block + 1));
     let ran = run::run(&request, desk.screen, desk.signals)?;
     if let Some(signal) = desk.signals.caught() {
-        desk.screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
+        desk.screen
+            .print_line("interrupted: what was measured is kept; `qdepth run --resume` continues");
         return Ok(Status::Interrupted(signal));
     }
     let Some(ran) = ran.filter(|ran| ran.run.state == RunState::Sealed && ran.lost == 0) else {
@@ -277,11 +279,11 @@ fn groups(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
 fn is_decided(groups: &[Vec<Measured>], columns: &Columns, tolerance: Tolerance) -> bool {
     if let [alone] = groups {
         let known = repeated(&columns.names[0], alone);
-        let narrow = |share: f64| share * LOOKED <= tolerance.share();
+        let narrow = |share: f64| share * INTERIM_WIDENING <= tolerance.share();
         let mut rates = known.rows.iter().filter(|row| row.is_rate());
         return rates.all(|row| row.half_width_share().is_some_and(narrow));
     }
-    compared(groups, columns, tolerance.share(), LOOKS.len() as u32).iter().all(|told| {
+    compared(groups, columns, tolerance.share(), INTERIM_CHECKS.len() as u32).iter().all(|told| {
         let mut rates = told.rows.iter().filter(|row| row.is_rate());
         rates.all(|row| row.verdict != "cannot-tell")
     })
@@ -292,25 +294,32 @@ fn compared(
     groups: &[Vec<Measured>],
     columns: &Columns,
     threshold: f64,
-    looks: u32,
+    interim_checks: u32,
 ) -> Vec<Versus> {
     let groups: Vec<Vec<Document>> = groups.iter().map(|group| documents(group)).collect();
     let named = |column: usize| (columns.names[column].as_str(), groups[column].as_slice());
-    (1..groups.len()).map(|column| versus(named(0), named(column), &[], threshold, looks)).collect()
+    (1..groups.len())
+        .map(|column| versus(named(0), named(column), &[], threshold, interim_checks))
+        .collect()
 }
 
 /// The rounds of a campaign on one target.
 fn rounds(groups: &[Vec<Measured>]) -> Rounds {
-    Rounds::of(groups.first().map_or(&[][..], Vec::as_slice))
+    Rounds::from_runs(groups.first().map_or(&[][..], Vec::as_slice))
 }
 
-fn tell(desk: &Desk<'_>, campaign: &Campaign, columns: &Columns, repeat: Repeat) -> Result<Status> {
+fn print_result(
+    desk: &Desk<'_>,
+    campaign: &Campaign,
+    columns: &Columns,
+    repeat: Repeat,
+) -> Result<Status> {
     let groups = groups(desk, campaign)?;
     let lang = desk.options.telling.lang.of_report();
     let silent = desk.options.tells_events_alone();
-    let (threshold, looks) = match repeat {
+    let (threshold, interim_checks) = match repeat {
         Repeat::Times(_) | Repeat::UntilSteady => (THRESHOLD, 1),
-        Repeat::Until(tolerance) => (tolerance.share(), LOOKS.len() as u32),
+        Repeat::Until(tolerance) => (tolerance.share(), INTERIM_CHECKS.len() as u32),
     };
     let decided = match repeat {
         Repeat::Times(_) => true,
@@ -339,7 +348,7 @@ fn tell(desk: &Desk<'_>, campaign: &Campaign, columns: &Columns, repeat: Repeat)
         }
         return Ok(if decided { Status::Valid } else { Status::CannotTell });
     }
-    let all = compared(&groups, columns, threshold, looks);
+    let all = compared(&groups, columns, threshold, interim_checks);
     for told in all.iter().filter(|_| !silent) {
         if desk.options.json {
             print_document(versus_json(told).trim_end())?;
@@ -354,7 +363,7 @@ fn tell(desk: &Desk<'_>, campaign: &Campaign, columns: &Columns, repeat: Repeat)
         group.iter().map(|(run, _)| &run.id[..13]).collect::<Vec<_>>().join(",")
     };
     if let [a, b] = groups.as_slice() {
-        desk.screen.say(&format!("again      qdepth compare {} {}", ids(a), ids(b)));
+        desk.screen.print_line(&format!("again      qdepth compare {} {}", ids(a), ids(b)));
     }
     let any = |verdict: &str| all.iter().any(|told| told.count(verdict) > 0);
     Ok(match (any("slower"), any("cannot-tell")) {

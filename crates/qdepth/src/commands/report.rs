@@ -89,9 +89,9 @@ impl Sheets {
         if output == Some(Path::new(STANDARD)) && !(alone && formats[0].is_one_file()) {
             bail!(Usage("-o - is for one file: html, pdf or json, in one language".to_owned()));
         }
-        let place = Place { output, alone, by_language: languages.len() > 1 };
+        let paths = OutputPaths { output, alone, by_language: languages.len() > 1 };
         let sheet = |lang: Lang, format: Format| {
-            let path = place.of(lang.tag(), format.ending());
+            let path = paths.path(lang.tag(), format.ending());
             let file = (!format.is_a_folder()).then(|| ResultFile::at(&path, privacy));
             anyhow::Ok(Sheet { format, file: file.transpose()?, path })
         };
@@ -139,16 +139,16 @@ fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
 }
 
 /// Where files go.
-struct Place<'a> {
+struct OutputPaths<'a> {
     output: Option<&'a Path>,
     /// One file alone takes the name as it was given, if that has an ending.
     alone: bool,
     by_language: bool,
 }
 
-impl Place<'_> {
+impl OutputPaths<'_> {
     /// `report.html`, or among several `report.ja.pdf`.
-    fn of(&self, lang: &str, ending: &str) -> PathBuf {
+    fn path(&self, lang: &str, ending: &str) -> PathBuf {
         match self.output {
             Some(output) if output == Path::new(STANDARD) => output.to_owned(),
             Some(output) if self.alone && output.extension().is_some() => output.to_owned(),

@@ -61,16 +61,16 @@ fn document(options: &ReproduceOptions, reference: &Reference) -> Option<String>
     options.document.clone().or_else(|| edition.filter(known).map(str::to_owned))
 }
 
-/// `NAME=SPELLING`.
+/// `NAME=EXPRESSION`.
 fn replace(reference: &mut Reference, replacement: &str) -> Result<()> {
-    let usage = || Usage(format!("--target {replacement}: NAME=SPELLING is expected"));
-    let (name, spelling) = replacement.split_once('=').ok_or_else(usage)?;
+    let usage = || Usage(format!("--target {replacement}: NAME=EXPRESSION is expected"));
+    let (name, expression) = replacement.split_once('=').ok_or_else(usage)?;
     let known = reference.targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>().join(", ");
     let target = reference.targets.iter_mut().find(|target| target.name == name);
     let target = target.ok_or_else(|| {
         Usage(format!("--target {replacement}: there is no target `{name}`; there are: {known}"))
     })?;
-    spelling.clone_into(&mut target.spelling);
+    expression.clone_into(&mut target.expression);
     // A plan would measure what its own words say.
     reference.plans.retain(|plan| !plan.columns.iter().any(|column| column == name));
     Ok(())

@@ -25,11 +25,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     {
         return Ok(status);
     }
-    measure(options, &options.request()?, |ran| tell(options, ran))
+    measure(options, &options.request()?, |ran| print_result(options, ran))
 }
 
 /// Tells a run in our own words, as the options want it.
-pub(crate) fn tell(options: &RunOptions, Ran { run, points, .. }: &Ran) -> Result<()> {
+pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) -> Result<()> {
     if options.tells_events_alone() {
         return Ok(());
     }
@@ -45,10 +45,10 @@ pub(crate) fn tell(options: &RunOptions, Ran { run, points, .. }: &Ran) -> Resul
 pub(crate) fn measure(
     options: &RunOptions,
     request: &RunRequest,
-    tell: impl FnOnce(&Ran) -> Result<()>,
+    print: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
-    let screen = Screen::of(options)?;
-    measure_on(&screen, options, request, tell)
+    let screen = Screen::from_options(options)?;
+    measure_on(&screen, options, request, print)
 }
 
 /// The same before this screen.
@@ -56,16 +56,16 @@ pub(crate) fn measure_on(
     screen: &Screen,
     options: &RunOptions,
     request: &RunRequest,
-    tell: impl FnOnce(&Ran) -> Result<()>,
+    print: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
     let signals = Signals::watch()?;
     let report = report_file(options)?;
     let Some(ran) = run::run(request, screen, &signals)? else {
         let Some(signal) = signals.caught() else { return Ok(Status::Valid) };
-        screen.say("interrupted before the first point: nothing was measured");
+        screen.print_line("interrupted before the first point: nothing was measured");
         return Ok(Status::Interrupted(signal));
     };
-    tell(&ran)?;
+    print(&ran)?;
     let Ran { run, points, signal, lost, planned, .. } = ran;
     if request.is_kept {
         screen.kept(&request.logbook, &run.id);
@@ -76,14 +76,15 @@ pub(crate) fn measure_on(
         report.write(qdepth_report::html(&document)?).with_context(|| {
             format!("no report {}; the run is kept: then `qdepth report`", report.path().display())
         })?;
-        screen.say(&format!("report   {}", report.path().display()));
+        screen.print_line(&format!("report   {}", report.path().display()));
     }
     if let Some(signal) = signal {
-        screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
+        screen
+            .print_line("interrupted: what was measured is kept; `qdepth run --resume` continues");
         return Ok(Status::Interrupted(signal));
     }
     if lost > 0 {
-        screen.say(&format!(
+        screen.print_line(&format!(
             "{lost} of {planned} points lost their target; `qdepth run --resume` measures them again"
         ));
     }
@@ -92,7 +93,7 @@ pub(crate) fn measure_on(
 
 /// Whether everything of a run is valid.
 pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
-    let valid = |findings: &Vec<Finding>| Grade::of(findings) != Grade::C;
+    let valid = |findings: &Vec<Finding>| Grade::from_findings(findings) != Grade::C;
     let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&run.findings);
     if all_valid { Status::Valid } else { Status::Invalid }
 }
@@ -109,7 +110,7 @@ fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
     } else {
         format!("{count} of {} points have", points.len())
     };
-    screen.say(&format!(
+    screen.print_line(&format!(
         "{of} no interval: too short, or slices that depend on one another (`qdepth show` says \
          which). Measure longer (--duration), or repeat:\n  {command} --repeat 5",
     ));

@@ -15,19 +15,19 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
     let logbook = &options.logbook.logbook;
     match Logbook::open_read_only(logbook).and_then(|logbook| logbook.lists_all_runs()) {
         Ok(true) => {}
-        Ok(false) => screen.say(&format!(
+        Ok(false) => screen.print_line(&format!(
             "runs may be missing from the pages; `qdepth logbook check {}` says what is damaged",
             logbook.display()
         )),
         Err(error) if may_become_a_logbook(&error) => {
-            screen.say(&format!("qdepth: {error}; the pages show what there will be"));
+            screen.print_line(&format!("qdepth: {error}; the pages show what there will be"));
         }
         Err(error) => return Err(error.into()),
     }
     let (address, port) = (options.address, options.port);
     let server = Server::bind(Options { logbook: logbook.clone(), address, port })?;
     print(&server.door().address())?;
-    screen.say(&if server.door().is_open() {
+    screen.print_line(&if server.door().is_open() {
         "Whoever has this address, with its token, can read the logbook from other machines, and \
          nothing is encrypted on the way. Ctrl-C ends it"
             .to_owned()

@@ -6,7 +6,7 @@ use anyhow::Result;
 use qdepth_files::{Folder, Socket};
 use qdepth_linux::{allowed_cpus, pin};
 use qdepth_measure::{LatencyHistogram, Nanos};
-use qdepth_media::Spelled;
+use qdepth_media::TargetExpression;
 use qdepth_nbd::{Outlook, ServeError, Served, Server, Way};
 
 use crate::exit_status::Status;
@@ -14,27 +14,27 @@ use crate::flags::ServeMediumOptions;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
 use qdepth_lab::failure::Usage;
-use qdepth_lab::prepare::spelled;
+use qdepth_lab::prepare::target_expression;
 use qdepth_lab::signals::Signals;
 
 pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let (screen, signals) = (Screen::new(), Signals::watch()?);
-    let spelled = spelled(&options.medium)?;
+    let medium = target_expression(&options.medium)?;
     let folder = options.data.as_deref().or(options.socket.parent());
     let folder = folder.filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (place, listener) = Socket::listen(&options.socket)?;
     let folder = Folder::open(folder)?;
     let way = Way::measured(folder.nameless()?, options.busy_poll).map_err(usage)?;
     let lead = options.lead.unwrap_or(way.lead());
-    let outlook = way.outlook(&spelled)?;
+    let outlook = way.outlook(&medium)?;
     let data = folder.nameless()?;
-    let server = Server::new(&spelled, listener, data, lead).map_err(usage)?;
+    let server = Server::new(&medium, listener, data, lead).map_err(usage)?;
     let server = server.busy_polling(options.busy_poll);
     let socket = options.socket.display();
-    screen.say(&before(&way, &outlook, lead));
-    screen.say(&format!(
+    screen.print_line(&before(&way, &outlook, lead));
+    screen.print_line(&format!(
         "EMULATED: {} is served, {} bytes; clients connect to nbd+unix:///?socket={socket}",
-        spelled.text(),
+        medium.text(),
         server.capacity()
     ));
     // Last, since threads begin where their maker is: a client that was tried must not be there.
@@ -43,13 +43,13 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     }
     let served = server.serve(signals.stop(), options.once);
     if let Err(error) = place.remove() {
-        screen.say(&format!("the socket is left: {error}"));
+        screen.print_line(&format!("the socket is left: {error}"));
     }
     let served = served?;
     let text = if options.json {
-        json(&spelled, &served, (&way, &outlook, lead))
+        json(&medium, &served, (&way, &outlook, lead))
     } else {
-        words(&spelled, &served)
+        words(&medium, &served)
     };
     if options.json {
         print_document(&text)?;
@@ -99,7 +99,7 @@ fn micros(time: Option<Nanos>) -> f64 {
     time.map_or(0.0, Nanos::as_micros_f64)
 }
 
-fn words(spelled: &Spelled, served: &Served) -> String {
+fn words(medium: &TargetExpression, served: &Served) -> String {
     let late = &served.late;
     let faithful = match served.is_faithful() {
         None => "nothing was asked of it",
@@ -113,7 +113,7 @@ fn words(spelled: &Spelled, served: &Served) -> String {
         "EMULATED {}: {} reads ({} bytes), {} writes ({} bytes), {} errors, {} clients{}\n\
          the medium's mean time {:.1} µs; answers late by {:.1} µs in the middle, {:.1} µs at \
          99 %, {:.1} µs at most: {faithful}",
-        spelled.text(),
+        medium.text(),
         served.reads,
         served.read_bytes,
         served.writes,
@@ -132,7 +132,7 @@ fn words(spelled: &Spelled, served: &Served) -> String {
 }
 
 fn json(
-    spelled: &Spelled,
+    medium: &TargetExpression,
     served: &Served,
     (way, outlook, lead): (&Way, &Outlook, Nanos),
 ) -> String {
@@ -148,7 +148,7 @@ fn json(
     serde_json::json!({
         "schema": "qdepth-served/1",
         "emulated": true,
-        "medium": spelled.text(),
+        "medium": medium.text(),
         "lead_ns": lead.0,
         "way_ns": times(&way.alone),
         "way_requests_per_s": way.requests_per_s,

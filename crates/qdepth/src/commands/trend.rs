@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_record::RunHeadline;
 use qdepth_report::{
-    Trend, TrendAsked, compose_trend, trend_json, trend_of, trend_sentences, trend_table,
+    Trend, TrendRequest, compose_trend, trend_json, trend_of, trend_sentences, trend_table,
 };
 
 use crate::commands::report::page;
@@ -17,20 +17,20 @@ use qdepth_lab::failure::Usage;
 
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
-    let told = told(options)?;
+    let trend = read_trend(options)?;
     let lang = options.lang.of_report();
     if options.json {
-        print_document(trend_json(&told).trim_end())?;
+        print_document(trend_json(&trend).trim_end())?;
     } else {
-        let table = trend_table(&told, lang);
+        let table = trend_table(&trend, lang);
         print(&table.caption)?;
         print_table(&table, false)?;
-        trend_sentences(&told, lang).iter().try_for_each(|said| print(said))?;
+        trend_sentences(&trend, lang).iter().try_for_each(|said| print(said))?;
     }
     if let Some((sheets, typesetter)) = page {
-        sheets.write(typesetter.as_deref(), |lang| compose_trend(&told, lang))?;
+        sheets.write(typesetter.as_deref(), |lang| compose_trend(&trend, lang))?;
     }
-    Ok(match (told.became_slower(), told.has_enough_runs()) {
+    Ok(match (trend.became_slower(), trend.has_enough_runs()) {
         (true, _) => Status::Invalid,
         (false, true) => Status::Valid,
         (false, false) => Status::CannotTell,
@@ -38,17 +38,17 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
 }
 
 /// The trend of the whole runs that nobody retracted of the plan on the target alone.
-fn told(options: &TrendOptions) -> Result<Trend> {
+fn read_trend(options: &TrendOptions) -> Result<Trend> {
     let path = &options.logbook.logbook;
     let logbook = Logbook::open_read_only(path)?;
     let lines = logbook.listed(usize::MAX, 0, RunHeadline::is_comparable)?;
     let (plan, target) = (options.plan.as_deref(), options.target.as_deref());
     let threshold = options.threshold.share();
-    let asked = TrendAsked { plan, target, most: usize::MAX, threshold };
+    let request = TrendRequest { plan, target, most: usize::MAX, threshold };
     let record = |id: &str| logbook.run(id).map(|run| (!run.is_damaged()).then_some(run));
     let whole = |id: &str| logbook.measured(id).map(|one| (!one.0.is_damaged()).then_some(one));
-    let told = trend_of(&lines, &asked, record, whole)?;
-    if told.runs.is_empty() {
+    let trend = trend_of(&lines, &request, record, whole)?;
+    if trend.runs.is_empty() {
         let newest = lines.first().map(|run| run.plan.as_str());
         let plan = plan.or(newest).unwrap_or_default();
         let of_it = lines.iter().filter(|run| run.plan == plan);
@@ -64,5 +64,5 @@ fn told(options: &TrendOptions) -> Result<Trend> {
             }
         )));
     }
-    Ok(told)
+    Ok(trend)
 }

@@ -14,7 +14,8 @@ const THREADS_LEAST: u32 = 16;
 /// What the command line decides over a plan of bandwidth.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct BandwidthOptions {
-    /// Numbers of threads over all targets, as 33,66,132. Left out: 1, 2, 4 … to twice the processors
+    /// Numbers of threads over all targets, as 33,66,132. Left out: 1, 2, 4 … to twice the
+    /// processors
     #[arg(long, value_delimiter = ',', value_name = "N,…", help_heading = "Plans of bandwidth")]
     pub(crate) threads: Option<Vec<u32>>,
     /// Transfer sizes, as 1MiB,16MiB; the first is that of the baseline

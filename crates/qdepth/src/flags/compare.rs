@@ -10,10 +10,10 @@ use crate::flags::{Language, LogbookOption};
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct CompareOptions {
-    /// What is divided by: runs, as ID,ID,… (beginnings of ids), latest, latest~1, all, or those that
-    /// are like all of plan=NAME+note=WORDS+since=YYYY-MM-DD+until=…+host=…+target=…; of another logbook
-    /// FILE.db:ID, FILE.db:all, FILE.db:plan=NAME; or files: FILE.json of `qdepth export` or of fio,
-    /// FILE.csv of Iometer
+    /// What is divided by: runs, as ID,ID,… (beginnings of ids), latest, latest~1, all, or those
+    /// that are like all of plan=NAME+note=WORDS+since=YYYY-MM-DD+until=…+host=…+target=…; of
+    /// another logbook FILE.db:ID, FILE.db:all, FILE.db:plan=NAME; or files: FILE.json of `qdepth
+    /// export` or of fio, FILE.csv of Iometer
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// What is judged, likewise

@@ -20,9 +20,9 @@ pub(crate) struct ExportOptions {
     /// A table, one row for each point
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// Tables for DuckDB, pandas and their like, as Parquet files in this folder, which is made: runs,
-    /// targets, facts, points, intervals, witnesses, errors, findings. Of a name that ends in .parquet,
-    /// that file alone: the points
+    /// Tables for DuckDB, pandas and their like, as Parquet files in this folder, which is made:
+    /// runs, targets, facts, points, intervals, monitors, errors, findings. Of a name that ends in
+    /// .parquet, that file alone: the points
     #[arg(long, value_name = "FOLDER | FILE", conflicts_with_all = ["json", "csv"])]
     pub(crate) parquet: Option<PathBuf>,
     /// Every run of the logbook

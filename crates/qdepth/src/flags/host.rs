@@ -39,8 +39,8 @@ pub(crate) struct InventoryOptions {
 pub(crate) enum HostCommand {
     /// Measure what the generator costs and could reach, on 1, 2 … all CPUs; touches no storage
     Calibrate(CalibrateOptions),
-    /// What would disturb a measurement here, each with what to do, and the smallest difference that
-    /// this machine can tell from none; touches no storage
+    /// What would disturb a measurement here, each with what to do, and the smallest difference
+    /// that this machine can tell from none; touches no storage
     Check(CheckOptions),
     /// The settings that a measurement should have, beside those that are; --apply sets them, until
     /// `qdepth host undo`

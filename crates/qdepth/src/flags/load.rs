@@ -46,9 +46,9 @@ impl WearFlag {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
     /// A plan (one of those that `qdepth plans` lists with their questions, or a TOML file), then
-    /// targets: directories (a measurement file is made there), regular files, block devices, emulated
-    /// media (`qdepth media` lists them). Without a plan: `quick`, the quick form
-    /// of `standard`; without a target: this directory
+    /// targets: directories (a measurement file is made there), regular files, block devices,
+    /// emulated media (`qdepth media` lists them). Without a plan: `quick`, the quick form of
+    /// `standard`; without a target: this directory
     #[arg(value_name = "PLAN | TARGET")]
     pub(crate) words: Vec<String>,
     /// Outstanding I/Os, one point each, as 1,8,64 or 1-8
@@ -74,8 +74,8 @@ pub(crate) struct Load {
     #[arg(long, value_name = "SIZE", help_heading = "What is measured")]
     pub(crate) file_size: Option<Bytes>,
     /// End each point once the 95 % interval of its rate is as narrow as this, as ±2%, after 5 s at
-    /// least; or once its rate is `steady` by our own rule, `steady-snia` by SNIA's, of which the rounds
-    /// of the steady state are told (docs/method/steady.md)
+    /// least; or once its rate is `steady` by our own rule, `steady-snia` by SNIA's, of which the
+    /// rounds of the steady state are told (docs/method/steady.md)
     #[arg(long, value_name = "±N%|steady", help_heading = "How long")]
     pub(crate) until: Option<EarlyEnd>,
     /// Measurement area, as 32GiB, 50%, full. Given as a size it is also the size of a measurement
@@ -98,15 +98,15 @@ pub(crate) struct Load {
     /// (its latency counts from when it should have asked); else each read follows the last
     #[arg(long, value_name = "IO/S", help_heading = "Write pressure")]
     pub(crate) reader_rate: Option<f64>,
-    /// Go on, to forty times the duration, until this percentile is known: of the reader under write
-    /// pressure, else of each point; as 99.99
+    /// Go on, to forty times the duration, until this percentile is known: of the reader under
+    /// write pressure, else of each point; as 99.99
     #[arg(long, value_name = "PERCENT", conflicts_with = "until", help_heading = "How long")]
     pub(crate) until_credible: Option<Credible>,
-    /// First write all of each target, so that its state of wear is known: `preconditioned` twice in
-    /// sequence, `steady` that and then its size at random, `until-steady` that and then at random
-    /// in rounds until the rate is steady by our own rule, or is given up with a finding
-    /// (docs/method/steady.md), `until-steady-snia` by SNIA's. `qdepth plan` says how many bytes. An
-    /// emulated medium is put into that state, and only the rounds are measured
+    /// First write all of each target, so that its state of wear is known: `preconditioned` twice
+    /// in sequence, `steady` that and then its size at random, `until-steady` that and then at
+    /// random in rounds until the rate is steady by our own rule, or is given up with a finding
+    /// (docs/method/steady.md), `until-steady-snia` by SNIA's. `qdepth plan` says how many bytes.
+    /// An emulated medium is put into that state, and only the rounds are measured
     #[arg(
         long,
         value_name = "STATE",
@@ -146,8 +146,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// The words that ask for the same plan, its name or file first, but for the seed. `threads` are
-    /// those of a plan of bandwidth as they were decided on this machine.
+    /// The words that ask for the same plan, its name or file first, but for the seed. `threads`
+    /// are those of a plan of bandwidth as they were decided on this machine.
     pub(crate) fn words_again(&self, plan: &str, threads: &[u32]) -> Vec<String> {
         // Each is named, so that a new option does not compile before it is said here.
         let Self {

@@ -76,8 +76,8 @@ pub(crate) struct ListOptions {
 pub(crate) enum LogbookCommand {
     /// Read everything and list what is not what was written; exit status 1 where something is not
     Check(LogbookCheck),
-    /// Add the runs of another logbook that are not in this one, as they were stored; what is damaged
-    /// there is left out, with exit status 1
+    /// Add the runs of another logbook that are not in this one, as they were stored; what is
+    /// damaged there is left out, with exit status 1
     Merge(LogbookMerge),
     /// Take runs out of a logbook for good: those that are like all of the rules given
     Prune(LogbookPrune),

@@ -127,7 +127,7 @@ fn published(words: &[&String]) -> Result<Vec<String>> {
 fn own_targets(file: &PlanFile, origin: &str) -> Result<Vec<PathBuf>> {
     let spelled = file.own_targets.iter().zip(1..).map(|(target, number): (_, u32)| {
         let wrong = |why| Usage(format!("{origin}: target {number}: {why}")).into();
-        target.spelling().map(PathBuf::from).map_err(wrong)
+        target.expression().map(PathBuf::from).map_err(wrong)
     });
     spelled.collect()
 }

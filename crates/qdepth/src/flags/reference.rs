@@ -135,7 +135,9 @@ fn the_reference_of_findings_is_what_reports_say() {
         let finding = Finding::remark(code);
         let text = finding_text(&finding, Lang::En);
         let meaning = code.meaning();
-        let grade = |severity: &Severity| Grade::of([&Finding::of(code, *severity)]).to_string();
+        let grade = |severity: &Severity| {
+            Grade::from_findings([&Finding::new(code, *severity)]).to_string()
+        };
         let grades: Vec<String> = meaning.severities.iter().map(grade).collect();
         let about = match meaning.subject {
             Subject::Point => "a point",

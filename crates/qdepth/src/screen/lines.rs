@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::live::{Figures, Live, MINUTE, Phase, Writing};
 use crate::layout::shortened;
-use crate::terminal::told;
+use crate::terminal::wrap;
 
 /// Between two parts of a line.
 const GAP: usize = 2;
@@ -45,7 +45,7 @@ pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let lines: Vec<String> = lines.collect();
     // One line stays free: where all are drawn on, a terminal scrolls.
     let room = size.height.saturating_sub(lines.len() + 1);
-    let told: Vec<String> = live.told.iter().flat_map(|text| told(text, size.width)).collect();
+    let told: Vec<String> = live.told.iter().flat_map(|text| wrap(text, size.width)).collect();
     let newest = told.len().saturating_sub(room);
     told.into_iter().skip(newest).chain(lines).collect()
 }
@@ -362,8 +362,8 @@ fn barred(share: f64, label: &str, parts: &[(u8, String)], width: usize) -> Stri
     format!("{}{}  {text}", "█".repeat(full), "░".repeat(room - full))
 }
 
-/// The parts that there is room for, those of a high rank left out first; of the rest, what is longest
-/// is shortened in the middle.
+/// The parts that there is room for, those of a high rank left out first; of the rest, what is
+/// longest is shortened in the middle.
 fn fitted(parts: &[(u8, String)], width: usize) -> String {
     let mut kept: Vec<(u8, String)> =
         parts.iter().filter(|(_, text)| !text.is_empty()).cloned().collect();

@@ -120,7 +120,7 @@ impl Live {
     }
 
     /// A line of a point or a finding.
-    pub(super) fn tell(&mut self, line: String) {
+    pub(super) fn print_above(&mut self, line: String) {
         keep(&mut self.told, line, TOLD_MAX);
     }
 

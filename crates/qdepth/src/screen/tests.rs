@@ -234,7 +234,9 @@ fn an_emulated_run_says_so_and_goes_by_its_own_time() {
 fn what_ended_stands_above_as_far_as_there_is_room() {
     let mut live = Live::default();
     one_load(2).iter().for_each(|event| live.learn(event, Duration::ZERO));
-    (0..60).for_each(|n| live.tell(format!("Database × {n} 1000 IO/s and more words than fit")));
+    (0..60).for_each(|n| {
+        live.print_above(format!("Database × {n} 1000 IO/s and more words than fit"))
+    });
     for (width, height) in [(79, 24), (39, 20), (20, 3), (1, 1)] {
         let shown = lines(&live, Duration::from_secs(8), Size { width, height });
         let own = screen(&one_load(2), 8, (width, height));

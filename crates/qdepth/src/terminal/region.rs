@@ -34,8 +34,8 @@ impl Region {
         if rows > 1 {
             text.push_str(&format!("\u{1b}[{}A", rows - 1));
         }
-        // Row by row: terminals such as tmux (3.3, `screen_write_clearendofscreen`) take a clearing from
-        // their first column and row for one of the whole screen, and keep a copy of it above.
+        // Row by row: terminals such as tmux (3.3, `screen_write_clearendofscreen`) take a clearing
+        // from their first column and row for one of the whole screen, and keep a copy of it above.
         if rows > 0 {
             text.push_str("\u{1b}[K");
         }

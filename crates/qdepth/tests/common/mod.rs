@@ -151,14 +151,14 @@ pub(crate) fn pause(ms: u64) {
 }
 
 /// A directory of its own, in which the program runs.
-pub(crate) struct Place {
+pub(crate) struct Workspace {
     pub(crate) dir: tempfile::TempDir,
     undo: RefCell<Vec<String>>,
     servers: RefCell<Vec<Child>>,
     count: RefCell<u32>,
 }
 
-impl Drop for Place {
+impl Drop for Workspace {
     fn drop(&mut self) {
         for server in self.servers.borrow().iter() {
             let _ = sh(&format!("kill -CONT {} 2>/dev/null", server.id()));
@@ -175,7 +175,7 @@ impl Drop for Place {
     }
 }
 
-impl Place {
+impl Workspace {
     pub(crate) fn new() -> Self {
         // Not in a temporary directory of the system, which may be memory without direct I/O.
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -339,8 +339,8 @@ pub(crate) fn counts(document: &Value) -> Vec<[u64; 5]> {
 }
 
 /// The program's shim, compiled for this kind of MPI.
-pub(crate) fn shim(place: &Place, kind: &str) -> PathBuf {
-    let shim = place.join(&format!("libqdepth-mpi-{kind}.so"));
+pub(crate) fn shim(workspace: &Workspace, kind: &str) -> PathBuf {
+    let shim = workspace.join(&format!("libqdepth-mpi-{kind}.so"));
     if !shim.exists() {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../qdepth-linux/shim/qdepth-mpi.c");
         let compiler = format!("mpicc.{kind} -shared -fPIC -O2 -Wall -Werror");

@@ -173,10 +173,10 @@ def same(folder, run_json, run_csv):
             assert row[name] == (None if value == "" else value), (name, row[name], value)
         assert row["findings"] == (" ".join(f["code"] for f in point["findings"]) or None)
     for name, entries, keys in [
-        ("targets", document["targets"], ["index", "name", "spelling", "kind", "area_bytes", "engine"]),
+        ("targets", document["targets"], ["index", "name", "expression", "kind", "area_bytes", "engine"]),
         ("facts", document["environment"] + [f for t in document["targets"] for f in t["facts"]],
          ["subject", "key", "value", "unknown_because", "source"]),
-        ("witnesses", [w for p in document["points"] for w in p["witnesses"]], ["at_ns", "name", "value"]),
+        ("monitors", [w for p in document["points"] for w in p["monitors"]], ["at_ns", "name", "value"]),
         ("errors", [e for p in document["points"] for e in p["errors"]], ["direction", "errno", "count"]),
         ("findings", document["findings"] + [f for p in document["points"] for f in p["findings"]],
          ["code", "severity"]),

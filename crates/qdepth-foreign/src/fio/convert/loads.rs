@@ -1,24 +1,25 @@
 //! What one clone of a job asks for: files, bytes, time.
 
-use super::{Load, Origin, Place, UNTIL_DONE_NS};
+use super::{JobFile, Load, Origin, UNTIL_DONE_NS};
 use crate::fio::job::{Goal, Job};
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::{Amount, Engine, Trims};
 
-/// What does nothing: an emulated medium on which requests end one after the other, each in a microsecond
-/// of invented time, and how long it is. In no time a job that ends by its time would never end.
+/// What does nothing: an emulated medium on which requests end one after the other, each in a
+/// microsecond of invented time, and how long it is. In no time a job that ends by its time would
+/// never end.
 const NOTHING: &str = "media:null@service_us=1@servers=1";
 pub(super) const NOTHING_BYTES: u64 = 1_000_000_000_000;
 
-/// Where a clone's requests go, with the share of its outstanding I/Os. Files that do not exist, and
-/// for which there are too few, are one.
-pub(super) fn places(
+/// Where a clone's requests go, with the share of its outstanding I/Os. Files that do not exist,
+/// and for which there are too few, are one.
+pub(super) fn job_files(
     job: &Job,
     clone: u32,
     whole: &dyn Fn(&str) -> Option<u64>,
-) -> Result<Vec<Place>, FioRefusal> {
+) -> Result<Vec<JobFile>, FioRefusal> {
     if job.engine == Engine::Null {
-        return Ok(vec![Place { path: NOTHING.to_owned(), folder: None, depth: job.depth }]);
+        return Ok(vec![JobFile { path: NOTHING.to_owned(), folder: None, depth: job.depth }]);
     }
     let folder = job.directories.get(clone as usize % job.directories.len().max(1));
     let within = |name: &str| match folder {
@@ -31,7 +32,7 @@ pub(super) fn places(
         let name = job.file_format.replace("$jobname", &job.name);
         let name = name.replace("$jobnum", &clone.to_string()).replace("$filenum", "0");
         let folder = folder.cloned().unwrap_or_else(|| ".".to_owned());
-        return Ok(vec![Place { path: within(&name), folder: Some(folder), depth: job.depth }]);
+        return Ok(vec![JobFile { path: within(&name), folder: Some(folder), depth: job.depth }]);
     }
     let mut paths: Vec<String> = job.filenames.iter().map(|name| within(name)).collect();
     let made = |path: &String| !path.starts_with("/dev/") && whole(path).is_none();
@@ -49,9 +50,9 @@ pub(super) fn places(
         paths.truncate(1);
     }
     let (each, more) = (job.depth / paths.len() as u32, job.depth as usize % paths.len());
-    let place =
-        |(number, path)| Place { path, folder: None, depth: each + u32::from(number < more) };
-    Ok(paths.into_iter().enumerate().map(place).collect())
+    let file =
+        |(number, path)| JobFile { path, folder: None, depth: each + u32::from(number < more) };
+    Ok(paths.into_iter().enumerate().map(file).collect())
 }
 
 /// The load that reads back what another wrote, once.

@@ -63,7 +63,7 @@ impl Making {
         (origin, replay): (Origin, &Replay),
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Vec<Load>, FioRefusal> {
-        let files = replay.of(origin.clone);
+        let files = replay.for_clone(origin.clone);
         if files.len() > 1 && replay.speed.is_none() {
             let what = "each file is replayed as fast as it goes, by a load of its own";
             self.remark(job, "replay_no_stall", what.to_owned());

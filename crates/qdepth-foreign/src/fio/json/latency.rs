@@ -27,7 +27,7 @@ pub(in crate::fio) struct FioLatency {
 
 impl FioLatency {
     /// Percentiles (per cent) and bins only where `detailed`.
-    pub(super) fn of(
+    pub(super) fn new(
         times: &LatencyHistogram,
         percentiles: &[f64],
         detailed: bool,

@@ -27,7 +27,7 @@ pub(super) struct Samples {
 
 impl Samples {
     /// Of points that ran at the same time.
-    pub(super) fn of(members: &[&PointRecord], side: Side) -> Self {
+    pub(super) fn new(members: &[&PointRecord], side: Side) -> Self {
         let places: &[usize] = match side {
             Side::Reads => &[0],
             Side::Writes => &[1],

@@ -158,14 +158,15 @@ fn a_drive_that_does_not_answer_is_left_alone() {
     says(asked(&short, PurgeMethod::Format), &["has no `fna`"]);
 }
 
-const QUICK: Patience = Patience { pause: Duration::ZERO, looks: 5, tell_each: 2 };
+const QUICK: Patience = Patience { pause: Duration::ZERO, polls: 5, tell_each: 2 };
 
 /// Waits; what was said meanwhile, and how it ended.
 fn waited(answers: &[String], patience: Patience) -> (Vec<String>, io::Result<()>) {
     let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
     let machine = FakeMachine::new().with_outputs(LOG, &answers);
     let told = RefCell::new(Vec::new());
-    let watch = Watch { say: &|line| told.borrow_mut().push(line.to_owned()), stop: &|| false };
+    let watch =
+        Watch { print_line: &|line| told.borrow_mut().push(line.to_owned()), stop: &|| false };
     let end = wait_for_sanitize(&machine.system, DEVICE, patience, watch);
     (told.into_inner(), end)
 }
@@ -213,7 +214,7 @@ fn a_sanitize_that_did_not_complete_is_a_failure() {
 fn a_signal_ends_the_wait_and_says_that_the_drive_goes_on() {
     let working = log(WORKING, 9);
     let machine = FakeMachine::new().with_outputs(LOG, &[&working, &working]);
-    let watch = Watch { say: &|_| {}, stop: &|| true };
+    let watch = Watch { print_line: &|_| {}, stop: &|| true };
     let end = wait_for_sanitize(&machine.system, DEVICE, QUICK, watch).unwrap_err();
     assert_eq!(end.kind(), io::ErrorKind::Interrupted);
     assert!(end.to_string().contains("goes on sanitizing"), "{end}");

@@ -14,7 +14,7 @@ use crate::section::sweep::sentences;
 use crate::section::sweep::tables::{number_in, text, with_mark};
 use crate::trace;
 use crate::view::{Load, Point, View};
-use crate::words::say;
+use crate::words::fill_in;
 
 /// How many others a sentence names.
 const NAMED: usize = 3;
@@ -72,11 +72,11 @@ impl Other<'_> {
 /// The factors of a run that compares; none where there is nothing to divide.
 pub(super) fn of_comparison<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     view.compared?;
-    of(view)
+    collect(view)
 }
 
 /// The factors of a run of several targets or columns.
-pub(super) fn of<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
+pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
     let above = view.compared.is_some_and(|compared| compared.record.base_above);
     let columns = view.targets.iter().copied().filter(|target| *target != base);
@@ -108,8 +108,8 @@ impl<'v, 'a> Factors<'v, 'a> {
         Some((all().min_by(by_value)?, all().max_by(by_value)?))
     }
 
-    /// How many times as much, from the least to the most over all loads, and where no difference is
-    /// shown.
+    /// How many times as much, from the least to the most over all loads, and where no difference
+    /// is shown.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
         let differing: Vec<Other<'_>> =
             self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
@@ -142,7 +142,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let names = [("base", view.target_name(self.base)), ("other", other.name(view))];
         let [base, other] = names;
         let values = [base, other, ("loads", sentences::list(view, loads.clone()))];
-        (!loads.is_empty()).then(|| say(template, &values))
+        (!loads.is_empty()).then(|| fill_in(template, &values))
     }
 
     /// One sentence of those that differ under some load at least.
@@ -161,7 +161,7 @@ impl<'v, 'a> Factors<'v, 'a> {
             let every = || self.loads.iter().map(|load| under(load)).collect();
             let alike = low == high && self.loads.len() > 1;
             let low_load = if alike { sentences::list(view, every()) } else { under(low_load) };
-            Some(say(
+            Some(fill_in(
                 template,
                 &[
                     ("low", low),
@@ -182,7 +182,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let named = items.len();
         let items = items.join(view.words.clause);
         let values = [("base", view.target_name(self.base)), ("items", items)];
-        (named > 0).then(|| say(template, &values))
+        (named > 0).then(|| fill_in(template, &values))
     }
 
     /// A row for each load: the base's largest value, and the quotients.
@@ -244,7 +244,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let size = |load: &Load<'_>| number::spaced_sizes(&load.first().request_size);
         let share = |load: &Load<'_>| {
             let values = [("share", number::percent(load.first().read_share))];
-            say(view.words.answer.reads_of, &values)
+            fill_in(view.words.answer.reads_of, &values)
         };
         let (mut sizes, mut shares): (Vec<String>, Vec<String>) = Default::default();
         for load in &self.loads {
@@ -303,7 +303,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         Picture {
             id: "answer".to_owned(),
             title: view.marked(words.factor_title.to_owned()),
-            description: say(view.words.comparison.bars_description, &values),
+            description: fill_in(view.words.comparison.bars_description, &values),
             data: data_table(view, headings, rows.collect()),
             origin: view.origin(),
             figure: Figure {

@@ -67,7 +67,7 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
     if factors::of_comparison(view).is_none() && single::is_latency(view) {
         return (Some(single::latency_picture(view)), Some(single::latency_table(view)));
     }
-    if let Some(factors) = factors::of(view) {
+    if let Some(factors) = factors::collect(view) {
         return (Some(factors.picture(view)), Some(factors.table(view)));
     }
     if view.swept().next().is_some() {

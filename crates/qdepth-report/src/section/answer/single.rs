@@ -9,7 +9,7 @@ use crate::section::sweep::statements::{enough, line};
 use crate::section::sweep::tables::{number_in, target_cell, target_column, text, with_mark};
 use crate::trace;
 use crate::view::{Load, Point, View, percentile_ns};
-use crate::words::{about, counted, say};
+use crate::words::{about, counted, fill_in};
 
 /// Beside the mean.
 const QUANTILES: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
@@ -59,13 +59,13 @@ pub(super) fn latencies(view: &View<'_>) -> Option<String> {
             ("load", load.title.clone()),
             ("target", view.target_name(point.record.target)),
         ];
-        Some(say(template, &values))
+        Some(fill_in(template, &values))
     };
     let items: Vec<String> = alone(view).into_iter().filter_map(item).collect();
     let [outstanding] = outstanding(view);
     let none = items.is_empty();
     let values = [outstanding, ("items", list(view, items))];
-    (!none).then(|| say(words.latencies, &values))
+    (!none).then(|| fill_in(words.latencies, &values))
 }
 
 fn unit(view: &View<'_>) -> TimeUnit {
@@ -112,8 +112,8 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
     let mark = |at: usize, point: &Point<'_>, place: usize| Mark {
         at: at as f64,
         value: statistics(point)[place]
-            .map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.of(ns), None)),
-        points: trace::of(view, point),
+            .map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
+        points: trace::point_indices(view, point),
     };
     let series = names(view).into_iter().enumerate().map(|(place, name)| Series {
         name: name.to_owned(),
@@ -127,8 +127,8 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
     let table = latency_table(view);
     Picture {
         id: "answer".to_owned(),
-        title: view.marked(say(view.words.answer.latency_title, &outstanding(view))),
-        description: say(view.words.comparison.bars_description, &values),
+        title: view.marked(fill_in(view.words.answer.latency_title, &outstanding(view))),
+        description: fill_in(view.words.comparison.bars_description, &values),
         data: data_table(view, table.columns, table.rows),
         origin: view.origin(),
         figure: Figure {
@@ -161,7 +161,7 @@ pub(super) fn table(view: &View<'_>) -> Table {
     heads.extend(says_enough.then(|| number_in(words.enough, "")));
     heads.extend([
         number_in(words.latency_there, unit.symbol()),
-        number_in(&say(columns.mean_at_lowest, &outstanding(view)), unit.symbol()),
+        number_in(&fill_in(columns.mean_at_lowest, &outstanding(view)), unit.symbol()),
     ]);
     let row = |(load, target): (&Load<'_>, u32)| {
         let enough = enough(&line(load, target)).map(|enough| {
@@ -169,7 +169,7 @@ pub(super) fn table(view: &View<'_>) -> Table {
                 ("outstanding", number::count(enough.outstanding.into())),
                 ("share", number::percent(enough.share)),
             ];
-            say(words.enough_cell, &values)
+            fill_in(words.enough_cell, &values)
         });
         let maximum = load.maximum(target).map(|point| rounded(point.main()).value);
         let mut cells = vec![Cell::head(&*load.title)];
@@ -215,7 +215,7 @@ fn share_picture(view: &View<'_>) -> Picture {
         Some((point, value, interval)) => Mark {
             at: f64::from(outstanding),
             value: MarkValue::Known(value, interval),
-            points: trace::of(view, point),
+            points: trace::point_indices(view, point),
         },
         None => Mark::at(f64::from(outstanding), MarkValue::Missing),
     };
@@ -247,7 +247,7 @@ fn share_picture(view: &View<'_>) -> Picture {
             ("last", format!("{} %", percent(last))),
             ("last_at", last_at.to_string()),
         ];
-        Some(say(words.share_line, &values))
+        Some(fill_in(words.share_line, &values))
     };
     let end = |at: Option<&u32>| at.map_or_else(String::new, ToString::to_string);
     let lines: Vec<String> = shown(view).filter_map(said).collect();
@@ -259,7 +259,7 @@ fn share_picture(view: &View<'_>) -> Picture {
     Picture {
         id: "answer".to_owned(),
         title: view.marked(words.share_title.to_owned()),
-        description: say(view.words.pictures.rate_description, &values),
+        description: fill_in(view.words.pictures.rate_description, &values),
         data: data_table(view, columns, rows.collect()),
         origin: view.origin(),
         figure: pictures::figure(view, words.share_y.to_owned(), Scale::FromZero, series.collect()),

@@ -76,7 +76,7 @@ fn the_table_divides_the_largest_values() {
     let (run, points) = (fixture::run(2), fixture::points(2));
     let telling = Telling::from(Lang::En);
     let view = View::new(&run, &points, None, &telling);
-    let factors = factors::of(&view).unwrap();
+    let factors = factors::collect(&view).unwrap();
     let table = factors.table(&view);
     for (row, load) in table.rows.iter().zip(view.swept()) {
         let top = |target: u32| load.maximum(target).unwrap().main().value;
@@ -109,7 +109,7 @@ fn where_one_lies_in_every_interval_no_difference_is_told() {
     let said = |lang: Lang| {
         let telling = Telling::from(lang);
         let view = View::new(&run, &points, None, &telling);
-        factors::of(&view).unwrap().sentence(&view).unwrap()
+        factors::collect(&view).unwrap().sentence(&view).unwrap()
     };
     assert!(said(Lang::En).starts_with("No difference between "), "{}", said(Lang::En));
     assert!(said(Lang::Ja).contains("差は確認できません"), "{}", said(Lang::Ja));

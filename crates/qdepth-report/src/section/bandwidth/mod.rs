@@ -139,7 +139,8 @@ impl Bandwidth {
         rates.reduce(|best, next| if next.2.value > best.2.value { next } else { best })
     }
 
-    /// The best valid rate of the first target alone, MiB/s; where there is but one target, its own.
+    /// The best valid rate of the first target alone, MiB/s; where there is but one target, its
+    /// own.
     pub(crate) fn baseline(&self, direction: usize) -> Option<f64> {
         if self.targets < 2 {
             let rates = self.rates(direction, 0).into_iter();

@@ -6,14 +6,14 @@ use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series,
 use crate::number::three_digits;
 use crate::trace;
 use crate::view::View;
-use crate::words::say;
+use crate::words::fill_in;
 
 /// One picture for each direction.
 pub(crate) fn over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Vec<Picture> {
-    (0..2).map(|direction| of(view, bandwidth, direction)).collect()
+    (0..2).map(|direction| direction_picture(view, bandwidth, direction)).collect()
 }
 
-fn of(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
+fn direction_picture(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
     let words = view.words.bandwidth;
     let series = bandwidth.transfers.iter().enumerate().map(|(transfer, size)| Series {
         name: size.clone(),
@@ -22,7 +22,7 @@ fn of(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
         markers: Markers::HollowWithoutInterval,
         marks: marks(bandwidth, direction, transfer),
     });
-    let title = say(words.picture, &[("direction", words.directions[direction].to_owned())]);
+    let title = fill_in(words.picture, &[("direction", words.directions[direction].to_owned())]);
     let description = (0..bandwidth.transfers.len())
         .filter_map(|transfer| line(view, bandwidth, direction, transfer))
         .collect::<Vec<_>>()
@@ -57,7 +57,7 @@ pub(crate) fn best_over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Optio
         markers: Markers::HollowWithoutInterval,
         marks: marks(bandwidth, *direction, *transfer),
     });
-    let first = of(view, bandwidth, best.first()?.0);
+    let first = direction_picture(view, bandwidth, best.first()?.0);
     let mut data = super::tables::untraced_rates(view, bandwidth);
     data.note = String::new();
     Some(Picture {
@@ -103,7 +103,7 @@ fn line(
         ("last", three_digits(last.value)),
         ("last_threads", last_threads.to_string()),
     ];
-    Some(say(view.words.bandwidth.line, &values))
+    Some(fill_in(view.words.bandwidth.line, &values))
 }
 
 /// The columns of the table that belong to this direction.

@@ -5,7 +5,7 @@ use qdepth_measure::saturation;
 use super::Bandwidth;
 use crate::number;
 use crate::view::View;
-use crate::words::{counted, say};
+use crate::words::{counted, fill_in};
 
 /// How many threads and which transfers: what was varied.
 pub(crate) fn range(view: &View<'_>, bandwidth: &Bandwidth) -> String {
@@ -15,7 +15,7 @@ pub(crate) fn range(view: &View<'_>, bandwidth: &Bandwidth) -> String {
         ("high", end(bandwidth.threads.last())),
         ("transfers", bandwidth.transfers.join(view.words.list[0])),
     ];
-    say(view.words.bandwidth.range, &values)
+    fill_in(view.words.bandwidth.range, &values)
 }
 
 /// The best of each direction, how few threads saturate, and how targets scale.
@@ -31,7 +31,7 @@ fn best(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<Stri
     let threads_of = |n: u32| counted(words.counted, n as usize);
     let mut values = vec![("threads", threads_of(found.number))];
     let saturates = match found.interval {
-        None => format!("{}{}", say(words.saturates, &values), words.no_interval),
+        None => format!("{}{}", fill_in(words.saturates, &values), words.no_interval),
         Some((low, high)) => {
             values.push(("low", low.to_string()));
             values.extend(high.map(|high| ("high", high.to_string())));
@@ -40,7 +40,7 @@ fn best(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<Stri
                 Some(_) => words.saturates_between,
                 None => words.saturates_from,
             };
-            say(template, &values)
+            fill_in(template, &values)
         }
     };
     let values = [
@@ -50,7 +50,7 @@ fn best(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<Stri
         ("transfer", bandwidth.transfers[transfer].clone()),
         ("saturates", saturates),
     ];
-    Some(say(words.best, &values))
+    Some(fill_in(words.best, &values))
 }
 
 fn scaling(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<String> {
@@ -67,5 +67,5 @@ fn scaling(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<S
         ("targets", bandwidth.targets.to_string()),
         ("percent", number::percent(bandwidth.scaled(direction, &rate)?)),
     ];
-    Some(say(words.baseline, &values))
+    Some(fill_in(words.baseline, &values))
 }

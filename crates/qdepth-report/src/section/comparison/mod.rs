@@ -14,7 +14,7 @@ use crate::document::{Block, Section, Table};
 use crate::number;
 use crate::section::explain;
 use crate::view::View;
-use crate::words::{ComparisonWords, Words, counted, say};
+use crate::words::{ComparisonWords, Words, counted, fill_in};
 
 /// A run's comparison. Its points stand for the columns: `target` is the index of a column.
 pub(crate) struct Compared<'a> {
@@ -31,7 +31,7 @@ pub(crate) struct Compared<'a> {
 
 impl<'a> Compared<'a> {
     /// The comparison of a run; none where it compares nothing.
-    pub(crate) fn of(run: &'a RunRecord, points: &'a [PointRecord]) -> Option<Self> {
+    pub(crate) fn from_run(run: &'a RunRecord, points: &'a [PointRecord]) -> Option<Self> {
         let record = run.comparison.as_ref()?;
         let parts = cells(record, points);
         let whole = |cell: &Cell<'a>| PointRecord { target: cell.variant, ..cell.whole.clone() };
@@ -80,7 +80,7 @@ impl<'a> Compared<'a> {
         let number = || variant.parts.to_string();
         Some(match (variant.name.as_str(), &*variant.role) {
             ("", "single") => own.single.to_owned(),
-            ("", "together") => say(own.together, &[("n", number())]),
+            ("", "together") => fill_in(own.together, &[("n", number())]),
             ("", _) => run.targets.iter().find(|t| t.index == variant.target)?.name.clone(),
             (name, _) if self.record.of == "processes" && name == number() => {
                 counted(own.processes, variant.parts as usize)

@@ -8,7 +8,7 @@ use crate::section::sweep::pictures::data_table;
 use crate::section::sweep::tables::{number_in, text};
 use crate::trace;
 use crate::view::{Load, Point, View};
-use crate::words::say;
+use crate::words::fill_in;
 
 /// Up to so many intensities are groups of bars; more make a line.
 const GROUPS_MAX: usize = 4;
@@ -52,7 +52,7 @@ fn maxima(view: &View<'_>) -> Vec<Picture> {
             ("random", number::percent(first.random_share)),
             ("read", number::percent(first.read_share)),
         ];
-        let title = say(view.words.comparison.maxima_title, &shares);
+        let title = fill_in(view.words.comparison.maxima_title, &shares);
         let x = view.words.columns.request_size;
         picture(view, format!("maxima-{}", number + 1), title, (x, titles), &groups, loads[0])
     };
@@ -100,7 +100,7 @@ fn picture(
     Picture {
         id,
         title: view.marked(title),
-        description: say(view.words.comparison.bars_description, &values),
+        description: fill_in(view.words.comparison.bars_description, &values),
         data: data(view, titles, groups, load.unit()),
         origin: view.origin(),
         figure,

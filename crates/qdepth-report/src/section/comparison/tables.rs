@@ -10,7 +10,7 @@ use crate::number::{self, TimeUnit, rounded};
 use crate::section::sweep::tables::{number_in, text, with_mark};
 use crate::trace;
 use crate::view::{Load, Point, View};
-use crate::words::say;
+use crate::words::fill_in;
 
 /// Most parts of a column that have columns of their own.
 const PARTS_SHOWN: u32 = 8;
@@ -51,7 +51,7 @@ pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
         columns.push(number_in(&quotient_heading(view, compared, &name), ""));
         if let Some(drives) = compared.drives(other) {
             let values = [("name", name), ("n", drives.to_string())];
-            columns.push(number_in(&say(own.of_sum, &values), "%"));
+            columns.push(number_in(&fill_in(own.of_sum, &values), "%"));
         }
     }
     let (mut rows, mut points) = (Vec::new(), Vec::new());
@@ -115,7 +115,7 @@ pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
     columns.extend(
         view.intensities
             .iter()
-            .map(|outstanding| number_in(&say(own.at, &[("n", outstanding.to_string())]), "")),
+            .map(|outstanding| number_in(&fill_in(own.at, &[("n", outstanding.to_string())]), "")),
     );
     let row = |load: &Load<'_>, (place, target): (usize, &u32)| {
         let mut cells = vec![Cell::head(&*load.title), Cell::plain(view.target_name(*target))];
@@ -131,7 +131,7 @@ pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
     let of_load = |load| view.targets.iter().enumerate().map(move |target| row(load, target));
     let rows = view.swept().flat_map(of_load);
     let name = [("base", view.target_name(base))];
-    let (caption, note) = (say(own.shades_caption, &name), say(own.shades_note, &name));
+    let (caption, note) = (fill_in(own.shades_caption, &name), fill_in(own.shades_note, &name));
     with_mark(view, Table { caption, columns, rows: rows.collect(), note })
 }
 
@@ -139,7 +139,7 @@ fn shaded(view: &View<'_>, value: Option<&Estimate>, base: Option<&Estimate>) ->
     let Some(value) = value else { return Cell::or_dash(None) };
     let text = rounded(value).value;
     let increase = base.filter(|base| base.value > 0.0).map(|base| value.value / base.value - 1.0);
-    let class = match increase.map(Class::of) {
+    let class = match increase.map(Class::from_increase) {
         None | Some(Class::White) => return Cell::plain(text),
         Some(Class::Light) => 1,
         Some(Class::Middle) => 2,
@@ -191,7 +191,7 @@ pub(crate) fn column_names(
 }
 
 pub(crate) fn published_name(view: &View<'_>, title: &str) -> String {
-    say(view.words.comparison.published, &[("name", title.to_owned())])
+    fill_in(view.words.comparison.published, &[("name", title.to_owned())])
 }
 
 /// Whose figures they are that were published; empty without them.
@@ -202,7 +202,10 @@ pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String
     if documents.is_empty() {
         return String::new();
     }
-    say(view.words.comparison.published_note, &[("documents", documents.join(view.words.list[0]))])
+    fill_in(
+        view.words.comparison.published_note,
+        &[("documents", documents.join(view.words.list[0]))],
+    )
 }
 
 /// The largest published value of a load, in the unit that it is judged by.
@@ -256,14 +259,14 @@ fn parts_of(view: &View<'_>, compared: &Compared<'_>, target: u32) -> Table {
         cells: part_cells(load, point, cell, ends, shown > 0),
     });
     let rows = rows.collect();
-    let caption = say(own.parts_caption, &[("name", view.target_name(target))]);
-    let points = cells().map(|(_, point, _)| trace::of(view, point)).collect();
+    let caption = fill_in(own.parts_caption, &[("name", view.target_name(target))]);
+    let points = cells().map(|(_, point, _)| trace::point_indices(view, point)).collect();
     let table = Table { caption, columns, rows, note: own.parts_note.to_owned() };
     with_mark(view, trace::traced(view, table, points))
 }
 
 fn part_column(words: &str, n: u32) -> Column {
-    number_in(&say(words, &[("n", n.to_string())]), "")
+    number_in(&fill_in(words, &[("n", n.to_string())]), "")
 }
 
 fn part_cells(
@@ -276,7 +279,7 @@ fn part_cells(
     let values: Vec<f64> = cell
         .parts
         .iter()
-        .map(|part| PointSummary::of(part))
+        .map(|part| PointSummary::from_point(part))
         .map(|s| if point.record.reported_as_throughput { s.mib_per_s } else { s.io_per_s.value })
         .collect();
     let slowest = values.iter().copied().fold(f64::INFINITY, f64::min);

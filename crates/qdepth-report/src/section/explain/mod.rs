@@ -15,7 +15,7 @@ use crate::number;
 use crate::section::sweep::sentences;
 use crate::section::sweep::statements::{self, At, Beyond, Course, Enough, claims, enough};
 use crate::view::{Load, View};
-use crate::words::say;
+use crate::words::fill_in;
 use why::{Cause, cause};
 
 /// Why the load does no more on each target, and how many outstanding I/Os are enough.
@@ -54,7 +54,7 @@ fn on(view: &View<'_>, targets: Vec<String>, sentence: String) -> String {
         return sentence;
     }
     let names = [("targets", sentences::names(view, targets))];
-    say(view.words.explain.on, &names) + &sentence
+    fill_in(view.words.explain.on, &names) + &sentence
 }
 
 /// What causes of one kind have of figures, the lowest first.
@@ -67,7 +67,7 @@ fn figures(kind: usize, causes: &[Cause], view: &View<'_>) -> String {
     }
     let [low, high] = [low, high].map(number::three_digits);
     let values = [("low", low.clone()), ("high", high.clone())];
-    if low == high { low } else { say(view.words.explain.span, &values) }
+    if low == high { low } else { fill_in(view.words.explain.span, &values) }
 }
 
 /// A sentence for each kind of cause.
@@ -80,7 +80,7 @@ fn causes(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
         let targets: Vec<String> = same().map(|(target, _)| view.target_name(*target)).collect();
         let causes: Vec<Cause> = same().map(|(_, cause)| *cause).collect();
         let values = || [("figure", figures(kind, &causes, view))];
-        (!causes.is_empty()).then(|| on(view, targets, say(words, &values())))
+        (!causes.is_empty()).then(|| on(view, targets, fill_in(words, &values())))
     };
     words.causes.iter().enumerate().filter_map(kind).collect()
 }
@@ -123,7 +123,7 @@ fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
             ("share", share),
             ("targets", sentences::names(view, targets)),
         ];
-        say(words.enough_on, &values)
+        fill_in(words.enough_on, &values)
     });
     told.extend(together);
     told
@@ -140,7 +140,7 @@ fn enough_alone(view: &View<'_>, load: &Load<'_>, target: u32, enough: Enough) -
         ("top", number::count(top.record.outstanding.into())),
         ("top_latency", number::duration(top.latency().mean_ns?)),
     ];
-    Some(say(view.words.explain.enough, &values))
+    Some(fill_in(view.words.explain.enough, &values))
 }
 
 /// That more outstanding I/Os gain nothing, where all values lie within a small share.
@@ -152,5 +152,5 @@ fn level(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
         ("last_at", number::count(line.last.outstanding.into())),
         ("share", number::percent(share)),
     ];
-    Some(say(view.words.explain.level, &values))
+    Some(fill_in(view.words.explain.level, &values))
 }

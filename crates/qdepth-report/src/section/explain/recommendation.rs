@@ -13,7 +13,7 @@ use crate::section::sweep::sentences::list;
 use crate::section::sweep::statements::{self, Beyond, claims, crossing};
 use crate::section::sweep::tables::{number_in, target_cell, target_column, text};
 use crate::view::{Load, View};
-use crate::words::{counted, say};
+use crate::words::{counted, fill_in};
 
 /// Rows of the table of depths.
 const ROWS: usize = 20;
@@ -22,7 +22,7 @@ const WARNINGS: usize = 3;
 
 /// The section's blocks: what the paper's file says, else what the figures bear.
 pub(crate) fn recommendation(view: &View<'_>) -> Vec<Block> {
-    let own = view.paper.recommendation.of(view.lang);
+    let own = view.paper.recommendation.in_lang(view.lang);
     let own = own.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
     let own: Vec<Block> = own.map(|part| Block::Paragraph(part.to_owned())).collect();
     if !own.is_empty() {
@@ -48,13 +48,13 @@ fn choices(view: &View<'_>) -> Vec<String> {
     let of = |(best, loads): Won<'_, '_>| {
         let least = loads.iter().map(|(_, least)| *least).fold(f64::INFINITY, f64::min);
         let loads: Vec<&Load<'_>> = loads.into_iter().map(|(load, _)| load).collect();
-        let Some(best) = best else { return say(words.open, &[titles(view, &loads)]) };
+        let Some(best) = best else { return fill_in(words.open, &[titles(view, &loads)]) };
         let values = [
             ("best", view.target_name(best)),
             ("least", number::at_least(least)),
             titles(view, &loads),
         ];
-        say(words.choose, &values)
+        fill_in(words.choose, &values)
     };
     by_winner(view).into_iter().map(of).collect()
 }
@@ -111,10 +111,12 @@ pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
     }
     let of = |target: u32| {
         let mut values = vec![("target", view.target_name(target))];
-        let Some([below, above]) = steps.knee(target) else { return say(words.no_knee, &values) };
+        let Some([below, above]) = steps.knee(target) else {
+            return fill_in(words.no_knee, &values);
+        };
         values.extend([("below", view.step(below.title)), ("above", view.step(above.title))]);
         let at_once = steps.on(target).next().is_some_and(|first| first.place == below.place);
-        say(if at_once { words.knee_at_once } else { words.beside_reader }, &values)
+        fill_in(if at_once { words.knee_at_once } else { words.beside_reader }, &values)
     };
     steps.targets().into_iter().map(of).collect()
 }
@@ -131,7 +133,7 @@ pub(crate) fn threads(view: &View<'_>) -> Vec<String> {
             ("threads", counted(words.counted, high? as usize)),
             ("transfer", bandwidth.transfers[transfer].clone()),
         ];
-        Some(say(view.words.explain.threads, &values))
+        Some(fill_in(view.words.explain.threads, &values))
     };
     (0..2).filter_map(of).collect()
 }
@@ -148,7 +150,7 @@ fn when_not(view: &View<'_>) -> Vec<String> {
         .map(|curve| name(view, curve))
         .collect();
     if !ends.is_empty() {
-        told.push(say(
+        told.push(fill_in(
             words.more,
             &[("items", crate::section::sweep::sentences::names(view, ends))],
         ));
@@ -172,7 +174,7 @@ fn shortest(view: &View<'_>) -> Option<String> {
         ("low", number::duration(low)),
         ("high", number::duration(high)),
     ];
-    (view.intensities.len() > 1).then(|| say(view.words.explain.short, &values))
+    (view.intensities.len() > 1).then(|| fill_in(view.words.explain.short, &values))
 }
 
 /// Curves that fall behind their largest value for certain.
@@ -186,7 +188,7 @@ fn falling(view: &View<'_>) -> Vec<String> {
             ("last_at", line.last.outstanding.to_string()),
             ("last", format!("{} {}", number::three_digits(line.last.value), curve.0.unit())),
         ];
-        (line.beyond == Beyond::Drops).then(|| say(view.words.explain.beyond, &values))
+        (line.beyond == Beyond::Drops).then(|| fill_in(view.words.explain.beyond, &values))
     };
     curves(view).into_iter().filter_map(of).collect()
 }
@@ -210,7 +212,7 @@ fn overtaken(view: &View<'_>) -> Vec<String> {
                 ("at", at.outstanding.to_string()),
                 ("worst", view.target_name(view.targets[other])),
             ];
-            told.push(say(view.words.explain.overtaken, &values));
+            told.push(fill_in(view.words.explain.overtaken, &values));
         }
     }
     told

@@ -7,14 +7,14 @@ use crate::section::explain::why::{Cause, cause};
 use crate::section::sweep::sentences::list;
 use crate::section::sweep::statements::{self, Between, between};
 use crate::view::{Load, View};
-use crate::words::{about, aside, counted, say};
+use crate::words::{about, aside, counted, fill_in};
 
 /// Curves or loads that are named one by one.
 const NAMED: usize = 6;
 
 /// The box of a chapter: what the paper's file says of it, else these sentences; none without any.
 pub(crate) fn of_chapter(view: &View<'_>, id: &str, told: Vec<String>) -> Option<Block> {
-    let own = view.paper.sum_up.get(id).map_or("", |text| text.of(view.lang)).trim();
+    let own = view.paper.sum_up.get(id).map_or("", |text| text.in_lang(view.lang)).trim();
     let own: Vec<String> = own.split("\n\n").map(|part| part.trim().to_owned()).collect();
     let mut sentences = if own.iter().all(String::is_empty) { told } else { own };
     sentences.retain(|text| !text.is_empty());
@@ -58,13 +58,13 @@ fn limited(view: &View<'_>) -> Vec<String> {
     let item = |(kind, names): (usize, Vec<String>)| {
         let many = || counted(words.cases, names.len());
         let place = if view.compares() { many() } else { list(view, names.clone()) };
-        say(words.limited_by, &[("limit", words.limits[kind].to_owned()), ("where", place)])
+        fill_in(words.limited_by, &[("limit", words.limits[kind].to_owned()), ("where", place)])
     };
     let items = kinds.into_iter().map(item).collect();
-    let mut told = vec![say(words.limited, &[("items", list(view, items))])];
+    let mut told = vec![fill_in(words.limited, &[("items", list(view, items))])];
     let unknown = curves.len() - known.len();
     let values = [("n", unknown.to_string()), ("all", curves.len().to_string())];
-    told.extend((unknown > 0).then(|| say(words.not_told, &values)));
+    told.extend((unknown > 0).then(|| fill_in(words.not_told, &values)));
     told
 }
 
@@ -85,12 +85,12 @@ fn depths(view: &View<'_>) -> String {
         }
         (Some(low), Some(high)) => {
             let values = [("low", low.to_string()), ("high", high.to_string())];
-            let span = if low == high { low.to_string() } else { say(words.span, &values) };
+            let span = if low == high { low.to_string() } else { fill_in(words.span, &values) };
             format!("{span}{}", aside(view.lang, &counted(words.cases, all.len())))
         }
         _ => return words.no_depths.to_owned(),
     };
-    say(words.depths, &[view.per(), ("items", items)])
+    fill_in(words.depths, &[view.per(), ("items", items)])
 }
 
 /// The target whose maximum is for certain above those of all others, and how many times at least.
@@ -143,10 +143,12 @@ fn ahead(view: &View<'_>) -> Vec<String> {
         matches!(between(&lines), Between::Unknown)
     };
     let sentence = |(best, loads): Won<'_, '_>| match best {
-        Some(best) => Some(say(words.ahead, &[("best", view.target_name(best)), titles(&loads)])),
+        Some(best) => {
+            Some(fill_in(words.ahead, &[("best", view.target_name(best)), titles(&loads)]))
+        }
         // Without intervals it is not that none is ahead: it is not known.
         None if loads.iter().all(|(load, _)| alike(load)) => None,
-        None => Some(say(words.even, &[titles(&loads)])),
+        None => Some(fill_in(words.even, &[titles(&loads)])),
     };
     by_winner(view).into_iter().filter_map(sentence).collect()
 }

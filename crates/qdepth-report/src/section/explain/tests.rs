@@ -4,7 +4,7 @@ use qdepth_record::{
     ComparisonRecord, Observation, PointRecord, RunRecord, TargetRecord, VariantRecord,
 };
 
-use super::why::{Cause, Part, cause};
+use super::why::{Cause, Resource, cause};
 use super::{of_diagrams, of_load, recommendation};
 use crate::compose::Telling;
 use crate::document::Block;
@@ -64,18 +64,18 @@ fn the_part_that_is_busy_nearly_all_the_time_is_what_limits() {
     // 100,000 random reads of 8 KiB a second.
     let points = points(&[50_000, 90_000, 100_000]);
     let part = |own: &[(&str, &str, &str)]| match why(&run(own), &points) {
-        Some(Cause::Part(part, share)) => Some((part, (share * 100.0).round() as u32)),
+        Some(Cause::Resource(part, share)) => Some((part, (share * 100.0).round() as u32)),
         _ => None,
     };
-    assert_eq!(part(&[("drive", "command_us", "9.6 µs")]), Some((Part::Controller, 96)));
-    assert_eq!(part(&[("host", "read_us", "9.3 µs")]), Some((Part::Process, 93)));
+    assert_eq!(part(&[("drive", "command_us", "9.6 µs")]), Some((Resource::Controller, 96)));
+    assert_eq!(part(&[("host", "read_us", "9.3 µs")]), Some((Resource::Process, 93)));
     // 8 KiB at 1 µs each, and 1.5 µs for more than one die.
     let path = [
         ("drive", "path_read_us_per_kib", "1 µs/KiB"),
         ("drive", "path_gather_us", "1.5 µs"),
         ("drive", "die_chunk_kib", "4 KiB"),
     ];
-    assert_eq!(part(&path), Some((Part::Path, 95)));
+    assert_eq!(part(&path), Some((Resource::Path, 95)));
     // Writes alone are not what these points did.
     assert_eq!(part(&[("host", "write_us", "9.6 µs")]), None);
     // Eighty percent are not enough to be the limit.
@@ -180,14 +180,16 @@ fn a_column_of_drives_alike_is_limited_by_what_limits_each() {
     });
     let why = |run: &RunRecord| {
         let points = together(3, &[50_000, 90_000, 100_000]);
-        let compared = Compared::of(run, &points);
+        let compared = Compared::from_run(run, &points);
         let telling = Telling::default();
         let view = View::new(run, &points, compared.as_ref(), &telling);
         let load = view.swept().next().expect("a load");
         cause(&view, load, 0)
     };
     // 300,000 a second are 100,000 of each controller.
-    let Some(Cause::Part(Part::Controller, share)) = why(&run) else { panic!("{:?}", why(&run)) };
+    let Some(Cause::Resource(Resource::Controller, share)) = why(&run) else {
+        panic!("{:?}", why(&run))
+    };
     assert!((share - 0.96).abs() < 0.01, "{share}");
     // Of drives that are not alike nothing is said.
     run.targets[2].facts.retain(|fact| fact.key != "product");

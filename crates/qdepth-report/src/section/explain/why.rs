@@ -1,6 +1,6 @@
-//! What limits a load at its largest value, as far as the figures bear it: from the connection, from
-//! what the description of an emulated medium says that its parts take, else by Little's law. A value
-//! without an interval bears none of it.
+//! What limits a load at its largest value, as far as the figures bear it: from the connection,
+//! from what the description of an emulated medium says that its parts take, else by Little's law.
+//! A value without an interval bears none of it.
 
 use qdepth_measure::Code;
 use qdepth_record::TargetRecord;
@@ -12,7 +12,7 @@ use crate::view::{Load, Point, View};
 
 /// Share of the time for which a part is busy, or of what a connection carries, from which it is
 /// what limits.
-const NEAR: f64 = 0.9;
+const LIMITING_SHARE: f64 = 0.9;
 /// Of an I/O's time at most this share is its own where waiting limits, and not latency.
 const OWN: f64 = 0.5;
 /// How far apart the ends of the number of I/Os that are served at a time may lie.
@@ -26,7 +26,7 @@ pub(crate) enum Cause {
     /// The connection, of which at least this share is used.
     Connection(f64),
     /// A part of an emulated computer or medium, busy for at least this share of the time.
-    Part(Part, f64),
+    Resource(Resource, f64),
     /// What serves the I/Os, so many at a time; the others wait.
     Servers(f64),
     /// The time of a single I/O: none waits for another.
@@ -35,7 +35,7 @@ pub(crate) enum Cause {
 
 /// What an emulation has of which a load can take all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum Resource {
     /// The process that issues I/Os and completes them.
     Process,
     /// The controller, which works on each command.
@@ -50,9 +50,9 @@ impl Cause {
         match self {
             Self::Generator => 0,
             Self::Connection(_) => 1,
-            Self::Part(Part::Process, _) => 2,
-            Self::Part(Part::Controller, _) => 3,
-            Self::Part(Part::Path, _) => 4,
+            Self::Resource(Resource::Process, _) => 2,
+            Self::Resource(Resource::Controller, _) => 3,
+            Self::Resource(Resource::Path, _) => 4,
             Self::Servers(_) => 5,
             Self::Latency => 6,
         }
@@ -61,7 +61,7 @@ impl Cause {
     /// The figure that it goes with.
     pub(crate) fn figure(self) -> f64 {
         match self {
-            Self::Connection(figure) | Self::Part(_, figure) | Self::Servers(figure) => figure,
+            Self::Connection(figure) | Self::Resource(_, figure) | Self::Servers(figure) => figure,
             Self::Generator | Self::Latency => 0.0,
         }
     }
@@ -79,7 +79,8 @@ pub(crate) fn cause(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<Cau
     let taken = connection(top, storage, each).into_iter();
     let taken = taken.chain(parts(top, storage, each, processes));
     let most = taken.reduce(|most, next| if next.figure() > most.figure() { next } else { most });
-    most.filter(|cause| cause.figure() >= NEAR).or_else(|| by_littles_law(load, target, top))
+    most.filter(|cause| cause.figure() >= LIMITING_SHARE)
+        .or_else(|| by_littles_law(load, target, top))
 }
 
 /// What a curve ran on: a drive, so many alike that share its rate, and the processes of each.
@@ -132,7 +133,7 @@ fn connection(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Option<
 
 /// The shares of the time for which the parts of an emulated solid-state drive are busy, at least.
 fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64) -> Vec<Cause> {
-    let alone = !storage.spelling.contains(['(', '*', ',']) && top.record.trim_share <= 0.0;
+    let alone = !storage.expression.contains(['(', '*', ',']) && top.record.trim_share <= 0.0;
     // The computer and the medium have parameters of one name.
     let fact = |of_computer: bool, key: &str| {
         let mut all = storage.facts.iter().filter(|_| alone);
@@ -160,10 +161,17 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64)
         let data = (reads * read + (1.0 - reads) * write) * (1.0 + loss);
         Some(number("path_command_us")? + data)
     };
-    let all = [(Part::Process, process()), (Part::Controller, controller()), (Part::Path, path())];
-    // The mix and the random of a load are those of many requests, so a whole is reached but nearly.
+    let all = [
+        (Resource::Process, process()),
+        (Resource::Controller, controller()),
+        (Resource::Path, path()),
+    ];
+    // The mix and the random of a load are those of many requests, so a whole is reached but
+    // nearly.
     let busy = |us: f64| (io_per_s * us / 1e6).min(1.0);
-    all.into_iter().filter_map(|(part, us)| Some(Cause::Part(part, busy(us?)))).collect()
+    all.into_iter()
+        .filter_map(|(resource, us)| Some(Cause::Resource(resource, busy(us?))))
+        .collect()
 }
 
 /// Whether I/Os wait for each other: as many are served at a time as the rate is times that of one
@@ -178,9 +186,10 @@ fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause
     let ((one_low, one_high), (low, high)) = (one.interval?, most.interval?);
     let (fewest, most) = (low / one_high, high / one_low);
     let served = top.summary.io_per_s.value / one.value;
-    // The largest value lies where more outstanding I/Os were tried and gave no more, or at the end.
+    // The largest value lies where more outstanding I/Os were tried and gave no more, or at the
+    // end.
     let is_last = statements::line(load, target).last()?.outstanding == top.record.outstanding;
-    if fewest >= NEAR * outstanding && is_last {
+    if fewest >= LIMITING_SHARE * outstanding && is_last {
         Some(Cause::Latency)
     } else if most <= OWN * outstanding && most - fewest <= KNOWN * served {
         Some(Cause::Servers(served))

@@ -39,8 +39,8 @@ pub struct Paper {
     pub organisation: Text,
     /// File with their mark: SVG, PNG or JPEG, from the folder of this file.
     pub logo: Option<String>,
-    /// A picture of how the storage hangs together, in the place of the one that is drawn: SVG, PNG or
-    /// JPEG, beside the paper's file.
+    /// A picture of how the storage hangs together, in the place of the one that is drawn: SVG, PNG
+    /// or JPEG, beside the paper's file.
     pub topology: Option<String>,
     /// In place of the generated boxes that sum up a chapter, by the chapter's name in the page.
     pub sum_up: BTreeMap<String, Text>,
@@ -118,11 +118,11 @@ pub struct Linked {
 
 impl Source {
     /// The words of the language, and the address where there is one that a browser may follow.
-    pub fn of(&self, lang: Lang) -> (&str, Option<&str>) {
+    pub fn in_lang(&self, lang: Lang) -> (&str, Option<&str>) {
         let is_web = |link: &&str| link.starts_with("https://") || link.starts_with("http://");
         match self {
-            Self::Plain(text) => (text.of(lang), None),
-            Self::Linked(of) => (of.text.of(lang), Some(&*of.link).filter(is_web)),
+            Self::Plain(text) => (text.in_lang(lang), None),
+            Self::Linked(of) => (of.text.in_lang(lang), Some(&*of.link).filter(is_web)),
         }
     }
 }
@@ -205,7 +205,7 @@ impl Default for Text {
 
 impl Text {
     /// The form of the language; the English one, or any, where it has none.
-    pub fn of(&self, lang: Lang) -> &str {
+    pub fn in_lang(&self, lang: Lang) -> &str {
         match self {
             Self::Same(text) => text,
             Self::Each(forms) => {
@@ -243,9 +243,12 @@ mod tests {
              [[history]]\nversion = \"1.0\"\ndate = \"2026-11-21\"\nchanges = { en = \"First\" }\n",
         )
         .unwrap();
-        assert_eq!([paper.title.of(Lang::En), paper.title.of(Lang::Ja)], ["Drives", "ドライブ"]);
-        assert_eq!(paper.organisation.of(Lang::Ja), "ACME");
-        assert_eq!(paper.history[0].changes.of(Lang::Ja), "First");
+        assert_eq!(
+            [paper.title.in_lang(Lang::En), paper.title.in_lang(Lang::Ja)],
+            ["Drives", "ドライブ"]
+        );
+        assert_eq!(paper.organisation.in_lang(Lang::Ja), "ACME");
+        assert_eq!(paper.history[0].changes.in_lang(Lang::Ja), "First");
         assert_eq!(Paper::from_toml("").unwrap(), Paper::default());
     }
 
@@ -277,7 +280,7 @@ mod tests {
     #[test]
     fn a_chapter_that_is_not_there_is_named_with_those_that_are() {
         let sums = |chapter: &str| Paper::from_toml(&format!("[sum-up]\n{chapter} = \"So.\"\n"));
-        assert_eq!(sums("diagrams").unwrap().sum_up["diagrams"].of(Lang::Ja), "So.");
+        assert_eq!(sums("diagrams").unwrap().sum_up["diagrams"].in_lang(Lang::Ja), "So.");
         let error = sums("diagram").unwrap_err().to_string();
         assert!(error.contains("`diagram`") && error.contains("write-pressure"), "{error}");
     }

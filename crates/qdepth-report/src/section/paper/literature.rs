@@ -16,7 +16,7 @@ const SOURCES: [&str; 7] = [
 
 /// A numbered line a source: the method's, then the paper's own.
 pub(crate) fn cited(view: &View<'_>) -> Vec<Block> {
-    let own = view.paper.literature.iter().map(|source| source.of(view.lang));
+    let own = view.paper.literature.iter().map(|source| source.in_lang(view.lang));
     let all = SOURCES.into_iter().map(|source| (source, None)).chain(own);
     let (texts, links): (Vec<&str>, Vec<Option<&str>>) = all.unzip();
     let block = |(text, link): (String, Option<&str>)| match link {

@@ -10,7 +10,7 @@ use crate::number::{self, MIB};
 use crate::section::paper::{DataSheet, Text};
 use crate::section::sweep::tables::{self, text};
 use crate::view::View;
-use crate::words::{entry, say, told};
+use crate::words::{entry, fill_in, translated};
 
 /// How many media stand side by side in a table.
 const ABREAST: usize = 4;
@@ -61,8 +61,8 @@ const FACTS: [&str; 38] = [
     "format",
 ];
 
-/// What the connection of a target carries in practice, MiB/s (2^20 bytes), where it is known. That of
-/// an emulated medium is in its description, with its unit.
+/// What the connection of a target carries in practice, MiB/s (2^20 bytes), where it is known. That
+/// of an emulated medium is in its description, with its unit.
 pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
     let fact = |key: &str| {
         let mut all = target.facts.iter().filter(|seen| seen.key == key);
@@ -70,7 +70,7 @@ pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
         let (Some(seen), None) = (all.next(), all.next()) else { return None };
         seen.value.as_ref().ok()?.split(' ').next()?.parse::<f64>().ok()
     };
-    if target.spelling.contains(['(', '*', ',']) {
+    if target.expression.contains(['(', '*', ',']) {
         return None;
     }
     let limit =
@@ -82,7 +82,7 @@ pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
 pub(crate) fn data_sheet(view: &View<'_>, target: &TargetRecord) -> DataSheet {
     let name = Text::Same(view.shown(&target.name));
     let mut sheet = DataSheet { name, ..DataSheet::default() };
-    if target.spelling.contains(['(', '*', ',']) {
+    if target.expression.contains(['(', '*', ',']) {
         return sheet;
     }
     for seen in &target.facts {
@@ -109,9 +109,9 @@ pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
             }
             if media.iter().any(|other| of_name(&other)) {
                 let run = [("n", (number + 1).to_string())];
-                let run = say(first.words.campaign.run, &run);
+                let run = fill_in(first.words.campaign.run, &run);
                 medium.name =
-                    say(first.words.campaign.of_run, &[("name", medium.name), ("run", run)]);
+                    fill_in(first.words.campaign.of_run, &[("name", medium.name), ("run", run)]);
             }
             media.push(medium);
         }
@@ -219,7 +219,7 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
         }
         (_, value) => {
             let value = grouped(value).unwrap_or_else(|| tables::observed(seen, value));
-            told(view.lang, &value)
+            translated(view.lang, &value)
         }
     }
 }

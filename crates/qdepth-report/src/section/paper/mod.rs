@@ -27,10 +27,10 @@ pub(crate) fn cover(
     let revision = |revision: &file::Revision| Revision {
         version: revision.version.clone(),
         date: sentences::date(&revision.date, words),
-        changes: revision.changes.of(lang).to_owned(),
+        changes: revision.changes.in_lang(lang).to_owned(),
     };
     Cover {
-        organisation: paper.organisation.of(lang).to_owned(),
+        organisation: paper.organisation.in_lang(lang).to_owned(),
         logo: logo.cloned(),
         version: paper.version.clone(),
         date: sentences::date(&day, words),
@@ -45,7 +45,7 @@ pub(crate) fn closing(view: &View<'_>) -> Vec<Section> {
     let cited = literature::cited(view);
     let lines = match view.paper.contact.as_slice() {
         [] => vec![view.words.paper.contact.to_owned()],
-        lines => lines.iter().map(|line| line.of(view.lang).to_owned()).collect(),
+        lines => lines.iter().map(|line| line.in_lang(view.lang).to_owned()).collect(),
     };
     let lines = lines.into_iter().chain([view.words.paper.disclaimer.to_owned()]);
     let last = [
@@ -57,7 +57,7 @@ pub(crate) fn closing(view: &View<'_>) -> Vec<Section> {
 
 /// What the paper's file says before everything else; nothing where it says nothing.
 pub(crate) fn introduction(view: &View<'_>) -> Vec<Section> {
-    let blocks = slots::paragraphs(view.paper.introduction.of(view.lang)).collect::<Vec<_>>();
+    let blocks = slots::paragraphs(view.paper.introduction.in_lang(view.lang)).collect::<Vec<_>>();
     let title = view.words.paper.introduction;
     let first = (!blocks.is_empty()).then(|| section("introduction", title, blocks));
     let own = [first, slots::products(view), slots::administration(view)];

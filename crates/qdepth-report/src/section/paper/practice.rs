@@ -8,7 +8,7 @@ use qdepth_measure::Code;
 use crate::document::{Block, Fact};
 use crate::number;
 use crate::view::View;
-use crate::words::{finding_text, say};
+use crate::words::{fill_in, finding_text};
 
 /// Findings that name a limit which somebody can remove.
 const REMOVABLE: [Code; 16] = [
@@ -57,7 +57,7 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
     };
     let [governor, clock, hypervisor] = words.machine;
     let told = |[name, text]: [&str; 2], value: &str| {
-        fact(name, say(text, &[("value", value.to_owned())]))
+        fact(name, fill_in(text, &[("value", value.to_owned())]))
     };
     let mut all = Vec::new();
     // Time is invented in an emulation: the machine has no part in it.
@@ -88,7 +88,7 @@ fn links(view: &View<'_>) -> Vec<Fact> {
             ("limit", number::three_digits(limit)),
         ];
         let [name, text] = words.link;
-        (largest >= NEAR_LINK * limit).then(|| fact(name, say(text, &values)))
+        (largest >= NEAR_LINK * limit).then(|| fact(name, fill_in(text, &values)))
     };
     // Columns of a comparison are no targets.
     let targets = view.run.targets.iter().filter(|_| view.compared.is_none());

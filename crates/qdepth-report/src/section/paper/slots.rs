@@ -11,13 +11,13 @@ pub(crate) fn products(view: &View<'_>) -> Option<Section> {
     let (lang, words) = (view.lang, view.words.paper.slots);
     let mut blocks = Vec::new();
     for product in &view.paper.products {
-        blocks.push(Block::Heading(product.name.of(lang).to_owned()));
-        blocks.extend(paragraphs(product.introduction.of(lang)));
+        blocks.push(Block::Heading(product.name.in_lang(lang).to_owned()));
+        blocks.extend(paragraphs(product.introduction.in_lang(lang)));
     }
     let mut labels: Vec<&str> = Vec::new();
     for [label, _] in view.paper.products.iter().flat_map(|product| &product.data) {
-        if !labels.contains(&label.of(lang)) {
-            labels.push(label.of(lang));
+        if !labels.contains(&label.in_lang(lang)) {
+            labels.push(label.in_lang(lang));
         }
     }
     let row = |name: &str, cells: Vec<Option<String>>| {
@@ -29,15 +29,15 @@ pub(crate) fn products(view: &View<'_>) -> Option<Section> {
     let mut rows: Vec<Row> = Vec::new();
     for label in labels {
         let of = |data: &[[Text; 2]]| {
-            let found = data.iter().find(|[name, _]| name.of(lang) == label);
-            found.map(|[_, value]| value.of(lang).to_owned())
+            let found = data.iter().find(|[name, _]| name.in_lang(lang) == label);
+            found.map(|[_, value]| value.in_lang(lang).to_owned())
         };
         rows.extend(row(label, view.paper.products.iter().map(|p| of(&p.data)).collect()));
     }
     let code = |code: &String| Some(code.clone()).filter(|code| !code.is_empty());
     let codes = view.paper.products.iter().map(|product| code(&product.order_code)).collect();
     rows.extend(row(words.order_code, codes));
-    let names = view.paper.products.iter().map(|product| text(product.name.of(lang)));
+    let names = view.paper.products.iter().map(|product| text(product.name.in_lang(lang)));
     let columns = std::iter::once(text("")).chain(names).collect();
     let caption = words.data.to_owned();
     let table = Table { caption, columns, rows, note: String::new() };
@@ -47,7 +47,7 @@ pub(crate) fn products(view: &View<'_>) -> Option<Section> {
 
 /// The software by which the media are administered.
 pub(crate) fn administration(view: &View<'_>) -> Option<Section> {
-    let blocks = paragraphs(view.paper.administration.of(view.lang)).collect();
+    let blocks = paragraphs(view.paper.administration.in_lang(view.lang)).collect();
     section("administration", view.words.paper.slots.administration, blocks)
 }
 
@@ -55,9 +55,14 @@ pub(crate) fn administration(view: &View<'_>) -> Option<Section> {
 pub(crate) fn configuration(view: &View<'_>) -> Option<Block> {
     let (lang, words) = (view.lang, view.words.paper.slots);
     let rows = view.paper.configuration.iter().map(|entry| {
-        let tests = entry.tests.of(lang);
+        let tests = entry.tests.in_lang(lang);
         let tests = if tests.is_empty() { words.every_test } else { tests };
-        let cells = [entry.subject.of(lang), entry.setting.of(lang), entry.value.of(lang), tests];
+        let cells = [
+            entry.subject.in_lang(lang),
+            entry.setting.in_lang(lang),
+            entry.value.in_lang(lang),
+            tests,
+        ];
         let [subject, others @ ..] = cells;
         let cells = std::iter::once(Cell::head(subject)).chain(others.map(Cell::plain)).collect();
         Row { cells, opens_group: false }
@@ -74,7 +79,7 @@ pub(crate) fn configuration(view: &View<'_>) -> Option<Block> {
 /// Numbered notes, which the paper's texts refer to as *1, *2.
 pub(crate) fn footnotes(view: &View<'_>) -> Option<Section> {
     let notes = view.paper.footnotes.iter().enumerate();
-    let notes = notes.map(|(at, note)| format!("*{} {}", at + 1, note.of(view.lang)));
+    let notes = notes.map(|(at, note)| format!("*{} {}", at + 1, note.in_lang(view.lang)));
     let blocks = notes.map(Block::Paragraph).collect();
     section("footnotes", view.words.paper.slots.footnotes, blocks)
 }

@@ -12,7 +12,7 @@ use crate::section::sweep::pictures::data_table;
 use crate::section::sweep::tables::number_in;
 use crate::trace;
 use crate::view::View;
-use crate::words::say;
+use crate::words::fill_in;
 
 /// Most marks of a line over time: about two for a pixel.
 const MARKS_MAX: u64 = 800;
@@ -52,7 +52,7 @@ fn treads(steps: &Steps<'_, '_>) -> Vec<Tread> {
         let at_place = || steps.all.iter().filter(|step| step.place == place);
         let windows = at_place().filter_map(|s| Some(s.reader()?.record.duration_ns));
         let to_ns = from_ns + windows.max().unwrap_or(0);
-        let asked = at_place().find_map(Step::asked).unwrap_or(0.0);
+        let asked = at_place().find_map(Step::asked_io_per_s).unwrap_or(0.0);
         Tread { from_ns: std::mem::replace(&mut from_ns, to_ns), to_ns, asked }
     };
     (0..steps.titles.len()).map(tread).collect()
@@ -139,7 +139,8 @@ fn line_over_time(
         }
         marks.extend(slices.into_iter().map(|(middle_ns, mean_ns)| Mark {
             at: (tread.from_ns as f64 + middle_ns) / 1e9,
-            value: mean_ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.of(ns), None)),
+            value:
+                mean_ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
             points: step.map_or_else(Vec::new, reader_point),
         }));
     }
@@ -180,13 +181,13 @@ fn described(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
             ("last", mean(last)?),
             ("last_step", view.step(last.title)),
         ];
-        Some(say(view.words.pressure.pictures.line, &values))
+        Some(fill_in(view.words.pressure.pictures.line, &values))
     });
     lines.collect::<Vec<_>>().join(view.words.gap)
 }
 
 fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> String {
-    let asked = |step: &Step<'_, '_>| step.asked().unwrap_or(0.0);
+    let asked = |step: &Step<'_, '_>| step.asked_io_per_s().unwrap_or(0.0);
     let low = steps.all.iter().map(asked).fold(f64::INFINITY, f64::min);
     let high = steps.all.iter().map(asked).fold(0.0, f64::max);
     let values = [
@@ -195,7 +196,7 @@ fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> Strin
         ("high", number::load(high)),
         ("lines", described(view, steps)),
     ];
-    say(view.words.pressure.pictures.time_description, &values)
+    fill_in(view.words.pressure.pictures.time_description, &values)
 }
 
 /// Every slice would be hundreds of rows: the numbers behind the picture are the means of the
@@ -281,7 +282,7 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
     let all = both.map(|((id, scale), title)| Picture {
         id: format!("pressure-load-{id}"),
         title: view.marked(title.to_owned()),
-        description: say(words.load_description, &[("lines", described(view, steps))]),
+        description: fill_in(words.load_description, &[("lines", described(view, steps))]),
         data: load_data(view, steps, unit),
         origin: view.origin(),
         figure: figure(scale),
@@ -307,7 +308,7 @@ fn line_over_load(
         let ns = step.reader_latency(statistic).filter(|_| step.is_valid());
         Mark {
             at: step.achieved(),
-            value: ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.of(ns), None)),
+            value: ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
             points: reader_point(step),
         }
     };
@@ -322,7 +323,7 @@ fn knee(
     unit: TimeUnit,
 ) -> Option<Series> {
     let [step, _] = steps.knee(target)?;
-    let mean = unit.of(step.reader_latency(Statistic::Mean)?);
+    let mean = unit.convert(step.reader_latency(Statistic::Mean)?);
     let word = view.words.pressure.pictures.knee;
     let name = if view.compares() {
         [&*view.target_name(target), word].join(view.words.list[0])

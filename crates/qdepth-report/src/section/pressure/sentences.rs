@@ -5,7 +5,7 @@ use crate::number::{self, duration, three_digits};
 use crate::section::steps::{Crossing, Step, Steps};
 use crate::section::sweep::sentences::list;
 use crate::view::View;
-use crate::words::{counted, say};
+use crate::words::{counted, fill_in};
 
 /// How many steps, and from where to where.
 pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         ("first", end(steps.titles.first())),
         ("last", end(steps.titles.last())),
     ];
-    say(words.step_range, &values)
+    fill_in(words.step_range, &values)
 }
 
 /// The comparison at the highest common step, or the rise on the only target.
@@ -36,7 +36,7 @@ pub(crate) fn not_followed(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
             ("step", view.step(step.title)),
             ("achieved", number::load(step.achieved())),
         ];
-        say(view.words.pressure.not_followed, &values)
+        fill_in(view.words.pressure.not_followed, &values)
     });
     said.collect::<Vec<_>>().join(view.words.gap)
 }
@@ -60,7 +60,7 @@ fn rise(view: &View<'_>, steps: &Steps<'_, '_>, target: u32) -> String {
         ("last_step", view.step(last_step)),
         ("quotient", three_digits(last / first)),
     ];
-    say(if means.len() > 1 { words.rose } else { words.single }, &values)
+    fill_in(if means.len() > 1 { words.rose } else { words.single }, &values)
 }
 
 fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
@@ -71,10 +71,11 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let Some((first, _)) = means.first() else { return words.no_common.to_owned() };
     let on = |(step, mean): &(&Step<'_, '_>, f64)| {
         let values = [("value", duration(*mean)), ("target", view.target_name(step.target))];
-        say(words.mean_on, &values)
+        fill_in(words.mean_on, &values)
     };
     let values = list(view, means.iter().map(on).collect());
-    let mut said = vec![say(words.top, &[("step", view.step(first.title)), ("values", values)])];
+    let mut said =
+        vec![fill_in(words.top, &[("step", view.step(first.title)), ("values", values)])];
     means.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     if let Some((best, others)) = means.split_first() {
         said.extend(others.iter().map(|other| quotient(view, best, other)));
@@ -96,11 +97,11 @@ fn quotient(
         ("quotient", three_digits(other_mean / best_mean)),
     ];
     match least {
-        Some(least) if least <= 1.0 => return say(words.alike, &values),
+        Some(least) if least <= 1.0 => return fill_in(words.alike, &values),
         Some(least) => values.push(("least", number::at_least(least))),
         None => values.push(("reason", words.no_interval.to_owned())),
     }
-    say(words.faster, &values)
+    fill_in(words.faster, &values)
 }
 
 /// Where the wait becomes shorter though more is written, and why, as far as that is known.
@@ -115,12 +116,12 @@ pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
             ("after", duration(mean(after)?)),
             ("after_step", view.step(after.title)),
         ];
-        let mut said = vec![say(words.falls, &values)];
+        let mut said = vec![fill_in(words.falls, &values)];
         let locked: Vec<String> = steps.in_step(target).map(|s| view.step(s.title)).collect();
         if !locked.is_empty() {
             let mut values = vec![("steps", list(view, locked))];
             values.extend(view.run.emulated.then(|| ("medium", words.no_scatter.to_owned())));
-            said.push(say(words.in_step, &values));
+            said.push(fill_in(words.in_step, &values));
         }
         Some(said.join(view.words.gap))
     };
@@ -135,7 +136,7 @@ pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         let knee = steps.knee(target);
         let means = knee.map(|[below, above]| [mean(below), mean(above)]);
         let (Some([below, above]), Some([Some(low), Some(high)])) = (knee, means) else {
-            return say(words.no_knee, &values);
+            return fill_in(words.no_knee, &values);
         };
         values.extend([
             ("below", view.step(below.title)),
@@ -143,7 +144,7 @@ pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
             ("above", view.step(above.title)),
             ("high", duration(high)),
         ]);
-        say(words.knee, &values)
+        fill_in(words.knee, &values)
     };
     let all = std::iter::once(words.knee_note.to_owned());
     all.chain(steps.targets().into_iter().map(knee)).collect::<Vec<_>>().join(view.words.gap)
@@ -169,19 +170,19 @@ pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
                         ("below", view.step(&below)),
                         ("above", view.step(&above)),
                     ]);
-                    say(between, &values)
+                    fill_in(between, &values)
                 }
                 Crossing::Before(above) => {
                     values.push(("above", view.step(&above)));
-                    say(before, &values)
+                    fill_in(before, &values)
                 }
                 Crossing::NotUpTo(load, later) => {
                     values.push(("load", number::load(load)));
                     let later = (later > 0).then(|| counted(view.words.pressure.later, later));
                     values.extend(later.map(|text| ("later", text)));
-                    say(within, &values)
+                    fill_in(within, &values)
                 }
-                Crossing::Unknown => say(unknown, &values),
+                Crossing::Unknown => fill_in(unknown, &values),
             });
         }
     }

@@ -7,7 +7,7 @@ use crate::section::steps::{Step, Steps, offered};
 use crate::section::sweep::tables::{number_in, target_cell, target_column, text, with_mark};
 use crate::trace;
 use crate::view::{Point, View, percentile_ns};
-use crate::words::say;
+use crate::words::fill_in;
 
 /// The percentiles of a step in one line.
 const SHORT: [f64; 3] = [0.99, 0.999, 0.9999];
@@ -103,7 +103,7 @@ fn step_cells(view: &View<'_>, step: &Step<'_, '_>, unit: TimeUnit) -> Vec<Cell>
         Cell::or_dash(ns.map(|ns| unit.write(ns)))
     };
     let mut figures = vec![
-        Cell::or_dash(step.asked().map(number::load)),
+        Cell::or_dash(step.asked_io_per_s().map(number::load)),
         Cell::plain(number::load(step.achieved())),
         time(Statistic::Mean),
     ];
@@ -131,7 +131,7 @@ pub(crate) fn percentiles(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Table> 
         columns.extend(NINES.map(|(_, name)| number_in(name, unit.symbol())));
         let rows = steps.on(target).flat_map(|step| percentile_rows(view, step, unit));
         let name = [("target", view.target_name(target))];
-        let caption = say(words.percentiles_caption, &name);
+        let caption = fill_in(words.percentiles_caption, &name);
         let note = words.percentiles_note.to_owned();
         with_mark(view, Table { caption, columns, rows: rows.collect(), note })
     };

@@ -88,8 +88,8 @@ fn point(target: u32, group: u32, step: &str) -> PointRecord {
     }
 }
 
-/// Steps of 100 MiB/s each, with the reader's mean latencies by target; where the last write load is
-/// short, it is that.
+/// Steps of 100 MiB/s each, with the reader's mean latencies by target; where the last write load
+/// is short, it is that.
 fn staircase(means_ns: &[&[u64]], last_achieved: Option<u64>) -> Vec<PointRecord> {
     let mut points = Vec::new();
     for (target, means) in means_ns.iter().enumerate() {
@@ -117,7 +117,7 @@ fn run(targets: u32) -> RunRecord {
     RunRecord { plan_name: "write-pressure".into(), ..fixture::run(targets) }
 }
 
-fn told(points: &[PointRecord], targets: u32, limit: &str) -> String {
+fn sentences(points: &[PointRecord], targets: u32, limit: &str) -> String {
     let limits = vec![limit.parse().expect("a limit")];
     summary_sentences(&run(targets), points, Telling { limits, ..Telling::default() }).join(" ")
 }
@@ -160,7 +160,7 @@ fn a_line_a_step_and_target_with_asked_and_achieved() {
 #[test]
 fn the_comparison_is_at_the_highest_step_that_all_followed() {
     let points = staircase(&[NAND, FLAT], Some(390));
-    let told = told(&points, 2, "mean=200us");
+    let told = sentences(&points, 2, "mean=200us");
     assert!(told.contains("At 300 MiB/s of writes"), "{told}");
     assert!(told.contains("400 µs on nvme0n1 and 11.0 µs on nvme1n1"), "{told}");
     assert!(told.contains("36.4 times as fast"), "{told}");
@@ -174,7 +174,7 @@ fn the_comparison_is_at_the_highest_step_that_all_followed() {
 fn with_intervals_the_least_quotient_is_said_too() {
     let mut points = staircase(&[NAND, FLAT], None);
     scatter(&mut points);
-    let told = told(&points, 2, "mean=200us");
+    let told = sentences(&points, 2, "mean=200us");
     let said = number_before(&told, " times as fast").expect("a quotient");
     let least = number_before(&told, " times, with both").expect("a least quotient");
     assert!(least < said && least > 0.9 * said, "{told}");
@@ -184,7 +184,7 @@ fn with_intervals_the_least_quotient_is_said_too() {
 fn an_invalid_step_is_struck_and_in_no_sentence_or_picture() {
     let mut points = staircase(&[NAND, FLAT], None);
     points[7].findings.push(Finding::invalid(Code::IoErrors));
-    let told = told(&points, 2, "mean=900us");
+    let told = sentences(&points, 2, "mean=900us");
     assert!(told.contains("At 300 MiB/s of writes"), "{told}");
     assert!(told.contains("stays within 900 µs up to a write load of 300 MiB/s"), "{told}");
     let table = &point_tables(&run(2), &points, Lang::En)[0];
@@ -322,7 +322,7 @@ proptest! {
         let means: [&[u64]; 2] = [&first, &second];
         let mut points = staircase(&means, short);
         scatter(&mut points);
-        let told = told(&points, 2, &format!("mean={limit_us}us"));
+        let told = sentences(&points, 2, &format!("mean={limit_us}us"));
         // What followed on both: all but the last step of each where that fell short.
         let followed = |means: &[u64]| means.len() - usize::from(short.is_some());
         let common = followed(&first).min(followed(&second));

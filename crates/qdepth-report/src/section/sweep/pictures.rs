@@ -9,7 +9,7 @@ use crate::section::sweep::references;
 use crate::section::sweep::tables::number_in;
 use crate::trace;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
-use crate::words::{counted, say};
+use crate::words::{counted, fill_in};
 
 /// What a latency diagram shows besides the mean.
 const LINES: [(f64, &str, Stroke); 2] =
@@ -96,7 +96,7 @@ pub(crate) fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     let figure = Figure { panels, ..figure(view, y_label.to_owned(), scale, series) };
     Picture {
         id: format!("{}-rate", load.id),
-        title: view.marked(say(title, &[("profile", load.title.clone())])),
+        title: view.marked(fill_in(title, &[("profile", load.title.clone())])),
         description: rate_description(view, load),
         data: rate_data(view, load, &references),
         origin: view.origin(),
@@ -153,7 +153,7 @@ fn rate_description(view: &View<'_>, load: &Load<'_>) -> String {
         let (first, last, largest) = (valid().next()?, valid().last()?, load.maximum(target)?);
         let value = |p: &Point<'_>| rounded(p.main()).value;
         let place = |p: &Point<'_>| p.record.outstanding.to_string();
-        Some(say(
+        Some(fill_in(
             words.rate_line,
             &[
                 ("target", view.target_name(target)),
@@ -178,7 +178,7 @@ fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<St
         lines.push(counted(view.words.pictures.gaps, planned - drawn));
     }
     let end = |place: Option<&u32>| place.map_or_else(String::new, ToString::to_string);
-    say(
+    fill_in(
         template,
         &[
             ("low", end(view.intensities.first())),
@@ -236,7 +236,7 @@ struct Statistic {
 }
 
 impl Statistic {
-    fn of(&self, point: &Point<'_>) -> Option<f64> {
+    fn value(&self, point: &Point<'_>) -> Option<f64> {
         let latency = point.latency();
         match self.quantile {
             None => latency.mean_ns,
@@ -260,14 +260,16 @@ fn statistics(view: &View<'_>) -> Vec<Statistic> {
 fn latency(view: &View<'_>, load: &Load<'_>, statistics: &[Statistic]) -> Picture {
     let words = view.words.pictures;
     let valid = || load.points.iter().filter(|p| p.is_valid());
-    let unit = TimeUnit::suiting(valid().flat_map(|p| statistics.iter().filter_map(|s| s.of(p))));
+    let unit =
+        TimeUnit::suiting(valid().flat_map(|p| statistics.iter().filter_map(|s| s.value(p))));
     let panels = panels(view, load);
     let mut series = Vec::new();
     for (colour, target) in targets_of(view, load) {
         for statistic in statistics {
             let value = |p: &Point<'_>| {
-                let interval = statistic.interval(p).map(|(a, b)| (unit.of(a), unit.of(b)));
-                Some(MarkValue::Known(unit.of(statistic.of(p)?), interval))
+                let interval =
+                    statistic.interval(p).map(|(a, b)| (unit.convert(a), unit.convert(b)));
+                Some(MarkValue::Known(unit.convert(statistic.value(p)?), interval))
             };
             let marks = marks(view, load, target, value);
             let drawn = marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
@@ -285,7 +287,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, statistics: &[Statistic]) -> Pictur
     let y_label = format!("{} [{}]", words.latency_y, unit.symbol());
     Picture {
         id: format!("{}-latency", load.id),
-        title: view.marked(say(words.latency_title, &[("profile", load.title.clone())])),
+        title: view.marked(fill_in(words.latency_title, &[("profile", load.title.clone())])),
         description: latency_description(view, load, unit),
         data: latency_data(view, load, statistics, unit),
         origin: view.origin(),
@@ -308,7 +310,7 @@ fn latency_description(view: &View<'_>, load: &Load<'_>, unit: TimeUnit) -> Stri
         let mean =
             |p: &Point<'_>| Some(format!("{} {}", unit.write(p.latency().mean_ns?), unit.symbol()));
         let (first, last) = (valid().next()?, valid().last()?);
-        Some(say(
+        Some(fill_in(
             words.latency_line,
             &[
                 ("target", view.target_name(target)),
@@ -335,7 +337,7 @@ fn latency_data(view: &View<'_>, load: &Load<'_>, all: &[Statistic], unit: TimeU
         for (_, target) in &targets {
             let point = load.at(*target, *outstanding);
             cells.extend(all.iter().map(|statistic| {
-                let ns = point.and_then(|p| statistic.of(p));
+                let ns = point.and_then(|p| statistic.value(p));
                 Cell::or_dash(ns.map(|ns| unit.write(ns)))
             }));
         }

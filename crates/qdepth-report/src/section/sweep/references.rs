@@ -10,12 +10,12 @@ use crate::number::{self, MIB};
 use crate::section::comparison::tables::published_name;
 use crate::section::paper::media::{data_sheet, link_limit};
 use crate::view::{Load, View};
-use crate::words::say;
+use crate::words::fill_in;
 
 /// The colour of a limit: grey, the last of the palette.
 const LIMIT: usize = 5;
 /// How far above the largest value a limit is drawn, at most: beyond, it presses the lines down.
-const NEAR: f64 = 1.6;
+const LIMIT_SHOWN_WITHIN: f64 = 1.6;
 /// Published figures that make a line; two would say that it is straight between them.
 const LINE: usize = 3;
 
@@ -91,7 +91,7 @@ fn published(
         marks,
     });
     let name = [("name", drive.title.clone())];
-    let name = say(view.words.comparison.published_maximum, &name);
+    let name = fill_in(view.words.comparison.published_maximum, &name);
     let maximum = drive.maximum(&first.profile, quantity);
     let maximum = maximum.filter(|maximum| is_near(view, load, *maximum));
     let maximum = maximum.map(|maximum| level(view, name, colour, Stroke::Dotted, maximum));
@@ -132,8 +132,8 @@ fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
             return None;
         }
         levels.push(maximum);
-        let name = [("name", sheet.name.of(view.lang).to_owned())];
-        let name = say(view.words.paper.data_sheet, &name);
+        let name = [("name", sheet.name.in_lang(view.lang).to_owned())];
+        let name = fill_in(view.words.paper.data_sheet, &name);
         is_near(view, load, maximum).then(|| level(view, name, LIMIT, Stroke::Dashed, maximum))
     });
     sheets.collect()
@@ -143,7 +143,7 @@ fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
 fn is_near(view: &View<'_>, load: &Load<'_>, level: f64) -> bool {
     let tops = view.targets.iter().filter_map(|target| load.maximum(*target));
     let largest = tops.map(|point| point.main().value).fold(0.0, f64::max);
-    level.is_finite() && level > 0.0 && level <= NEAR * largest
+    level.is_finite() && level > 0.0 && level <= LIMIT_SHOWN_WITHIN * largest
 }
 
 fn level(view: &View<'_>, name: String, colour: usize, stroke: Stroke, value: f64) -> Series {

@@ -11,7 +11,7 @@ use crate::section::pressure;
 use crate::section::steps::Steps;
 use crate::section::sweep::tables;
 use crate::view::{Load, Point, View};
-use crate::words::{Words, counted, finding_text, say};
+use crate::words::{Words, counted, fill_in, finding_text};
 
 /// How many kinds of doubt the summary names.
 const DOUBTS_NAMED: usize = 3;
@@ -19,8 +19,8 @@ const DOUBTS_NAMED: usize = 3;
 /// Targets that are named; of more than one beyond them only the number is.
 const TARGETS_NAMED: usize = 4;
 
-/// The answer; what was measured; how that compares with what was expected, where it was; how far it
-/// can be trusted.
+/// The answer; what was measured; how that compares with what was expected, where it was; how far
+/// it can be trusted.
 pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
     let mut all = vec![answer::sentence(view), measured(view)];
     if view.loads.is_empty() {
@@ -55,7 +55,7 @@ fn expected(view: &View<'_>) -> Option<String> {
     if below > 0 {
         values.push(("below", counted(words.below, below)));
     }
-    Some(say(words.expected, &values))
+    Some(fill_in(words.expected, &values))
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -89,7 +89,8 @@ pub(crate) fn targets(view: &View<'_>) -> String {
     names(view, view.run.targets.iter().map(|t| view.shown(&t.name)).collect())
 }
 
-/// These names, several of one kind (`drive #1`, `drive #2`) as `2 × drive`; of many the first ones.
+/// These names, several of one kind (`drive #1`, `drive #2`) as `2 × drive`; of many the first
+/// ones.
 pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for name in &names {
@@ -107,7 +108,7 @@ pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
     let more = names.len().saturating_sub(TARGETS_NAMED);
     if more > 1 {
         names.truncate(TARGETS_NAMED);
-        names.push(say(view.words.summary.more, &[("n", more.to_string())]));
+        names.push(fill_in(view.words.summary.more, &[("n", more.to_string())]));
     }
     list(view, names)
 }
@@ -118,7 +119,7 @@ pub(crate) fn date(at: &str, words: &Words) -> String {
     let parts: Vec<&str> = day.split('-').collect();
     let [year, month, day] = parts.as_slice() else { return day.to_owned() };
     let values = [("year", *year), ("month", *month), ("day", *day)];
-    say(words.date, &values.map(|(name, value)| (name, value.to_owned())))
+    fill_in(words.date, &values.map(|(name, value)| (name, value.to_owned())))
 }
 
 /// An RFC 3339 time to the minute, UTC, as people write it.
@@ -167,7 +168,7 @@ fn measured(view: &View<'_>) -> String {
         false if view.run.emulated => words.emulated_run,
         false => words.measured,
     };
-    say(template, &values)
+    fill_in(template, &values)
 }
 
 /// How many of the planned points were measured.
@@ -178,7 +179,7 @@ fn told_points(view: &View<'_>) -> String {
         return counted(words.points_measured, measured);
     }
     let values = [("planned", planned.to_string()), ("measured", measured.to_string())];
-    say(words.points_of, &values)
+    fill_in(words.points_of, &values)
 }
 
 fn intensities(view: &View<'_>) -> String {
@@ -187,7 +188,7 @@ fn intensities(view: &View<'_>) -> String {
         return String::new();
     };
     let template = if low == high { words.single } else { words.range };
-    say(template, &[view.per(), ("low", low.to_string()), ("high", high.to_string())])
+    fill_in(template, &[view.per(), ("low", low.to_string()), ("high", high.to_string())])
 }
 
 /// The maximum of the leading load of each kind on every target, and the latency of the first of
@@ -203,7 +204,7 @@ pub(crate) fn maxima(view: &View<'_>) -> String {
     let mut values = vec![("maxima", maxima.join(view.words.clause))];
     let latency = leading.first().and_then(|load| lowest_latency(view, load));
     values.extend(latency.map(|text| ("latency", text)));
-    say(words.maxima, &values)
+    fill_in(words.maxima, &values)
 }
 
 /// The first load of its kind that has a valid point.
@@ -218,7 +219,7 @@ fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let template = if view.compares() { words.maximum_on } else { words.maximum };
     let one = |target: &u32| {
         let best = load.maximum(*target)?;
-        Some(say(
+        Some(fill_in(
             template,
             &[
                 view.per(),
@@ -238,14 +239,14 @@ fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
             ("most", one(&most)?),
             ("least", one(&least)?),
         ];
-        return Some(say(words.maximum_of_many, &values));
+        return Some(fill_in(words.maximum_of_many, &values));
     }
     let values: Vec<String> = view.targets.iter().filter_map(one).collect();
     if values.is_empty() {
         return None;
     }
     let values = [("profile", load.title.clone()), ("values", list(view, values))];
-    Some(say(words.maximum_is, &values))
+    Some(fill_in(words.maximum_is, &values))
 }
 
 /// Of more targets than a sentence can name: the one with the largest value, and that with the
@@ -267,7 +268,7 @@ fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
         let mean = load.at(*target, view.lowest())?.latency().mean_ns?;
         let value = number::duration(mean);
         let target = view.target_name(*target);
-        let on = || say(words.on, &[("value", value.clone()), ("target", target)]);
+        let on = || fill_in(words.on, &[("value", value.clone()), ("target", target)]);
         Some(if view.compares() { on() } else { value.clone() })
     };
     let mean = |target: &u32| Some((*target, load.at(*target, view.lowest())?.latency().mean_ns?));
@@ -275,7 +276,7 @@ fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let latencies: Vec<String> = match ends(&known) {
         Some([longest, shortest]) => {
             let values = [("shortest", one(&shortest)?), ("longest", one(&longest)?)];
-            vec![say(words.from_to, &values)]
+            vec![fill_in(words.from_to, &values)]
         }
         None => view.targets.iter().filter_map(one).collect(),
     };
@@ -284,11 +285,11 @@ fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     }
     let kind = if load.is_open_loop() { words.response_time } else { words.service_time };
     let kind = [("kind", kind.to_owned()), ("profile", load.title.clone())];
-    Some(say(
+    Some(fill_in(
         words.latency,
         &[
             view.per(),
-            ("kind", say(words.latency_of, &kind)),
+            ("kind", fill_in(words.latency_of, &kind)),
             ("outstanding", view.lowest().to_string()),
             ("latencies", list(view, latencies)),
         ],
@@ -306,7 +307,7 @@ fn trust(view: &View<'_>) -> String {
         remarks.push(counted(words.missing, missing));
     }
     if !doubts.is_empty() {
-        remarks.push(say(words.doubts, &[("doubts", list(view, doubts))]));
+        remarks.push(fill_in(words.doubts, &[("doubts", list(view, doubts))]));
     }
     let mut values = vec![
         ("all_a", counted(words.all_a, points)),
@@ -322,7 +323,7 @@ fn trust(view: &View<'_>) -> String {
         values.push(("emulated", words.emulated.to_owned()));
     }
     let clean = a == points;
-    say(
+    fill_in(
         if points == 0 {
             words.no_points
         } else if clean {
@@ -360,7 +361,7 @@ fn doubts(view: &View<'_>) -> Vec<String> {
     kinds.sort_by_key(|(severity, points, _)| std::cmp::Reverse((*severity, *points)));
     let named = kinds.into_iter().take(DOUBTS_NAMED).map(|(_, points, title)| {
         let values = [("title", lower_first(&title)), ("points", counted(words.points, points))];
-        say(if points == 0 { words.run_doubts } else { words.doubt }, &values)
+        fill_in(if points == 0 { words.run_doubts } else { words.doubt }, &values)
     });
     named.collect()
 }
@@ -384,7 +385,7 @@ pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
     let mut told = Vec::new();
     if !maxima.is_empty() {
         let maxima = maxima.join(words.clause);
-        told.push(say(words.paper.concluded, &[("maxima", maxima)]));
+        told.push(fill_in(words.paper.concluded, &[("maxima", maxima)]));
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
         told.extend(bandwidth::sentences::results(view, &bandwidth));

@@ -2,10 +2,10 @@
 
 use crate::number;
 use crate::section::sweep::statements::{
-    At, Between, Beyond, Course, Line, Said, between, claims, crossing, line, said,
+    At, Between, Beyond, Course, Line, RoundedValue, between, claims, crossing, line, statement,
 };
 use crate::view::{Load, Point, View, percentile_ns};
-use crate::words::{counted, say};
+use crate::words::{counted, fill_in};
 
 /// Targets of which one paragraph tells; more have one each.
 const ONE_PARAGRAPH: usize = 4;
@@ -17,7 +17,7 @@ const PARAGRAPHS: usize = 12;
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let lines: Vec<(u32, Vec<At>)> = view.targets.iter().map(|t| (*t, line(load, *t))).collect();
     let goes = |(target, points): &(u32, Vec<At>)| {
-        Some(who(view, *target) + &course(view, load, &claims(points)?))
+        Some(who(view, *target) + &sentence(view, load, &claims(points)?))
     };
     let waits = |target: &u32| Some(who(view, *target) + &latency(view, load, *target)?);
     let mut told = Vec::new();
@@ -32,8 +32,8 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
         let left = lines.len() - told_of.len();
         told.extend((left > 0).then(|| counted(view.words.paper.course.others, left)));
     } else {
-        let courses: Vec<String> = lines.iter().filter_map(goes).collect();
-        told.push(courses.join(view.words.gap));
+        let sentences: Vec<String> = lines.iter().filter_map(goes).collect();
+        told.push(sentences.join(view.words.gap));
         told.extend(compared(view, load, &lines));
         let latencies: Vec<String> = view.targets.iter().filter_map(waits).collect();
         told.push(latencies.join(view.words.gap));
@@ -58,23 +58,23 @@ fn outermost<'l>(load: &Load<'_>, lines: &'l [(u32, Vec<At>)]) -> Vec<&'l (u32, 
 
 fn who(view: &View<'_>, target: u32) -> String {
     let name = [("target", view.target_name(target))];
-    if view.compares() { say(view.words.paper.course.who, &name) } else { String::new() }
+    if view.compares() { fill_in(view.words.paper.course.who, &name) } else { String::new() }
 }
 
 /// A value with its unit, hedged as its interval asks.
 fn value(view: &View<'_>, load: &Load<'_>, at: &At) -> String {
     let [plain, about, under, over] = view.words.paper.course.said;
-    let (template, round) = match said(at) {
-        Said::Plain(round) => (plain, round),
-        Said::About(round) => (about, round),
-        Said::Under(round) => (under, round),
-        Said::Over(round) => (over, round),
+    let (template, round) = match statement(at) {
+        RoundedValue::Plain(round) => (plain, round),
+        RoundedValue::About(round) => (about, round),
+        RoundedValue::Under(round) => (under, round),
+        RoundedValue::Over(round) => (over, round),
     };
     let value = number::three_digits(round);
-    say(template, &[("value", value), ("unit", load.unit().to_owned())])
+    fill_in(template, &[("value", value), ("unit", load.unit().to_owned())])
 }
 
-fn course(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
+fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
     let words = view.words.paper.course;
     let place = |at: &At| number::count(at.outstanding.into());
     let of = |at: &At| value(view, load, at);
@@ -115,7 +115,7 @@ fn course(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
         values.extend([("dip", of(&dip)), ("dip_at", place(&dip))]);
         words.dip
     });
-    let told = [template, dip, beyond].map(|template| say(template, &values));
+    let told = [template, dip, beyond].map(|template| fill_in(template, &values));
     told.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(view.words.gap)
 }
 
@@ -155,9 +155,9 @@ fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Optio
             ("least_value", value(view, load, &best)),
             ("most_value", value(view, load, &worst)),
         ]);
-        say(words.crossing, &values)
+        fill_in(words.crossing, &values)
     });
-    let told = std::iter::once(say(template, &values)).chain(ahead);
+    let told = std::iter::once(fill_in(template, &values)).chain(ahead);
     Some(told.collect::<Vec<_>>().join(view.words.gap))
 }
 
@@ -173,7 +173,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let tail = percentile_ns(last.latency(), 0.999).map(number::duration);
     values.extend(tail.map(|tail| ("tail", tail)));
     let template = if valid.len() > 1 { words.latency } else { words.latency_single };
-    Some(say(template, &values))
+    Some(fill_in(template, &values))
 }
 
 #[cfg(test)]

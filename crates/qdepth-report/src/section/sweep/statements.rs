@@ -122,8 +122,8 @@ pub(crate) fn claims(points: &[At]) -> Option<Line> {
     Some(Line { first: *first, last: *last, largest, course, beyond, dip })
 }
 
-/// Among the first so many points: the lowest between two that are above it, by more than a sentence
-/// can leave out.
+/// Among the first so many points: the lowest between two that are above it, by more than a
+/// sentence can leave out.
 fn dip(points: &[At], within: usize) -> Option<At> {
     let above = |other: &At, at: &At| match (at.interval, other.interval) {
         (Some((_, high)), Some((low, _))) => high < (1.0 - NOTEWORTHY) * low,
@@ -257,7 +257,7 @@ pub(crate) fn enough(points: &[At]) -> Option<Enough> {
 
 /// A number as a person would say it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum RoundedValue {
     /// This, as far as the digits go.
     Plain(f64),
     /// About this.
@@ -269,7 +269,7 @@ pub(crate) enum Said {
 }
 
 /// Two digits where the value is near to them, else three; the word follows the interval.
-pub(crate) fn said(at: &At) -> Said {
+pub(crate) fn statement(at: &At) -> RoundedValue {
     let rounded = |digits: i32| {
         if at.value <= 0.0 || !at.value.is_finite() {
             return at.value;
@@ -280,11 +280,11 @@ pub(crate) fn said(at: &At) -> Said {
     let near = |round: f64| (round / at.value - 1.0).abs() <= 0.015;
     let round = [rounded(2), rounded(3)].into_iter().find(|round| near(*round)).unwrap_or(at.value);
     match at.interval {
-        None => Said::About(round),
-        Some((_, high)) if high < round => Said::Under(round),
-        Some((low, _)) if low > round => Said::Over(round),
-        Some((low, high)) if high - low <= 0.01 * at.value => Said::Plain(round),
-        Some(_) => Said::About(round),
+        None => RoundedValue::About(round),
+        Some((_, high)) if high < round => RoundedValue::Under(round),
+        Some((low, _)) if low > round => RoundedValue::Over(round),
+        Some((low, high)) if high - low <= 0.01 * at.value => RoundedValue::Plain(round),
+        Some(_) => RoundedValue::About(round),
     }
 }
 

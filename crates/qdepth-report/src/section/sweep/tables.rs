@@ -10,7 +10,7 @@ use crate::section::comparison::tables::{
 };
 use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
-use crate::words::{Lang, entry, fact_name, say, told};
+use crate::words::{Lang, entry, fact_name, fill_in, translated};
 
 /// Where the parameters of emulated media were read.
 const DESCRIBED: &str = "EMULATED: description file";
@@ -60,8 +60,8 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
         Some(text(words.unit)),
         Some(number_in(view.outstanding_heading(), "")),
         Some(number_in(words.mean_at_maximum, unit.symbol())),
-        Some(number_in(&say(words.rate_at_lowest, &lowest), "")),
-        Some(number_in(&say(words.mean_at_lowest, &lowest), unit.symbol())),
+        Some(number_in(&fill_in(words.rate_at_lowest, &lowest), "")),
+        Some(number_in(&fill_in(words.mean_at_lowest, &lowest), unit.symbol())),
     ];
     let (mut rows, mut points) = (Vec::new(), Vec::new());
     for load in view.swept() {
@@ -194,7 +194,7 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
         let access = match first.random_share {
             share if share >= 1.0 => words.random.to_owned(),
             share if share <= 0.0 => words.sequential.to_owned(),
-            _ => say(words.share_random, &[("share", random)]),
+            _ => fill_in(words.share_random, &[("share", random)]),
         };
         let known = entry(view.words.applications, &first.profile);
         let percent = |share: f64| Cell::plain(number::thousands(share * 100.0, 0));
@@ -290,12 +290,12 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
         Row { cells: point_cells(view, point, unit, ends), opens_group }
     });
     let table = Table {
-        caption: say(view.words.tables.points_caption, &[("profile", load.title.clone())]),
+        caption: fill_in(view.words.tables.points_caption, &[("profile", load.title.clone())]),
         rows: rows.collect(),
         columns,
         note: view.words.tables.points_note.to_owned(),
     };
-    let points = load.points.iter().map(|point| trace::of(view, point)).collect();
+    let points = load.points.iter().map(|point| trace::point_indices(view, point)).collect();
     with_mark(view, trace::traced(view, table, points))
 }
 
@@ -385,10 +385,10 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
             cells.push(Cell::plain(number::three_digits(rate)).struck_if(invalid));
             cells.extend(latency_cells(latency, unit).map(|cell| cell.struck_if(invalid)));
             rows.push(Row { cells, opens_group: index == 0 });
-            points.push(trace::of(view, point));
+            points.push(trace::point_indices(view, point));
         }
     }
-    let caption = say(view.words.tables.directions_caption, &[("profile", load.title.clone())]);
+    let caption = fill_in(view.words.tables.directions_caption, &[("profile", load.title.clone())]);
     let table = Table { caption, columns, rows, note: String::new() };
     Some(with_mark(view, trace::traced(view, table, points)))
 }
@@ -475,16 +475,16 @@ pub(crate) fn observations<'a>(
     let rows = known.map(|seen| {
         let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
         let value = observed_cell(view, seen);
-        let subject = told(view.lang, if opens_group { &seen.subject } else { "" });
+        let subject = translated(view.lang, if opens_group { &seen.subject } else { "" });
         let subject = if opens_group { Cell::head(subject) } else { Cell::plain(subject) };
         let name = Cell::plain(observed_name(view, seen));
-        let cells = vec![subject, name, value, Cell::unknown(told(view.lang, &seen.source))];
+        let cells = vec![subject, name, value, Cell::unknown(translated(view.lang, &seen.source))];
         Row { cells, opens_group }
     });
     Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
 }
 
-/// The name of a fact; of a parameter the key by which a spelling sets it, in every language but
+/// The name of a fact; of a parameter the key by which an expression sets it, in every language but
 /// English, where the name is the key.
 pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
     let parameter = seen.source == DESCRIBED && view.lang != Lang::En;
@@ -494,10 +494,11 @@ pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
 /// What was seen, or why it is not known.
 pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
     match &seen.value {
-        Ok(value) => Cell::plain(told(view.lang, &observed(seen, value))),
-        Err(why) => {
-            Cell::unknown(say(view.words.columns.unknown, &[("why", told(view.lang, why))]))
-        }
+        Ok(value) => Cell::plain(translated(view.lang, &observed(seen, value))),
+        Err(why) => Cell::unknown(fill_in(
+            view.words.columns.unknown,
+            &[("why", translated(view.lang, why))],
+        )),
     }
 }
 

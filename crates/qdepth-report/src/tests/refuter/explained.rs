@@ -17,7 +17,7 @@ struct Results<'r> {
 
 impl Results<'_> {
     /// The places of the targets whose names a text has.
-    fn of(&self, text: &str) -> Vec<usize> {
+    fn targets_in(&self, text: &str) -> Vec<usize> {
         let places: Vec<usize> = (0..2).filter(|at| text.contains(&*self.names[*at])).collect();
         assert!(!places.is_empty(), "no target in {text}");
         places
@@ -60,7 +60,7 @@ pub(super) fn refute(view: &View<'_>, load: &Load<'_>, curves: &[&Curve; 2]) {
                         panic!("{cells:?}")
                     };
                     enough(&results, target, figure(outstanding), figure(share));
-                    let point = results.at(results.of(target)[0], figure(outstanding));
+                    let point = results.at(results.targets_in(target)[0], figure(outstanding));
                     assert!(near(figure(value), point.1.value), "{cells:?}");
                     let unit = time(&format!("1 {}", table.columns[6].unit));
                     let decimals = latency.split_once('.').map_or(0, |(_, rest)| rest.len());
@@ -75,7 +75,7 @@ pub(super) fn refute(view: &View<'_>, load: &Load<'_>, curves: &[&Curve; 2]) {
 }
 
 fn enough(results: &Results<'_>, targets: &str, outstanding: f64, share: f64) {
-    for target in results.of(targets) {
+    for target in results.targets_in(targets) {
         let (_, there, _) = results.at(target, outstanding);
         let (_, top, _) = results.top(target);
         assert!(there.value >= share / 100.0 * top.value, "{targets} {outstanding} {share}");
@@ -91,7 +91,7 @@ fn below_a_diagram(view: &View<'_>, results: &Results<'_>, sentence: &str) -> us
         return 0;
     }
     let (names, rest) = sentence.split_once(": ").expect("whose it is");
-    let targets = results.of(names);
+    let targets = results.targets_in(names);
     if let Some((values, "")) = read(words.level, rest) {
         let share = 1.0 + figure(&values["share"]) / 100.0 + 1e-9;
         for target in targets {
@@ -163,7 +163,7 @@ fn of_a_chapter(view: &View<'_>, results: &Results<'_>, sentence: &str, known: u
 }
 
 fn ahead(results: &Results<'_>, best: &str) -> f64 {
-    let best = results.of(best)[0];
+    let best = results.targets_in(best)[0];
     let [best, other] = [best, 1 - best].map(|target| &results.top(target).1);
     assert!(certain(other, best, 0.0), "{best:?} beside {other:?}");
     best.interval.expect("known").0 / other.interval.expect("known").1
@@ -199,7 +199,7 @@ fn recommended(view: &View<'_>, results: &Results<'_>, text: &str) {
                 assert!(near(told[0], low) && near(told[1], high), "{sentence}");
             }
             3 => {
-                let target = results.of(&values["load"])[0];
+                let target = results.targets_in(&values["load"])[0];
                 let (top_at, top, _) = results.top(target);
                 let (_, last, _) = results.at(target, figure(&values["last_at"]));
                 assert!(near(figure(&values["last"]), last.value), "{sentence}");
@@ -207,13 +207,14 @@ fn recommended(view: &View<'_>, results: &Results<'_>, text: &str) {
                 assert!(last.value < 0.95 * top.value, "{sentence}");
             }
             4 => {
-                let [best, worst] = ["best", "worst"].map(|name| results.of(&values[name])[0]);
+                let [best, worst] =
+                    ["best", "worst"].map(|name| results.targets_in(&values[name])[0]);
                 let at = figure(&values["at"]);
                 let (best, worst) = (&results.at(best, at).1, &results.at(worst, at).1);
                 assert!(certain(best, worst, 0.0), "{sentence}");
             }
             _ => {
-                for target in results.of(&values["items"]) {
+                for target in results.targets_in(&values["items"]) {
                     limited(results, target, 6, &values, sentence);
                 }
             }

@@ -1,4 +1,4 @@
-//! The same of what is said of courses over time: no value outside of what was seen, none beyond the
+//! The same of what is said of counts over time: no value outside of what was seen, none beyond the
 //! means that must lie between.
 
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use crate::words::Lang;
 const MIB: f64 = 1_048_576.0;
 
 /// Counts of I/Os in each tenth of a second of each point.
-fn courses() -> impl Strategy<Value = Vec<Vec<u64>>> {
+fn count_series() -> impl Strategy<Value = Vec<Vec<u64>>> {
     prop::collection::vec(prop::collection::vec(1u64..40_000, 20..60), 1..12)
 }
 
@@ -29,7 +29,7 @@ fn in_a_row(counts: &[Vec<u64>]) -> Vec<PointRecord> {
 }
 
 /// The sentences of the only box of a section.
-fn told(blocks: Vec<Block>) -> String {
+fn text_of(blocks: Vec<Block>) -> String {
     let boxes = blocks.into_iter().filter_map(|block| match block {
         Block::SumUp { sentences, .. } => Some(sentences.join(" ")),
         _ => None,
@@ -51,13 +51,13 @@ fn refuted(said: &Values, counts: &[Vec<u64>]) -> Option<String> {
     wrong.map(|(a, b)| format!("{a} is above {b}: {said:?}, mean {mean}"))
 }
 
-fn tell(plan: &str, counts: &[Vec<u64>], check: impl Fn(&View<'_>, &str)) {
+fn check_each(plan: &str, counts: &[Vec<u64>], check: impl Fn(&View<'_>, &str)) {
     let (mut run, points) = (fixture::run(1), in_a_row(counts));
     run.plan_name = plan.to_owned();
     let telling = Telling::from(Lang::En);
     let view = View::new(&run, &points, None, &telling);
     for section in [timeline::section(&view), pts::section(&view)].into_iter().flatten() {
-        check(&view, &told(section.blocks));
+        check(&view, &text_of(section.blocks));
     }
 }
 
@@ -65,8 +65,8 @@ fn tell(plan: &str, counts: &[Vec<u64>], check: impl Fn(&View<'_>, &str)) {
 fn no_sentence_on_a_thousand_courses_over_time_is_refuted() {
     let config = Config { cases: SETS, failure_persistence: None, ..Config::default() };
     let held = std::cell::Cell::new(0);
-    let ran = TestRunner::new(config).run(&courses(), |counts| {
-        tell("pts-wsat", &counts, |view, text| {
+    let ran = TestRunner::new(config).run(&count_series(), |counts| {
+        check_each("pts-wsat", &counts, |view, text| {
             let words = view.words;
             let (own, ends) = (words.timeline.course, words.pts.course);
             if let Some((said, rest)) = read(own, text) {
@@ -102,7 +102,7 @@ fn a_last_value_that_was_never_seen_is_refuted() {
     let of = |low: f64, high: f64, last: f64| {
         let values = [("target", "a".to_owned()), ("low", rate(low)), ("high", rate(high))];
         let values: Vec<_> = values.into_iter().chain([("last", rate(last))]).collect();
-        let text = crate::words::say(words, &values);
+        let text = crate::words::fill_in(words, &values);
         refuted(&read(words, &text).expect("a sentence").0, &counts)
     };
     assert_eq!(of(400.0, 1_100.0, 450.0), None);

@@ -1,5 +1,6 @@
-//! What a side of a comparison may be: runs by name, those of a logbook that are like what is asked, or
-//! files: what `qdepth export` or `qdepth run --json` wrote, and results of other programs.
+//! What a side of a comparison may be: runs by name, those of a logbook that are like what is
+//! asked, or files: what `qdepth export` or `qdepth run --json` wrote, and results of other
+//! programs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

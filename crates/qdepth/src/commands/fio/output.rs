@@ -79,7 +79,8 @@ fn places(converted: &Converted, points: &[PointRecord], clone: &Origin) -> Vec<
     points.iter().enumerate().filter(|(_, point)| of_clone(point)).map(|(at, _)| at).collect()
 }
 
-/// Of points at rising depths the last before one does not keep the latency; the first where none does.
+/// Of points at rising depths the last before one does not keep the latency; the first where none
+/// does.
 fn deepest(goal: Goal, points: &[PointRecord], places: &[usize]) -> Vec<usize> {
     let keeps = |at: &&usize| {
         let mut all = LatencyHistogram::new();

@@ -1,4 +1,5 @@
-//! What a command line of IOR finds on the machine: directories, files that are there, room, memory.
+//! What a command line of IOR finds on the machine: directories, files that are there, room,
+//! memory.
 
 use std::path::{Path, PathBuf};
 

@@ -31,7 +31,8 @@ fn a_wrong_medium_is_found() {
     let mut wrong = calibrated();
     wrong.plans.clear();
     for target in &mut wrong.targets {
-        target.spelling = target.spelling.replace("p3700-800gb", "p3700-800gb @die_read_us=400");
+        target.expression =
+            target.expression.replace("p3700-800gb", "p3700-800gb @die_read_us=400");
     }
     let wrong = compared(&wrong);
     let mean = |comparison: &Comparison| comparison.goals[0].errors.mean.unwrap();
@@ -52,7 +53,7 @@ fn what_cannot_be_emulated_says_why() {
     let mut reference = calibrated();
     reference.plans.clear();
     for target in &mut reference.targets {
-        target.spelling = "media:no-such-drive".to_owned();
+        target.expression = "media:no-such-drive".to_owned();
     }
     let comparison = compared(&reference);
     let failures = comparison.failures();
@@ -88,7 +89,7 @@ fn every_plan_of_the_reference_has_points_and_every_column_a_plan() {
     }
 }
 
-/// The plan of a section and the spelling in `targets.toml` are two ways to the same load.
+/// The plan of a section and the expression in `targets.toml` are two ways to the same load.
 #[test]
 fn a_plan_measures_what_its_columns_spell() {
     let mut reference = Reference::shipped().unwrap();

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{At, Between, Beyond, Course, Said, between, claims, enough, said};
+use super::{At, Between, Beyond, Course, RoundedValue, between, claims, enough, statement};
 
 /// A line of up to ten intensities: a shape with noise, intervals of some width, some missing.
 fn lines() -> impl Strategy<Value = Vec<At>> {
@@ -136,11 +136,11 @@ proptest! {
     #[test]
     fn words_for_a_number_do_not_contradict_it(value in 1e-3f64..1e9, half in 0.0f64..0.2, known in any::<bool>()) {
         let interval = known.then_some((value * (1.0 - half), value * (1.0 + half)));
-        let (round, within) = match said(&At { outstanding: 1, value, interval }) {
-            Said::Plain(round) => (round, known && half <= 0.0051),
-            Said::About(round) => (round, true),
-            Said::Under(round) => (round, value * (1.0 + half) < round),
-            Said::Over(round) => (round, value * (1.0 - half) > round),
+        let (round, within) = match statement(&At { outstanding: 1, value, interval }) {
+            RoundedValue::Plain(round) => (round, known && half <= 0.0051),
+            RoundedValue::About(round) => (round, true),
+            RoundedValue::Under(round) => (round, value * (1.0 + half) < round),
+            RoundedValue::Over(round) => (round, value * (1.0 - half) > round),
         };
         prop_assert!(within && (round / value - 1.0).abs() <= 0.0151, "{round} for {value}");
     }
@@ -161,9 +161,9 @@ fn a_saturating_line_is_told_as_a_person_would() {
     let line = claims(&points).unwrap();
     assert_eq!(line.course, Course::Rises { evenly: false });
     assert_eq!(line.beyond, Beyond::Plateau(32, 0.05));
-    assert_eq!(said(&points[0]), Said::Plain(10_000.0));
-    assert_eq!(said(&at(64, 194_000.0)), Said::Plain(194_000.0));
-    assert_eq!(said(&at(64, 198_000.0)), Said::Under(200_000.0));
+    assert_eq!(statement(&points[0]), RoundedValue::Plain(10_000.0));
+    assert_eq!(statement(&at(64, 194_000.0)), RoundedValue::Plain(194_000.0));
+    assert_eq!(statement(&at(64, 198_000.0)), RoundedValue::Under(200_000.0));
     let bare = |at: &At| At { interval: None, ..*at };
     let bare: Vec<At> = points.iter().map(bare).collect();
     let line = claims(&bare).unwrap();

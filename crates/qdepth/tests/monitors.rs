@@ -1,6 +1,6 @@
-//! What the witnesses of a point see: a second load on the same device, heat in an emulated drive.
+//! What the monitors of a point see: a second load on the same device, heat in an emulated drive.
 
-use crate::common::{Place, alone, can, codes, figure, points};
+use crate::common::{Workspace, alone, can, codes, figure, points};
 
 /// 2000 random reads a second, and 20 that somebody else adds.
 const PLAN: &str = r#"name = "NAME"
@@ -17,9 +17,9 @@ area = { size = "full" }
 "#;
 
 #[cfg(test)]
-fn plan(place: &Place, name: &str, rate: u32, duration: &str) -> String {
+fn plan(workspace: &Workspace, name: &str, rate: u32, duration: &str) -> String {
     let text = PLAN.replace("NAME", name).replace("RATE", &rate.to_string());
-    place.write(&format!("{name}.toml"), &text.replace("DURATION", duration))
+    workspace.write(&format!("{name}.toml"), &text.replace("DURATION", duration))
 }
 
 #[test]
@@ -28,20 +28,21 @@ fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
     if !can("foreign I/O on a loop device", &["losetup"]) {
         return;
     }
-    let place = Place::new();
-    let device = place.device("image", 64 << 20);
-    let (ours, theirs) = (plan(&place, "ours", 2000, "2s"), plan(&place, "theirs", 20, "6s"));
+    let workspace = Workspace::new();
+    let device = workspace.device("image", 64 << 20);
+    let (ours, theirs) =
+        (plan(&workspace, "ours", 2000, "2s"), plan(&workspace, "theirs", 20, "6s"));
     let run = |book: &str| {
         let words = format!("run {ours} {} --json --no-report --logbook {book}", device.display());
-        place.run(&words).expect_finished().json()
+        workspace.run(&words).expect_finished().json()
     };
     for trial in 0..3 {
         let quiet = run(&format!("quiet{trial}.db"));
         let point = &points(&quiet)[0];
         assert!(!codes(point).contains(&"foreign-io".to_owned()), "{point:#}");
-        assert!(point["witnesses"].as_array().unwrap().len() > 4, "{point:#}");
+        assert!(point["monitors"].as_array().unwrap().len() > 4, "{point:#}");
         let words = format!("run {theirs} {} --no-report --logbook other.db", device.display());
-        let other = place.start(&words);
+        let other = workspace.start(&words);
         crate::common::pause(1500);
         let disturbed = run(&format!("disturbed{trial}.db"));
         other.signal("INT");
@@ -54,13 +55,13 @@ fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
 /// Document 000's drive in an enclosure that does not cool it.
 #[test]
 fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
-    let place = Place::new();
+    let workspace = Workspace::new();
     let plan = "name = \"hot\"\noutstanding = [32, 1]\nduration = \"20s\"\n[[profile]]\n\
                 name = \"writes\"\nrandom = 0\nread = 0\nrequest_size = \"128KiB\"\n";
-    place.write("hot.toml", plan);
+    workspace.write("hot.toml", plan);
     let run = |cooling: &str, more: &str| {
         let words = format!("run hot.toml media:p3700-800gb{cooling} --no-report --json {more}");
-        place.run(&words)
+        workspace.run(&words)
     };
     let cool = run("", "").expect(0).json();
     assert!(!points(&cool).iter().any(|p| codes(p).contains(&"throttled".to_owned())));
@@ -73,7 +74,11 @@ fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
     assert_eq!(first["grade"], "C");
     let ended = run("@limit_c=55@thermal_seconds=2", "--stop-on-throttle").expect(4);
     assert!(ended.err.contains("--stop-on-throttle was given"), "{}", ended.err);
-    assert_eq!(points(&place.run("export").expect(0).json()).len(), 1, "what was measured is kept");
+    assert_eq!(
+        points(&workspace.run("export").expect(0).json()).len(),
+        1,
+        "what was measured is kept"
+    );
 }
 
 #[cfg(test)]
@@ -84,9 +89,9 @@ const READS: &str = "name = \"still\"\noutstanding = [4]\nduration = \"6s\"\nwar
 /// A generator that is stopped says so, and does not say that the storage paused.
 #[test]
 fn a_stopped_generator_does_not_blame_the_storage() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("still.toml", READS);
-    let mut run = place.start("run still.toml . --json --no-report");
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("still.toml", READS);
+    let mut run = workspace.start("run still.toml . --json --no-report");
     run.says("plan still");
     crate::common::pause(2500);
     run.signal("STOP");
@@ -106,9 +111,9 @@ fn a_stopped_generator_does_not_blame_the_storage() {
 
 #[test]
 fn an_undisturbed_generator_does_not_stand_still() {
-    let (_alone, place) = (alone(), Place::new());
-    place.write("still.toml", READS);
-    let document = place.run("run still.toml . --json --no-report").expect_finished().json();
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("still.toml", READS);
+    let document = workspace.run("run still.toml . --json --no-report").expect_finished().json();
     let point = &points(&document)[0];
     let longest = figure(point, "generator-stopped", "longest_ns");
     assert_eq!(longest, None, "an undisturbed run stood still: {point:#}");

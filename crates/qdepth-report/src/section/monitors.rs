@@ -1,4 +1,4 @@
-//! What the witnesses saw while the points ran: a line a point.
+//! What the monitors saw while the points ran: a line a point.
 
 use qdepth_record::PointRecord;
 
@@ -7,13 +7,13 @@ use crate::number::thousands;
 use crate::section::sweep::tables::{number_in, target_cell, target_column, text};
 use crate::view::View;
 
-/// The table; none where nothing was witnessed (imported and emulated runs).
+/// The table; none where nothing was monitored (imported and emulated runs).
 pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     let words = view.words.host;
-    let [device, in_flight, heat, cpu, stolen, thread, waiting] = words.witness_columns;
+    let [device, in_flight, heat, cpu, stolen, thread, waiting] = words.monitor_columns;
     let mut columns = vec![text(view.words.columns.profile)];
     columns.extend(target_column(view));
-    columns.push(text(words.witness_at));
+    columns.push(text(words.monitor_at));
     columns.extend([
         number_in(device, "%"),
         number_in(in_flight, ""),
@@ -23,7 +23,7 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
         number_in(thread, "%"),
         number_in(waiting, "%"),
     ]);
-    let watched = view.points().filter(|(_, point)| !point.record.witnesses.is_empty());
+    let watched = view.points().filter(|(_, point)| !point.record.monitors.is_empty());
     let rows: Vec<Row> = watched
         .map(|(load, point)| {
             let record = point.record;
@@ -36,10 +36,10 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
         })
         .collect();
     (!rows.is_empty()).then(|| Table {
-        caption: words.witnesses.to_owned(),
+        caption: words.monitors.to_owned(),
         columns,
         rows,
-        note: words.witness_note.to_owned(),
+        note: words.monitor_note.to_owned(),
     })
 }
 
@@ -54,10 +54,10 @@ fn figures(record: &PointRecord) -> [Cell; 7] {
         share(busiest(record, " busy_share", &mean)),
         Cell::or_dash(busiest(record, " in_flight", &mean).map(|n| thousands(n, 1))),
         Cell::or_dash(busiest(record, " celsius", &highest).map(|celsius| thousands(celsius, 0))),
-        share(of(record, "cpu busy_share", &mean)),
-        share(of(record, "cpu steal_share", &mean)),
-        share(of(record, "busiest_thread_share", &mean)),
-        share(of(record, "pressure cpu_share", &mean)),
+        share(monitor_figure(record, "cpu busy_share", &mean)),
+        share(monitor_figure(record, "cpu steal_share", &mean)),
+        share(monitor_figure(record, "busiest_thread_share", &mean)),
+        share(monitor_figure(record, "pressure cpu_share", &mean)),
     ]
 }
 
@@ -69,22 +69,22 @@ fn highest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::MIN, f64::max)
 }
 
-fn of(record: &PointRecord, name: &str, figure: &dyn Fn(&[f64]) -> f64) -> Option<f64> {
-    let own = record.witnesses.iter().filter(|witness| witness.name == name);
-    let values: Vec<f64> = own.map(|witness| witness.value).filter(|v| v.is_finite()).collect();
+fn monitor_figure(record: &PointRecord, name: &str, figure: &dyn Fn(&[f64]) -> f64) -> Option<f64> {
+    let own = record.monitors.iter().filter(|monitor| monitor.name == name);
+    let values: Vec<f64> = own.map(|monitor| monitor.value).filter(|v| v.is_finite()).collect();
     (!values.is_empty()).then(|| figure(&values))
 }
 
 /// The largest of the devices below.
 fn busiest(record: &PointRecord, key: &str, figure: &dyn Fn(&[f64]) -> f64) -> Option<f64> {
     let own = |name: &&str| name.ends_with(key) && !name.starts_with("cpu ");
-    let names = record.witnesses.iter().map(|witness| witness.name.as_str()).filter(own);
-    names.filter_map(|name| of(record, name, figure)).max_by(f64::total_cmp)
+    let names = record.monitors.iter().map(|monitor| monitor.name.as_str()).filter(own);
+    names.filter_map(|name| monitor_figure(record, name, figure)).max_by(f64::total_cmp)
 }
 
 #[cfg(test)]
 mod tests {
-    use qdepth_record::WitnessRecord;
+    use qdepth_record::MonitorRecord;
 
     use super::*;
     use crate::Lang;
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn a_point_is_a_line_with_its_busiest_device_and_its_hottest_moment() {
         let mut point = one_point(8);
-        let saw = |name: &str, value| WitnessRecord { at_ns: 1, name: name.to_owned(), value };
-        point.witnesses = vec![
+        let saw = |name: &str, value| MonitorRecord { at_ns: 1, name: name.to_owned(), value };
+        point.monitors = vec![
             saw("md0 busy_share", 0.2),
             saw("nvme0n1 busy_share", 0.5),
             saw("nvme0n1 busy_share", 0.7),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_where_nothing_was_witnessed() {
+    fn nothing_is_said_where_nothing_was_monitored() {
         let (run, points) = (run(1), [one_point(8)]);
         assert_eq!(table(&View::new(&run, &points, None, &Telling::from(Lang::En))), None);
     }

@@ -130,7 +130,7 @@ pub(crate) struct Otherwise {
     pub(crate) parameters: BTreeMap<String, f64>,
 }
 
-/// Whether a word is the spelling of an emulated target.
+/// Whether a word is the expression of an emulated target.
 pub fn is_emulated(word: &str) -> bool {
     let head = word.split(['(', ' ']).next().unwrap_or_default();
     word.starts_with("media:") || (word.contains('(') && WRAPPERS.contains(&head))
@@ -162,20 +162,20 @@ pub(crate) fn read(text: &str) -> Result<(Form, Otherwise), MediaError> {
 
 fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
     if depth > DEPTH_MAX {
-        return Err(MediaError::spelling(text, format!("at most {DEPTH_MAX} wrappers stack")));
+        return Err(MediaError::expression(text, format!("at most {DEPTH_MAX} wrappers stack")));
     }
     if let Some(rest) = text.strip_prefix("media:") {
         let (name, format) = name_and_format(rest);
         return Ok(Form::Medium { name: name.to_owned(), format: format.map(str::to_owned) });
     }
     let Some((word, rest)) = text.split_once('(') else {
-        return Err(MediaError::spelling(
+        return Err(MediaError::expression(
             text,
             "an emulated target is `media:NAME`, or `raid0(media:NAME*2)` and the like",
         ));
     };
     let inner = rest.strip_suffix(')').ok_or_else(|| {
-        MediaError::spelling(text, "the last character must be the closing parenthesis")
+        MediaError::expression(text, "the last character must be the closing parenthesis")
     })?;
     let arguments = arguments(inner);
     match word.trim() {
@@ -239,7 +239,7 @@ fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<For
     let count = members.len();
     if count < least || count > MEMBERS_MAX || (even && count % 2 == 1) {
         let even = if even { "an even number of members, " } else { "" };
-        return Err(MediaError::spelling(
+        return Err(MediaError::expression(
             text,
             format!("{word} has {count} members; {even}{least} to {MEMBERS_MAX} are possible"),
         ));
@@ -262,7 +262,7 @@ fn counted(text: &str) -> Result<(&str, usize), MediaError> {
             let count = count.trim().parse::<usize>().ok();
             match count.filter(|n| (1..=MEMBERS_MAX).contains(n)) {
                 Some(count) => Ok((member.trim(), count)),
-                None => Err(MediaError::spelling(
+                None => Err(MediaError::expression(
                     text,
                     format!("behind `*` stands how many, 1 to {MEMBERS_MAX}"),
                 )),
@@ -274,7 +274,7 @@ fn counted(text: &str) -> Result<(&str, usize), MediaError> {
 
 fn delay(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
     let [member, length] = arguments else {
-        return Err(MediaError::spelling(text, "write delay(TARGET, 100us)"));
+        return Err(MediaError::expression(text, "write delay(TARGET, 100us)"));
     };
     let length = nanos(length)?;
     Ok(Form::Delay(Box::new(form(member, depth + 1)?), length))
@@ -283,11 +283,13 @@ fn delay(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaErro
 /// Rates are spelled with powers of ten, as the paper of write pressure does.
 fn pressure(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
     let usage = "write pressure(TARGET, 500MB/s)";
-    let [member, rate] = arguments else { return Err(MediaError::spelling(text, usage)) };
+    let [member, rate] = arguments else { return Err(MediaError::expression(text, usage)) };
     let rate = rate.strip_suffix("/s").and_then(|r| r.trim().parse::<Bytes>().ok());
     match rate.filter(|rate| (1_000_000..=100_000_000_000).contains(&rate.0)) {
         Some(rate) => Ok(Form::Pressure(Box::new(form(member, depth + 1)?), rate.0)),
-        None => Err(MediaError::spelling(text, format!("{usage}; 1MB/s to 100GB/s are possible"))),
+        None => {
+            Err(MediaError::expression(text, format!("{usage}; 1MB/s to 100GB/s are possible")))
+        }
     }
 }
 
@@ -295,27 +297,27 @@ fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaErro
     let usage = "write fault(TARGET, errors=N) for an error in every Nth request, \
                  fault(TARGET, hang=N) for the Nth that never ends, or \
                  fault(TARGET, removed=5s) for a drive that is gone from then on";
-    let [member, what] = arguments else { return Err(MediaError::spelling(text, usage)) };
+    let [member, what] = arguments else { return Err(MediaError::expression(text, usage)) };
     let number = |value: &str| {
         value
             .trim()
             .parse::<u64>()
             .ok()
             .filter(|n| *n > 0)
-            .ok_or_else(|| MediaError::spelling(what, "a number from 1 is needed"))
+            .ok_or_else(|| MediaError::expression(what, "a number from 1 is needed"))
     };
     let fault = match what.split_once('=') {
         Some(("errors", every)) => Fault::Error { every: number(every)?, errno: EIO },
         Some(("hang", at)) => Fault::Hang { at: number(at)? },
         Some(("removed", after)) => Fault::Removed { after: nanos(after)? },
-        _ => return Err(MediaError::spelling(text, usage)),
+        _ => return Err(MediaError::expression(text, usage)),
     };
     Ok(Form::Fault(Box::new(form(member, depth + 1)?), fault))
 }
 
 fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
     let Some((name, value)) = piece.split_once('=') else {
-        return Err(MediaError::spelling(piece, "behind `@` stands name=value"));
+        return Err(MediaError::expression(piece, "behind `@` stands name=value"));
     };
     let (name, value) = (name.trim(), value.trim());
     let one_of = |known: &'static [&'static str]| {
@@ -364,7 +366,7 @@ fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
     Ok(())
 }
 
-/// Names that a spelling may have behind `@`, for refusals.
+/// Names that an expression may have behind `@`, for refusals.
 pub(crate) fn setting_names() -> impl Iterator<Item = &'static str> {
     SETTINGS.into_iter()
 }
@@ -382,11 +384,11 @@ fn number(name: &str, value: &str, low: f64, high: f64, unit: &str) -> Result<f6
 }
 
 fn bytes(text: &str, value: &str, low: u64, high: u64) -> Result<u64, MediaError> {
-    let found: Bytes = value
-        .parse()
-        .map_err(|e: qdepth_measure::ParseBytesError| MediaError::spelling(text, e.to_string()))?;
+    let found: Bytes = value.parse().map_err(|e: qdepth_measure::ParseBytesError| {
+        MediaError::expression(text, e.to_string())
+    })?;
     if !(low..=high).contains(&found.0) || !found.0.is_multiple_of(4096) {
-        return Err(MediaError::spelling(
+        return Err(MediaError::expression(
             text,
             format!("{} to {} in whole multiples of 4KiB are possible", Bytes(low), Bytes(high)),
         ));
@@ -397,5 +399,5 @@ fn bytes(text: &str, value: &str, low: u64, high: u64) -> Result<u64, MediaError
 fn nanos(text: &str) -> Result<Nanos, MediaError> {
     text.trim()
         .parse()
-        .map_err(|e: qdepth_measure::ParseNanosError| MediaError::spelling(text, e.to_string()))
+        .map_err(|e: qdepth_measure::ParseNanosError| MediaError::expression(text, e.to_string()))
 }

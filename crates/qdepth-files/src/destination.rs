@@ -55,7 +55,7 @@ pub struct Replaced {
 }
 
 impl Replaced {
-    pub(crate) fn of(old: &Stat) -> Self {
+    pub(crate) fn from_stat(old: &Stat) -> Self {
         Self { bytes: old.st_size as u64, written_at: old.st_mtime }
     }
 }
@@ -71,7 +71,7 @@ const RESULT: &str = "qdepth-result";
 
 /// A name in a held directory, while a result is on its way to it.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Destination {
     folder: Folder,
     name: OsString,
     pub(crate) path: PathBuf,
@@ -81,7 +81,7 @@ pub(crate) struct Place {
 /// A result that is written bit by bit, and has its name at the end or never.
 #[derive(Debug)]
 pub(crate) struct Coming<'a> {
-    place: &'a Place,
+    destination: &'a Destination,
     file: Growing<'a>,
     /// What has the name.
     old: Option<Stat>,
@@ -90,7 +90,7 @@ pub(crate) struct Coming<'a> {
 
 impl Coming<'_> {
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
-        self.file.add(bytes).map_err(|error| self.place.named(error))
+        self.file.add(bytes).map_err(|error| self.destination.named(error))
     }
 
     /// Gives it its name in one step; what had it before.
@@ -99,50 +99,50 @@ impl Coming<'_> {
     }
 
     fn finish_between(self, window: impl FnOnce()) -> Result<Option<Replaced>, FileError> {
-        let Self { place, file, old, privacy } = self;
+        let Self { destination, file, old, privacy } = self;
         let bits = old.as_ref().map(|old| old.st_mode & 0o777);
-        let fresh = file.complete(bits).map_err(|error| place.named(error))?;
-        let now = looked_at(&place.folder, &place.name, &place.path, privacy)?;
+        let fresh = file.complete(bits).map_err(|error| destination.named(error))?;
+        let now = looked_at(&destination.folder, &destination.name, &destination.path, privacy)?;
         window();
         match (now, old) {
-            (Found::Null, _) => Ok(None),
-            (Found::Nothing, None) => match fresh.name_it(&place.name) {
+            (NameState::Null, _) => Ok(None),
+            (NameState::Nothing, None) => match fresh.name_it(&destination.name) {
                 Ok(()) => Ok(None),
-                Err(Errno::EXIST) => Err(place.changed_meanwhile()),
-                Err(errno) => Err(place.failed(errno)),
+                Err(Errno::EXIST) => Err(destination.changed_meanwhile()),
+                Err(errno) => Err(destination.failed(errno)),
             },
-            (Found::Replaceable(now), Some(old)) if identity(&now) == identity(&old) => {
-                place.exchange(fresh, &old)?;
-                Ok(Some(Replaced::of(&old)))
+            (NameState::Replaceable(now), Some(old)) if identity(&now) == identity(&old) => {
+                destination.exchange(fresh, &old)?;
+                Ok(Some(Replaced::from_stat(&old)))
             }
-            _ => Err(place.changed_meanwhile()),
+            _ => Err(destination.changed_meanwhile()),
         }
     }
 }
 
 /// What a name was found to be.
-enum Found {
+enum NameState {
     Nothing,
     Null,
     Replaceable(Stat),
 }
 
-impl Place {
+impl Destination {
     /// Looks whether a result may go there; none for `/dev/null`, by whatever name.
     pub(crate) fn at(path: &Path, privacy: Privacy) -> Result<Option<Self>, FileError> {
-        let (folder, name) = Folder::of(path, Missing::Error)?;
+        let (folder, name) = Folder::containing(path, Missing::Error)?;
         let where_from = folder
             .identity()
             .map_err(|errno| FileError::failed(path, "look at its directory", errno))?;
         let now = match looked_at(&folder, &name, path, privacy)? {
-            Found::Null => return Ok(None),
-            Found::Nothing if folder.among_devices() => {
+            NameState::Null => return Ok(None),
+            NameState::Nothing if folder.among_devices() => {
                 let found = format!("{} would be a file among device nodes", path.display());
                 return Err(FileError::refused(path, found, "Name a file elsewhere")
                     .instead(PathBuf::from(&name)));
             }
-            Found::Nothing => None,
-            Found::Replaceable(old) => Some(identity(&old)),
+            NameState::Nothing => None,
+            NameState::Replaceable(old) => Some(identity(&old)),
         };
         folder.may_write().map_err(|errno| match errno {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => {
@@ -168,7 +168,7 @@ impl Place {
         self.write_between(bytes, privacy, || {})
     }
 
-    /// As [`Place::write`]; `window` runs between the last look at the name and its change.
+    /// As [`Destination::write`]; `window` runs between the last look at the name and its change.
     pub(crate) fn write_between(
         &self,
         bytes: &[u8],
@@ -187,14 +187,14 @@ impl Place {
     /// A result whose bytes come one after another; none where the name is nowhere by now.
     pub(crate) fn begin(&self, privacy: Privacy) -> Result<Option<Coming<'_>>, FileError> {
         let old = match looked_at(&self.folder, &self.name, &self.path, privacy)? {
-            Found::Null => return Ok(None),
-            Found::Nothing => None,
-            Found::Replaceable(old) => Some(old),
+            NameState::Null => return Ok(None),
+            NameState::Nothing => None,
+            NameState::Replaceable(old) => Some(old),
         };
         // Nobody who could not read the old file reads the new one.
         let mode = old.map_or(privacy.mode(), |_| 0o600);
         let file = Growing::begin(&self.folder, mode).map_err(|error| self.named(error))?;
-        Ok(Some(Coming { place: self, file, old, privacy }))
+        Ok(Some(Coming { destination: self, file, old, privacy }))
     }
 
     fn named(&self, error: FileError) -> FileError {
@@ -249,11 +249,11 @@ fn looked_at(
     name: &OsString,
     path: &Path,
     privacy: Privacy,
-) -> Result<Found, FileError> {
+) -> Result<NameState, FileError> {
     let failed = |errno| FileError::failed(path, &format!("look at {}", path.display()), errno);
-    let Some(found) = folder.look(name).map_err(failed)? else { return Ok(Found::Nothing) };
+    let Some(found) = folder.look(name).map_err(failed)? else { return Ok(NameState::Nothing) };
     if is_null(&found) {
-        return Ok(Found::Null);
+        return Ok(NameState::Null);
     }
     let no = |what: String, remedy: &str| {
         let found = format!("{} {what}", path.display());
@@ -293,7 +293,7 @@ fn looked_at(
         return no("was read by this very command".to_owned(), "Name another file");
     }
     match what_it_holds(file, privacy).map_err(into)? {
-        None => Ok(Found::Replaceable(found)),
+        None => Ok(NameState::Replaceable(found)),
         Some(what) => {
             let remedy = format!("Name another file, or take it away: `rm -- {}`", word(path));
             no(what.to_owned(), &remedy)
@@ -301,8 +301,8 @@ fn looked_at(
     }
 }
 
-/// What a file holds that is not to be replaced by a result: none of ours begins like this. A program
-/// takes the place of a program.
+/// What a file holds that is not to be replaced by a result: none of ours begins like this. A
+/// program takes the place of a program.
 fn what_it_holds(file: File, privacy: Privacy) -> rustix::io::Result<Option<&'static str>> {
     let mut head = Vec::with_capacity(HEAD);
     let read = file.take(HEAD as u64).read_to_end(&mut head);

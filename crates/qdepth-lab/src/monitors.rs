@@ -8,18 +8,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use qdepth_host::environment::health::{self, Health, TROUBLE};
-use qdepth_host::system::System;
-use qdepth_host::witness::{
+use qdepth_host::monitor::{
     Clocks, CpuTimes, Disagreement, Disturbances, KernelStat, Sample, disturbances, series,
 };
+use qdepth_host::system::System;
 use qdepth_measure::Nanos;
-use qdepth_record::{KernelCounts, WitnessRecord};
+use qdepth_record::{KernelCounts, MonitorRecord};
 
 use crate::sight::MachineNews;
 use crate::standstill::Stood;
 
-/// From one look of the sampler to the next.
-const EACH: Duration = Duration::from_secs(1);
+/// From one sample to the next.
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Looks at the machine each second, on a thread of its own, from its start to its end.
 pub(crate) struct Sampler {
@@ -29,7 +29,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Takes the first look at once; `below` are the devices of each target.
+    /// Takes the first sample at once; `below` are the devices of each target.
     pub(crate) fn start(system: &System, below: &[Vec<String>]) -> Self {
         let mut devices = below.concat();
         devices.sort();
@@ -41,10 +41,10 @@ impl Sampler {
         let told = news.clone();
         let thread = std::thread::spawn(move || {
             let mut samples = vec![first];
-            while ended.recv_timeout(EACH) == Err(RecvTimeoutError::Timeout) {
+            while ended.recv_timeout(SAMPLE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 samples.push(Sample::take(&system, &devices));
                 if let ([.., before, after], Ok(mut told)) = (&samples[..], told.lock()) {
-                    *told = Some(MachineNews::of(before, after));
+                    *told = Some(MachineNews::new(before, after));
                 }
             }
             samples.push(Sample::take(&system, &devices));
@@ -53,12 +53,12 @@ impl Sampler {
         Self { end, thread: Some(thread), news }
     }
 
-    /// What the last look told, once.
+    /// What the last sample told, once.
     pub(crate) fn news(&self) -> Option<MachineNews> {
         self.news.lock().ok()?.take()
     }
 
-    /// Takes the last look.
+    /// Takes the last sample.
     pub(crate) fn stop(mut self) -> Vec<Sample> {
         let _ = self.end.send(());
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
@@ -110,7 +110,7 @@ fn counts_trouble(health: &Health) -> bool {
 impl Seen {
     /// What the sampler saw of the machine and of these devices.
     pub(crate) fn look_back(&mut self, samples: &[Sample], devices: &[String]) {
-        let own: Vec<Sample> = samples.iter().map(|sample| sample.of(devices)).collect();
+        let own: Vec<Sample> = samples.iter().map(|sample| sample.restricted_to(devices)).collect();
         self.disturbances = disturbances(&own);
         self.series = series(&own);
     }
@@ -128,7 +128,7 @@ impl Seen {
 impl Seen {
     /// What a later visit adds, which began `offset` after the first and had this share of the time
     /// of all until its end. Shares are those of the whole time, counts are sums.
-    pub(crate) fn follow(&mut self, later: Self, offset: Nanos, share: f64) {
+    pub(crate) fn append(&mut self, later: Self, offset: Nanos, share: f64) {
         let mean = |mine: &mut Option<f64>, theirs: Option<f64>| {
             *mine =
                 mine.zip(theirs).map(|(mine, theirs)| mine + (theirs - mine) * share).or(theirs);
@@ -159,13 +159,13 @@ impl Seen {
                 mine.background.push(device);
             }
         }
-        let shifted = |record: WitnessRecord| WitnessRecord {
+        let shifted = |record: MonitorRecord| MonitorRecord {
             at_ns: record.at_ns.saturating_add(offset.0),
             ..record
         };
         self.series.extend(later.series.into_iter().map(shifted));
         self.troubles.extend(later.troubles);
-        self.stood.follow(&later.stood, share);
+        self.stood.append(&later.stood, share);
         for missing in later.missing {
             if !self.missing.contains(&missing) {
                 self.missing.push(missing);
@@ -174,14 +174,14 @@ impl Seen {
     }
 }
 
-/// One look.
-pub(crate) struct Witnesses {
+/// One sample.
+pub(crate) struct Monitors {
     cpu: io::Result<CpuTimes>,
     device: Option<io::Result<KernelStat>>,
     clocks: Clocks,
 }
 
-/// What two looks tell.
+/// What two samples tell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// What the kernel counted on the one device below.
@@ -193,21 +193,21 @@ pub(crate) struct Seen {
     /// Whether another load of ours was on the same device: then the kernel's number of I/Os is
     /// not this load's.
     pub(crate) shared: bool,
-    /// What else went on, from all looks together.
+    /// What else went on, from all samples together.
     pub(crate) disturbances: Disturbances,
-    /// The looks, by the second.
-    pub(crate) series: Vec<WitnessRecord>,
+    /// The samples, by the second.
+    pub(crate) series: Vec<MonitorRecord>,
     /// Counters of a drive's health that rose: drive, counter, by how much.
     pub(crate) troubles: Vec<(String, &'static str, f64)>,
     /// How the generator itself stood still.
     pub(crate) stood: Stood,
-    /// Witnesses that could not be read, each with the reason.
+    /// Monitors that could not be read, each with the reason.
     pub(crate) missing: Vec<(&'static str, String)>,
 }
 
-impl Witnesses {
+impl Monitors {
     /// Looks at the CPUs, the clocks, and the counters of one device.
-    pub(crate) fn look(system: &System, device: Option<&str>) -> Self {
+    pub(crate) fn sample(system: &System, device: Option<&str>) -> Self {
         Self {
             cpu: CpuTimes::read(system),
             device: device.map(|name| KernelStat::read(system, name)),
@@ -215,7 +215,7 @@ impl Witnesses {
         }
     }
 
-    /// What happened from this look to a later one.
+    /// What happened from this sample to a later one.
     pub(crate) fn until(&self, after: &Self) -> Seen {
         let mut missing = Vec::new();
         let mut lacks = |what, error: &io::Error| missing.push((what, error.to_string()));
@@ -283,15 +283,15 @@ mod tests {
     const STAT: &str = "1 0 8 0 2 0 16 0 0 5 0\n";
 
     #[test]
-    fn a_witness_that_cannot_be_read_is_missing_and_not_silent() {
+    fn a_monitor_that_cannot_be_read_is_missing_and_not_silent() {
         let root = tempfile::tempdir().unwrap();
         let system = System::staged(root.path());
         let device = root.path().join("sys/class/block/sda");
         std::fs::create_dir_all(&device).unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
         let seen = || {
-            let before = Witnesses::look(&system, Some("sda"));
-            before.until(&Witnesses::look(&system, Some("sda")))
+            let before = Monitors::sample(&system, Some("sda"));
+            before.until(&Monitors::sample(&system, Some("sda")))
         };
         let names = |seen: &Seen| seen.missing.iter().map(|(what, _)| *what).collect::<Vec<_>>();
         let blind = seen();
@@ -306,7 +306,7 @@ mod tests {
         assert!(!whole.clocks.suspended && whole.clocks.drift < 0.1, "{whole:?}");
     }
 
-    /// Of 1000 ticks between the looks the hypervisor took so many.
+    /// Of 1000 ticks between the samples the hypervisor took so many.
     #[test]
     fn stolen_time_reaches_the_findings() {
         let root = tempfile::tempdir().unwrap();
@@ -315,7 +315,7 @@ mod tests {
         let stat = |user: u32, steal: u32| {
             let line = format!("cpu  {user} 0 100 5000 0 0 0 {steal} 0 0\n");
             std::fs::write(root.path().join("proc/stat"), line).unwrap();
-            Witnesses::look(&system, None)
+            Monitors::sample(&system, None)
         };
         let found = |stolen: u32| -> Vec<_> {
             let before = stat(1000, 50);
@@ -333,7 +333,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
         std::fs::write(root.path().join("proc/stat"), "cpu  1 2 3 4 5 6 7 8 0 0\n").unwrap();
-        let look = || Witnesses::look(&System::staged(root.path()), None);
-        assert!(look().until(&look()).missing.is_empty());
+        let sample = || Monitors::sample(&System::staged(root.path()), None);
+        assert!(sample().until(&sample()).missing.is_empty());
     }
 }

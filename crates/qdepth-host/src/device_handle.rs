@@ -17,7 +17,7 @@ use crate::target::{Inspected, inspect_held};
 /// A device, looked up once by the name that somebody gave it. From then on that name counts for
 /// nothing: what is done is done to the device that is held, by the kernel's name for it.
 #[derive(Debug)]
-pub struct Held {
+pub struct DeviceHandle {
     identity: DeviceIdentity,
     /// None on a made-up machine.
     target: Option<Inspected>,
@@ -26,7 +26,7 @@ pub struct Held {
     open: Option<OwnedFd>,
 }
 
-impl Held {
+impl DeviceHandle {
     /// Looks it up, following links of file systems but none of the kernel's magic ones.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Held {
         if let Some(target) = &self.target {
             let open = target.open(OFlags::RDONLY | OFlags::NONBLOCK);
             let open = open.map_err(|error| {
-                let found = format!("{} could not be opened: {error}", target.spelling.display());
+                let found = format!("{} could not be opened: {error}", target.expression.display());
                 Refusal::new(Guard::G2Exclusive, found, "Check that the storage answers")
             })?;
             self.open = Some(open);
@@ -161,7 +161,7 @@ pub struct Known {
 
 /// Where a device is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum DevicePresence {
     /// Here.
     Here {
         /// The kernel's node.
@@ -177,7 +177,7 @@ pub enum Found {
 
 impl Bound {
     /// Looks for it.
-    pub fn find(&self, system: &System) -> Found {
+    pub fn find(&self, system: &System) -> DevicePresence {
         match self {
             Self::Device(known) => known.find(system),
             Self::Made { node, on } => made(system, node, on),
@@ -187,30 +187,33 @@ impl Bound {
     /// The name that it has, or had while it was there.
     fn last_name(&self, system: &System) -> Option<String> {
         match (self.find(system), self) {
-            (Found::Here { name, .. }, _) => Some(name),
-            (Found::Gone, Self::Device(known)) => Some(known.kernel_name.clone()),
+            (DevicePresence::Here { name, .. }, _) => Some(name),
+            (DevicePresence::Gone, Self::Device(known)) => Some(known.kernel_name.clone()),
             _ => None,
         }
     }
 }
 
 impl Known {
-    fn find(&self, system: &System) -> Found {
+    fn find(&self, system: &System) -> DevicePresence {
         if self.boot == system.boot() {
             let Ok(number) = self.number.parse::<DeviceNumber>() else {
-                return Found::Strange(format!("`{}` is no number of a device", self.number));
+                return DevicePresence::Strange(format!(
+                    "`{}` is no number of a device",
+                    self.number
+                ));
             };
             return match DeviceIdentity::read(system, number) {
-                None => Found::Gone,
-                Some(now) if now.size_bytes == 0 && self.size_bytes > 0 => Found::Gone,
+                None => DevicePresence::Gone,
+                Some(now) if now.size_bytes == 0 && self.size_bytes > 0 => DevicePresence::Gone,
                 Some(now) => match self.difference(&now) {
                     None => here(system, &now),
-                    Some(why) => Found::Strange(why),
+                    Some(why) => DevicePresence::Strange(why),
                 },
             };
         }
         if self.serial.is_none() && self.wwid.is_none() {
-            return Found::Strange(format!(
+            return DevicePresence::Strange(format!(
                 "the machine was booted since, and {} has no serial by which it would be known",
                 self.kernel_name
             ));
@@ -226,9 +229,9 @@ impl Known {
         };
         let all: Vec<DeviceIdentity> = names.iter().filter_map(same).collect();
         match all.as_slice() {
-            [] => Found::Gone,
+            [] => DevicePresence::Gone,
             [one] => here(system, one),
-            _ => Found::Strange(format!("several devices look like {}", self.kernel_name)),
+            _ => DevicePresence::Strange(format!("several devices look like {}", self.kernel_name)),
         }
     }
 
@@ -245,22 +248,22 @@ impl Known {
     }
 }
 
-fn here(system: &System, now: &DeviceIdentity) -> Found {
+fn here(system: &System, now: &DeviceIdentity) -> DevicePresence {
     match node_of(system, now) {
-        Ok(node) => Found::Here { node, name: now.kernel_name.clone() },
-        Err(no) => Found::Strange(no.found),
+        Ok(node) => DevicePresence::Here { node, name: now.kernel_name.clone() },
+        Err(no) => DevicePresence::Strange(no.found),
     }
 }
 
-fn made(system: &System, node: &str, on: &[Bound]) -> Found {
-    let Some(number) = system.block_node(node) else { return Found::Gone };
-    let Some(now) = DeviceIdentity::read(system, number) else { return Found::Gone };
+fn made(system: &System, node: &str, on: &[Bound]) -> DevicePresence {
+    let Some(number) = system.block_node(node) else { return DevicePresence::Gone };
+    let Some(now) = DeviceIdentity::read(system, number) else { return DevicePresence::Gone };
     let ours: Vec<String> = on.iter().filter_map(|below| below.last_name(system)).collect();
     let name = &now.kernel_name;
     let below = sysfs::whole_of(system, name)
         .map_or_else(|| sysfs::slaves_of(system, name), |whole| vec![whole]);
     if below.is_empty() || below.iter().any(|name| !ours.contains(name)) {
-        return Found::Strange(format!(
+        return DevicePresence::Strange(format!(
             "{node} lies on {} and not on what it was made of ({})",
             if below.is_empty() { "nothing".to_owned() } else { below.join(", ") },
             ours.join(", ")

@@ -1,6 +1,6 @@
 //! One look at everything that may disturb a point, and what two looks tell.
 
-use qdepth_record::WitnessRecord;
+use qdepth_record::MonitorRecord;
 
 use super::{CpuTimes, KernelStat};
 use crate::environment::{cpu, sensor};
@@ -67,7 +67,7 @@ impl Sample {
 impl Sample {
     /// What it says of the machine, and of these devices alone.
     #[must_use]
-    pub fn of(&self, devices: &[String]) -> Self {
+    pub fn restricted_to(&self, devices: &[String]) -> Self {
         let mut own = self.clone();
         own.devices.retain(|(name, _)| devices.contains(name));
         own.heat.retain(|(name, ..)| devices.contains(name));
@@ -135,14 +135,14 @@ fn background(system: &System, devices: &[String]) -> Vec<String> {
 }
 
 /// What happened from each look to the next, as rates and levels by name; the unit stands last.
-pub fn series(samples: &[Sample]) -> Vec<WitnessRecord> {
+pub fn series(samples: &[Sample]) -> Vec<MonitorRecord> {
     let Some(start) = samples.first() else { return Vec::new() };
     let mut records = Vec::new();
     for pair in samples.windows(2) {
         let [before, after] = pair else { continue };
         let at_ns = after.at_ns.saturating_sub(start.at_ns);
         for (name, value) in between(before, after) {
-            records.push(WitnessRecord { at_ns, name, value });
+            records.push(MonitorRecord { at_ns, name, value });
         }
     }
     records
