@@ -1,6 +1,7 @@
 //! Makes Rust of the catalogues in `text/`: a type whose fields are the keys of the English one,
 //! and a value of it for each language. What a language lacks is said in English until it has it,
-//! and stands in `MISSING`, which a test wants empty.
+//! and stands in `MISSING`, which a test wants empty. A profile brings its own names along
+//! (`profiles/`); a catalogue may have others.
 
 #![expect(clippy::disallowed_methods, reason = "a build script reads the catalogues")]
 
@@ -36,6 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let table = text.parse::<Table>().map_err(|e| format!("{}: {e}", path.display()))?;
         languages.insert(tag, table);
     }
+    names_of_profiles(&mut languages)?;
     let base = languages.get(BASE).ok_or("text/en.toml is missing")?;
     let mut out = String::new();
     types(&mut out, "", base)?;
@@ -57,6 +59,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "pub const MISSING: &[[&str; 2]] = &[{lacking}];")?;
     let folder = std::env::var("OUT_DIR")?;
     Ok(std::fs::write(Path::new(&folder).join("catalogues.rs"), out)?)
+}
+
+/// Adds what profiles are called to the catalogues, where those have no name of their own for them.
+fn names_of_profiles(languages: &mut BTreeMap<String, Table>) -> Result<(), Box<dyn Error>> {
+    const FOLDER: &str = "../../profiles";
+    println!("cargo::rerun-if-changed={FOLDER}");
+    let mut files = std::fs::read_dir(FOLDER)?.collect::<Result<Vec<_>, _>>()?;
+    files.sort_by_key(std::fs::DirEntry::path);
+    for file in files {
+        let text = std::fs::read_to_string(file.path())?;
+        let profile =
+            text.parse::<Table>().map_err(|e| format!("{}: {e}", file.path().display()))?;
+        let name = profile.get("name").and_then(Value::as_str).ok_or("a profile without a name")?;
+        let others = profile.get("translations").and_then(Value::as_table);
+        for (tag, catalogue) in &mut *languages {
+            let own = if tag == BASE {
+                Some(&profile)
+            } else {
+                others.and_then(|all| all.get(tag)?.as_table())
+            };
+            for (key, map) in [("title", "titles"), ("application", "applications")] {
+                let told = own.and_then(|own| own.get(key));
+                let map = catalogue.get_mut(map).and_then(Value::as_table_mut);
+                if let (Some(told), Some(map)) = (told, map) {
+                    map.entry(name).or_insert_with(|| told.clone());
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The enum of languages, and the way from each to its words.

@@ -45,8 +45,8 @@ pub use plan::{
 };
 pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{
-    AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, StridesSpec,
-    TargetsSpec, WeightedSize, plan_schema,
+    AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ProfileTranslation, ReportedAs, SizeSpec,
+    StridesSpec, TargetsSpec, WeightedSize, plan_schema,
 };
 pub use read::profiles;
 pub use request::{Direction, Request};

@@ -1,6 +1,8 @@
 //! Profiles and plans as a person writes them, in TOML. Anything may be left out; what a name
 //! means when it is left out is said here and decided in `resolve`.
 
+use std::collections::BTreeMap;
+
 use crate::arrival::Arrivals;
 use crate::bandwidth::BandwidthSpec;
 use crate::comparison::{ComparisonSpec, VariantSpec};
@@ -93,6 +95,16 @@ pub enum ReportedAs {
     Throughput,
 }
 
+/// What a profile is called in another language.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileTranslation {
+    /// Name for people. Left out: that of the profile.
+    pub title: Option<String>,
+    /// What applications load storage like this.
+    pub application: Option<String>,
+}
+
 /// A load profile as written.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -103,6 +115,10 @@ pub struct Profile {
     pub title: Option<String>,
     /// What applications load storage like this.
     pub application: Option<String>,
+    /// Title and application of a shipped profile in other languages of reports, by BCP 47 tag, as
+    /// `ja`. Reports of your own profile have its `title` in every language.
+    #[serde(default)]
+    pub translations: BTreeMap<String, ProfileTranslation>,
     /// Share of random accesses in per cent; the others follow the former request.
     pub random: f64,
     /// Where random accesses fall. Left out: each place alike.

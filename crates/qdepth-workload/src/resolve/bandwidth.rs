@@ -2,6 +2,8 @@
 //! of their own once, written and forced out, then read back; for every transfer size, number of
 //! threads and pass. The last pass is the result, those before it are measured to be discarded.
 
+use std::collections::BTreeMap;
+
 use crate::bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec};
 use crate::steps::LoadSpec;
@@ -97,6 +99,7 @@ impl BandwidthSpec {
             name: row.names[direction].to_owned(),
             title: Some(["Write", "Read"][direction].to_owned()),
             application: Some("Checkpoints and their restart".to_owned()),
+            translations: BTreeMap::new(),
             random: 0.0,
             distribution: None,
             read: [0.0, 100.0][direction],
