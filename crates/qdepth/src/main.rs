@@ -49,37 +49,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         return answer.map_or_else(|error| exit_status::explain(&error), Status::number);
     };
     let is_resumed = matches!(command, Command::Run(_) | Command::Fio(_) | Command::Ior(_));
-    let answer = match command {
-        Command::Run(options) => commands::run::run(&options),
-        Command::Plan(options) => commands::plan::plan(&options),
-        Command::Plans => commands::catalogue::plans(),
-        Command::Profiles => commands::catalogue::profiles(),
-        Command::Completions(options) => commands::catalogue::completions(options),
-        Command::Man(options) => commands::catalogue::man(&options),
-        Command::Fio(options) => commands::fio::fio(&options),
-        Command::Ior(options) => commands::ior::ior(&options),
-        Command::Iometer(options) => commands::iometer::iometer(&options),
-        Command::Import(options) => commands::import::import(&options),
-        Command::List(options) => commands::read::list(&options),
-        Command::Note(options) => commands::logbook::note(&options),
-        Command::Retract(options) => commands::logbook::retract(&options),
-        Command::Logbook(command) => commands::logbook::logbook(&command),
-        Command::Show(options) => commands::read::show(&options),
-        Command::Report(options) => commands::report::report(&options),
-        Command::Export(options) => commands::export::export(&options),
-        Command::Compare(options) => commands::compare::compare(&options),
-        Command::Steady(options) => commands::steady::steady(&options),
-        Command::Trend(options) => commands::trend::trend(&options),
-        Command::Host(options) => commands::host::host(&options),
-        Command::Certify(options) => commands::certify::certify(&options),
-        Command::Media(options) => commands::media::media(&options),
-        Command::Predict(options) => commands::predict::predict_plan(&options),
-        Command::Reproduce(options) => commands::reproduce::reproduce(&options),
-        Command::Serve(options) => commands::serve::serve(&options),
-        Command::ServeMedium(options) => commands::serve_medium::serve_medium(&options),
-        Command::Schema(options) => commands::read::schema(options),
-    };
-    match answer {
+    match commands::dispatch(command) {
         Ok(status) => status.number(),
         Err(error) if is_resumed => exit_status::explain(&error),
         Err(error) => exit_status::explain_to_repeat(&error),

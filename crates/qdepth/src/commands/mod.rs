@@ -1,4 +1,4 @@
-//! One file for each verb of the command line.
+//! One file for each verb of the command line, and which one is meant.
 
 pub(crate) mod catalogue;
 pub(crate) mod certify;
@@ -24,3 +24,42 @@ pub(crate) mod serve;
 pub(crate) mod serve_medium;
 pub(crate) mod steady;
 pub(crate) mod trend;
+
+use anyhow::Result;
+
+use crate::exit_status::Status;
+use crate::flags::Command;
+
+/// Does what a command line asks for.
+pub(crate) fn dispatch(command: Command) -> Result<Status> {
+    match command {
+        Command::Run(options) => run::run(&options),
+        Command::Plan(options) => plan::plan(&options),
+        Command::Plans => catalogue::plans(),
+        Command::Profiles => catalogue::profiles(),
+        Command::Completions(options) => catalogue::completions(options),
+        Command::Man(options) => catalogue::man(&options),
+        Command::Fio(options) => fio::fio(&options),
+        Command::Ior(options) => ior::ior(&options),
+        Command::Iometer(options) => iometer::iometer(&options),
+        Command::Import(options) => import::import(&options),
+        Command::List(options) => read::list(&options),
+        Command::Note(options) => logbook::note(&options),
+        Command::Retract(options) => logbook::retract(&options),
+        Command::Logbook(command) => logbook::logbook(&command),
+        Command::Show(options) => read::show(&options),
+        Command::Report(options) => report::report(&options),
+        Command::Export(options) => export::export(&options),
+        Command::Compare(options) => compare::compare(&options),
+        Command::Steady(options) => steady::steady(&options),
+        Command::Trend(options) => trend::trend(&options),
+        Command::Host(options) => host::host(&options),
+        Command::Certify(options) => certify::certify(&options),
+        Command::Media(options) => media::media(&options),
+        Command::Predict(options) => predict::predict_plan(&options),
+        Command::Reproduce(options) => reproduce::reproduce(&options),
+        Command::Serve(options) => serve::serve(&options),
+        Command::ServeMedium(options) => serve_medium::serve_medium(&options),
+        Command::Schema(options) => read::schema(options),
+    }
+}
