@@ -21,7 +21,9 @@ use crate::read::{unreadable, version};
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 /// Version of the newest form of the tables, which is `user_version` of a logbook.
-pub const SCHEMA_VERSION: i64 = 14;
+pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
+/// The files of `migrations/`, which `build.rs` lists.
+const MIGRATIONS: &[&str] = include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
 /// The oldest schema whose tables hold what the newest reads of every run; before it there were no
 /// steps (migration 3).
@@ -271,28 +273,14 @@ pub fn sqlite_version() -> &'static str {
 }
 
 fn migrations() -> Migrations<'static> {
-    Migrations::new(vec![
-        M::up(include_str!("../migrations/0001_first.sql")),
-        M::up(include_str!("../migrations/0002_engine_choice.sql")),
-        M::up(include_str!("../migrations/0003_steps.sql")),
-        M::up(include_str!("../migrations/0004_ended_by.sql")),
-        M::up(include_str!("../migrations/0005_stated.sql")),
-        M::up(include_str!("../migrations/0006_witness.sql")),
-        M::up(include_str!("../migrations/0007_comparison.sql")),
-        M::up(include_str!("../migrations/0008_expected.sql")),
-        M::up_with_hook(
-            include_str!("../migrations/0009_digest.sql"),
-            |found: &Transaction<'_>| Ok(digest_all(found)?),
-        ),
-        M::up(include_str!("../migrations/0010_below.sql")),
-        M::up(include_str!("../migrations/0011_certificate.sql")),
-        M::up(include_str!("../migrations/0012_trim.sql")),
-        M::up_with_hook(
-            include_str!("../migrations/0013_headline.sql"),
-            |found: &Transaction<'_>| Ok(headlines::keep_all(found)?),
-        ),
-        M::up(include_str!("../migrations/0014_names.sql")),
-    ])
+    let all = (1..).zip(MIGRATIONS).map(|(version, text)| match version {
+        SINCE_VERSION => M::up_with_hook(text, |found: &Transaction<'_>| Ok(digest_all(found)?)),
+        headlines::SINCE_VERSION => {
+            M::up_with_hook(text, |found: &Transaction<'_>| Ok(headlines::keep_all(found)?))
+        }
+        _ => M::up(text),
+    });
+    Migrations::new(all.collect())
 }
 
 fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
