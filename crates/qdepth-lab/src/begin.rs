@@ -11,7 +11,7 @@ use qdepth_logbook::{Logbook, RESERVE_BYTES};
 use qdepth_measure::{Bytes, Finding, Seed};
 use qdepth_media::TargetExpression;
 use qdepth_record::{CertificateRecord, Observation, ProofOutcome, RunRecord, TargetKind};
-use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
+use qdepth_workload::{Plan, STANDARD_AREA, needs_writing};
 
 use crate::Lab;
 use crate::certify::machine;
@@ -23,7 +23,7 @@ use crate::placed::{CpuPlacement, can_be_used};
 use crate::precondition::precondition;
 use crate::preconditioned::Done;
 use crate::prepare::{PrepareOptions, Prepared, ResolvedTarget, find, prepare, target_expression};
-use crate::preview::preview;
+use crate::preview::{Preview, preview};
 use crate::provision::Provision;
 use crate::reach::reachable;
 use crate::record::{ceilings, command, record};
@@ -76,20 +76,21 @@ pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
     }
     can_be_used(lab)?;
     let expect = request.expect.as_deref().map(target_expression).transpose()?;
-    match asked {
+    let seen = match asked {
         Some(asked) => {
-            let (plan, found) = preview(lab.system, asked)?;
-            reachable(lab.system, request.engine, &found, &plan)?;
-            follower::can_share(lab, &plan, &found)?;
-            expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &plan))?;
+            let seen = preview(lab.system, asked)?;
+            reachable(lab.system, request.engine, &seen.found, &seen.plan)?;
+            follower::can_share(lab, &seen.plan, &seen.found)?;
+            expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &seen.plan))?;
+            Some((asked, seen))
         }
-        None if path.exists() => {}
+        None if path.exists() => None,
         None => return Err(nothing_to_resume().into()),
-    }
+    };
     let mut logbook = if request.is_kept { Logbook::open(path)? } else { Logbook::in_memory()? };
     logbook.reserve(RESERVE_BYTES)?;
-    let ready = match asked {
-        Some(asked) => fresh(lab, &mut logbook, asked, expect.as_ref())?,
+    let ready = match seen {
+        Some((asked, seen)) => fresh(lab, &mut logbook, asked, seen, expect.as_ref())?,
         None => again(lab, &mut logbook)?,
     };
     Ok((logbook, ready))
@@ -106,9 +107,10 @@ fn fresh(
     lab: Lab<'_>,
     logbook: &mut Logbook,
     asked: &PlanRequest,
+    seen: Preview,
     expect: Option<&TargetExpression>,
 ) -> Result<Ready> {
-    let made = asked.made();
+    let made = seen.made.clone();
     let PlanRequest { file, choices, targets } = asked;
     let id = uuid::Uuid::now_v7().to_string();
     logbook.hold(&id)?;
@@ -116,7 +118,7 @@ fn fresh(
     let keep = lab.request.keep || file.keep_files;
     let mut prepared = ready_targets(lab, &id, targets, writes, (made.clone(), keep))?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
-    let mut plan = resolve(file, choices, &shapes)?;
+    let mut plan = seen.into_plan(asked, &shapes)?;
     let real = prepared.iter().all(|target| target.real().is_some());
     lab.all_ranks.iter().filter(|_| real).for_each(|all_ranks| all_ranks.spread(&mut plan));
     follower::distribute(lab, (&id, stamp(&plan, &id)), &plan, (targets, made.bytes()))?;

@@ -15,8 +15,33 @@ use crate::prepare::{ResolvedTarget, all_different, find, of_one_kind, previewed
 use crate::provision::Provision;
 use crate::request::PlanRequest;
 
+/// What a run would find and do.
+pub struct Preview {
+    /// The plan, resolved for what the targets have.
+    pub plan: Plan,
+    /// The targets, as they are now.
+    pub found: Vec<ResolvedTarget>,
+    /// What would be made in a directory.
+    pub made: Provision,
+    shapes: Vec<TargetShape>,
+}
+
+impl Preview {
+    /// The plan for targets that were made ready: the same, unless one of them came to have another
+    /// size or shape.
+    ///
+    /// # Errors
+    /// Where the plan cannot be had on the targets that there are now.
+    pub(crate) fn into_plan(self, asked: &PlanRequest, shapes: &[TargetShape]) -> Result<Plan> {
+        if self.shapes == shapes {
+            return Ok(self.plan);
+        }
+        Ok(resolve(&asked.file, &asked.choices, shapes)?)
+    }
+}
+
 /// The plan as it would be, from a look at the targets that touches nothing.
-pub fn preview(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<ResolvedTarget>)> {
+pub fn preview(system: &System, asked: &PlanRequest) -> Result<Preview> {
     let made = asked.made();
     let previews = each(&asked.targets, |target| look(system, target, &made))?;
     let (found, shapes): (Vec<ResolvedTarget>, Vec<Option<TargetShape>>) =
@@ -27,8 +52,9 @@ pub fn preview(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<Resolv
     // A real target is asked what it offers once it is known to be none of the others.
     let shapes = found.iter().zip(shapes);
     let shapes = shapes.map(|(target, shape)| shape.map_or_else(|| previewed(target, &made), Ok));
-    match resolve(&asked.file, &asked.choices, &shapes.collect::<Result<Vec<_>>>()?) {
-        Ok(plan) => Ok((plan, found)),
+    let shapes: Vec<TargetShape> = shapes.collect::<Result<_>>()?;
+    match resolve(&asked.file, &asked.choices, &shapes) {
+        Ok(plan) => Ok(Preview { plan, found, made, shapes }),
         Err(error) => {
             files_may_be_used(system, asked, &real)?;
             Err(error.into())
@@ -88,7 +114,16 @@ fn each<P: AsRef<Path>>(
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use qdepth_measure::Bytes;
+    use qdepth_record::RunEvent;
+    use qdepth_workload::{Choices, shipped_plan_text};
+
     use super::*;
+    use crate::observer::{Observer, Preparing};
+    use crate::prepare::{PrepareOptions, prepare};
+    use crate::request::ConsentWords;
 
     #[test]
     fn a_medium_is_read_once_however_many_targets_name_it() {
@@ -102,5 +137,48 @@ mod tests {
             look(&system, target, &made)
         });
         assert_eq!((looks, all.unwrap().len()), (2, 1000));
+    }
+
+    struct Nobody;
+
+    impl Observer for Nobody {
+        fn event(&self, _: &RunEvent) {}
+        fn preparing(&self, _: Preparing<'_>) {}
+        fn print_line(&self, _: &str) {}
+        fn warn(&self, _: &str) {}
+        fn ask(&self, _: &str) -> Option<String> {
+            None
+        }
+    }
+
+    /// The plan that was previewed is the plan that is measured: it is resolved once.
+    #[test]
+    fn targets_that_were_made_ready_have_the_shapes_that_were_previewed() {
+        let system = System::real();
+        let folder = tempfile::tempdir().unwrap();
+        for (plan, target) in [
+            ("first", PathBuf::from("media:p3700-800gb")),
+            ("first", folder.path().to_owned()),
+            ("bandwidth", folder.path().to_owned()),
+        ] {
+            let text = shipped_plan_text(plan).unwrap();
+            let text = text.replace("[bandwidth]", "[bandwidth]\nthreads = [1]");
+            let text = text.replace("256MiB", "32MiB");
+            let file = text.parse().unwrap();
+            let choices = Choices { file_size: Some(Bytes(8 << 20)), ..Choices::default() };
+            let asked = PlanRequest { file, choices, targets: vec![target] };
+            let seen = preview(&system, &asked).unwrap();
+            let options = PrepareOptions {
+                run_id: "a",
+                results_dir: Path::new("."),
+                writes: needs_writing(&asked.file, &asked.choices).unwrap(),
+                made: seen.made.clone(),
+                keep: false,
+                consent: &ConsentWords::default(),
+            };
+            let ready = prepare(&system, &asked.targets, &options, &Nobody, &|| false).unwrap();
+            let shapes: Vec<TargetShape> = ready.iter().map(|target| target.shape).collect();
+            assert_eq!(shapes, seen.shapes, "{plan}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use qdepth_host::system::System;
 use qdepth_lab::emulated::{WARM_UP, WINDOW, measure, window_bytes};
 use qdepth_lab::prepare::ResolvedTarget;
-use qdepth_lab::preview::preview;
+use qdepth_lab::preview::{Preview, preview};
 use qdepth_lab::request::PlanRequest;
 use qdepth_measure::Bytes;
 use qdepth_media::TargetExpression;
@@ -63,7 +63,7 @@ fn groups(
             return Ok(Vec::new());
         }
     }
-    let (resolved, found) = preview(&System::real(), &asked)?;
+    let Preview { plan: resolved, found, .. } = preview(&System::real(), &asked)?;
     let media = found.into_iter().filter_map(|found| match found {
         ResolvedTarget::Emulated(medium) => Some(medium),
         ResolvedTarget::Real(_) => None,

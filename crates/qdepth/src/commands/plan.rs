@@ -27,7 +27,7 @@ use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_document};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::prepare::{ResolvedTarget, consent_previewed};
-use qdepth_lab::preview::preview;
+use qdepth_lab::preview::{Preview, preview};
 use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{ConsentWords, PlanRequest};
 use qdepth_lab::words::long;
@@ -84,7 +84,7 @@ fn print_plan(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
         print("what the preparation makes is not there yet, so nothing can be said of its points")?;
         return Ok(Status::Valid);
     }
-    let (plan, found) = preview(&system, asked)?;
+    let Preview { plan, found, made, .. } = preview(&system, asked)?;
     if options.as_fio {
         let names: Vec<String> =
             asked.targets.iter().map(|target| target.display().to_string()).collect();
@@ -97,8 +97,7 @@ fn print_plan(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
     let consent = options.run.consent.words();
-    let targets =
-        Targets { found: &found, expressions: &asked.targets, made: asked.made(), writes };
+    let targets = Targets { found: &found, expressions: &asked.targets, made, writes };
     let (text, refused) = describe(&system, &plan, &targets, &consent)?;
     print(&text)?;
     Ok(if refused { Status::Refused } else { Status::Valid })

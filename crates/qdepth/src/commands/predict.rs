@@ -17,7 +17,7 @@ use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::emulated::on_all_processors;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::prepare::ResolvedTarget;
-use qdepth_lab::preview::preview;
+use qdepth_lab::preview::{Preview, preview};
 use qdepth_lab::signals::Signals;
 
 /// The plan where none is named.
@@ -27,7 +27,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     let mut load = options.load.clone();
     load.words = words(&options.load.words)?;
     let asked = read_plan::read(&load)?;
-    let (plan, found) = preview(&System::real(), &asked)?;
+    let Preview { plan, found, .. } = preview(&System::real(), &asked)?;
     let [ResolvedTarget::Emulated(medium)] = found.as_slice() else {
         bail!(Usage(
             "predict: one target that is emulated, as `qdepth predict 'raid0(media:./mydrive.toml*2)'`"

@@ -99,7 +99,7 @@ mod tests {
     use qdepth_workload::shipped_plan_names;
 
     use super::*;
-    use qdepth_lab::preview::preview;
+    use qdepth_lab::preview::{Preview, preview};
     use qdepth_lab::record::command;
 
     fn options(words: &[String]) -> RunOptions {
@@ -113,7 +113,7 @@ mod tests {
     /// The hash of what the words ask for, and the command that is told.
     fn asked(words: &[String]) -> (String, String) {
         let request = options(words).request().unwrap_or_else(|why| panic!("{words:?}: {why}"));
-        let (plan, _) = preview(&System::real(), request.plan.as_ref().unwrap())
+        let Preview { plan, .. } = preview(&System::real(), request.plan.as_ref().unwrap())
             .unwrap_or_else(|why| panic!("{words:?}: {why:#}"));
         let told = command(&request, plan.seed).unwrap();
         (plan.hash(), told.value.unwrap())
