@@ -22,7 +22,9 @@ use crate::measure_options::MeasureOptions;
 use crate::placed::{CpuPlacement, can_be_used};
 use crate::precondition::precondition;
 use crate::preconditioned::Done;
-use crate::prepare::{PrepareOptions, Prepared, ResolvedTarget, find, prepare, target_expression};
+use crate::prepare::{
+    PrepareOptions, Prepared, ResolvedTarget, clear_targets, find, prepare, target_expression,
+};
 use crate::preview::{Preview, preview};
 use crate::provision::Provision;
 use crate::reach::reachable;
@@ -87,13 +89,20 @@ pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
         None if path.exists() => None,
         None => return Err(nothing_to_resume().into()),
     };
-    let mut logbook = if request.is_kept { Logbook::open(path)? } else { Logbook::in_memory()? };
-    logbook.reserve(RESERVE_BYTES)?;
-    let ready = match seen {
-        Some((asked, seen)) => fresh(lab, &mut logbook, asked, seen, expect.as_ref())?,
-        None => again(lab, &mut logbook)?,
+    let open = || -> Result<Logbook> {
+        let mut logbook =
+            if request.is_kept { Logbook::open(path)? } else { Logbook::in_memory()? };
+        logbook.reserve(RESERVE_BYTES)?;
+        Ok(logbook)
     };
-    Ok((logbook, ready))
+    match seen {
+        Some((asked, seen)) => fresh(lab, asked, seen, expect.as_ref(), open),
+        None => {
+            let mut logbook = open()?;
+            let ready = again(lab, &mut logbook)?;
+            Ok((logbook, ready))
+        }
+    }
 }
 
 fn nothing_to_resume() -> Usage {
@@ -103,20 +112,25 @@ fn nothing_to_resume() -> Usage {
     )
 }
 
+/// The logbook is opened behind the guards: a refusal leaves none behind.
 fn fresh(
     lab: Lab<'_>,
-    logbook: &mut Logbook,
     asked: &PlanRequest,
     seen: Preview,
     expect: Option<&TargetExpression>,
-) -> Result<Ready> {
+    open: impl FnOnce() -> Result<Logbook>,
+) -> Result<(Logbook, Ready)> {
     let made = seen.made.clone();
     let PlanRequest { file, choices, targets } = asked;
     let id = uuid::Uuid::now_v7().to_string();
-    logbook.hold(&id)?;
     let writes = needs_writing(file, choices)?;
     let keep = lab.request.keep || file.keep_files;
-    let mut prepared = ready_targets(lab, &id, targets, writes, (made.clone(), keep))?;
+    let options = prepare_options(lab, &id, writes, made.clone(), keep);
+    let cleared = clear_targets(lab.system, targets, &options, lab.observer)?;
+    let mut logbook = open()?;
+    logbook.hold(&id)?;
+    let stopping = || lab.signals.caught().is_some();
+    let mut prepared = cleared.make_ready(&options, lab.observer, &stopping)?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     let mut plan = seen.into_plan(asked, &shapes)?;
     let real = prepared.iter().all(|target| target.real().is_some());
@@ -128,7 +142,7 @@ fn fresh(
     let mut run = record(&id, &plan, &prepared, &ceilings, lab);
     run.environment.extend(command(lab.request, plan.seed));
     run.environment.extend(lab.request.facts.iter().cloned());
-    run.environment.extend(certified(logbook, &run)?);
+    run.environment.extend(certified(&logbook, &run)?);
     note(&mut run, done);
     if let Some(medium) = expect {
         lab.observer
@@ -138,7 +152,8 @@ fn fresh(
     logbook.begin_run(&run)?;
     let written = written(lab, &plan);
     let (done, remarks) = (Vec::new(), Vec::new());
-    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
+    let ready = Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks };
+    Ok((logbook, ready))
 }
 
 /// The newest certificate of this machine that the logbook keeps, as a fact of the run.
@@ -211,7 +226,9 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
     let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
     let (made, keep) = (Provision::from_plan(&plan, bytes), lab.request.keep || plan.keep_files);
-    let mut prepared = ready_targets(lab, &run.id, &targets, writes, (made, keep))?;
+    let options = prepare_options(lab, &run.id, writes, made, keep);
+    let stopping = || lab.signals.caught().is_some();
+    let mut prepared = prepare(lab.system, &targets, &options, lab.observer, &stopping)?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(|why| {
         Usage(format!(
@@ -273,22 +290,14 @@ fn same_devices(system: &System, run: &RunRecord, found: &[ResolvedTarget]) -> R
     Ok(())
 }
 
-fn ready_targets(
-    lab: Lab<'_>,
-    id: &str,
-    targets: &[PathBuf],
+fn prepare_options<'a>(
+    lab: Lab<'a>,
+    run_id: &'a str,
     writes: bool,
-    (made, keep): (Provision, bool),
-) -> Result<Vec<Prepared>> {
-    let request = lab.request;
-    let results = request.logbook.parent().filter(|p| !p.as_os_str().is_empty());
-    let prepare_options = PrepareOptions {
-        run_id: id,
-        results_dir: results.unwrap_or(Path::new(".")),
-        writes,
-        made,
-        keep,
-        consent: &request.consent,
-    };
-    prepare(lab.system, targets, &prepare_options, lab.observer, &|| lab.signals.caught().is_some())
+    made: Provision,
+    keep: bool,
+) -> PrepareOptions<'a> {
+    let results = lab.request.logbook.parent().filter(|p| !p.as_os_str().is_empty());
+    let results_dir = results.unwrap_or(Path::new("."));
+    PrepareOptions { run_id, results_dir, writes, made, keep, consent: &lab.request.consent }
 }

@@ -225,6 +225,12 @@ pub(crate) struct PrepareOptions<'a> {
     pub(crate) consent: &'a ConsentWords,
 }
 
+/// Targets of which every guard was asked; nothing was written yet.
+pub(crate) struct ClearedTargets {
+    real: Vec<(Inspected, Cleared)>,
+    emulated: Vec<Prepared>,
+}
+
 /// Asks every guard of every target before the first is written to, then makes each ready.
 /// `interrupted` ends the filling of a measurement file.
 pub(crate) fn prepare(
@@ -234,17 +240,31 @@ pub(crate) fn prepare(
     observer: &dyn Observer,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Vec<Prepared>> {
+    clear_targets(system, expressions, prepare_options, observer)?.make_ready(
+        prepare_options,
+        observer,
+        interrupted,
+    )
+}
+
+/// Asks every guard of every target.
+pub(crate) fn clear_targets(
+    system: &System,
+    expressions: &[PathBuf],
+    prepare_options: &PrepareOptions<'_>,
+    observer: &dyn Observer,
+) -> Result<ClearedTargets> {
     let mut found = Vec::new();
     for expression in expressions {
         found.push(find(system, expression)?);
     }
     of_one_kind(&found)?;
-    let (mut real, mut prepared) = (Vec::new(), Vec::new());
+    let (mut real, mut emulated) = (Vec::new(), Vec::new());
     for (target, expression) in found.into_iter().zip(expressions) {
         match target {
             ResolvedTarget::Real(inspected) => real.push(inspected),
             ResolvedTarget::Emulated(medium) => {
-                prepared.push(emulation(expression.clone(), medium)?)
+                emulated.push(emulation(expression.clone(), medium)?)
             }
         }
     }
@@ -261,11 +281,24 @@ pub(crate) fn prepare(
         });
     }
     let cleared = clear_all(system, &found, &consents, prepare_options)?;
-    for (target, cleared) in found.into_iter().zip(cleared) {
-        let ready = make_ready(target, cleared, prepare_options, observer, interrupted);
-        prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
+    Ok(ClearedTargets { real: found.into_iter().zip(cleared).collect(), emulated })
+}
+
+impl ClearedTargets {
+    /// Makes each ready, with the options that it was cleared with.
+    pub(crate) fn make_ready(
+        self,
+        prepare_options: &PrepareOptions<'_>,
+        observer: &dyn Observer,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Vec<Prepared>> {
+        let mut prepared = self.emulated;
+        for (target, cleared) in self.real {
+            let ready = make_ready(target, cleared, prepare_options, observer, interrupted);
+            prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
+        }
+        Ok(prepared)
     }
-    Ok(prepared)
 }
 
 /// Asks the guards of each target. What is missing of consents is said at once.

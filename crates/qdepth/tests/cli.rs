@@ -74,6 +74,9 @@ fn file_of_the_user_is_refused_and_unchanged() {
         assert_eq!(fs::read(workspace.join(file)).unwrap(), before);
     }
     assert!(!workspace.has("qdepth-report.html"));
+    // A file for which there is no room is refused before anything is made, too.
+    workspace.run(&format!("run . --file-size 999TiB {SHORT} --outstanding 1")).expect(3);
+    assert!(!workspace.has("qdepth.db"), "a refusal changes nothing");
 }
 
 #[test]
@@ -94,6 +97,7 @@ fn device_is_refused_without_consent_and_unchanged() {
         assert!(ended.err.contains(&refused) && ended.err.contains(says), "{}", ended.err);
         assert_eq!(ended.out, "");
         assert_eq!(sum(&node), before, "{node} was written by `{more}`");
+        assert!(!workspace.has("qdepth.db"), "a refusal changes nothing");
     };
     let name = token(&node, 64 << 20);
     let right = format!("--destroy {name}");
