@@ -72,6 +72,14 @@ fn fault_text(fault: &PanicHookInfo<'_>) -> String {
     )
 }
 
+/// What the standard library says of numbers, as people say it.
+fn in_words(text: &str) -> String {
+    let digits = ["invalid digit found in string", "cannot parse integer from empty string"];
+    digits
+        .iter()
+        .fold(text.to_owned(), |text, words| text.replace(words, "a whole number is needed"))
+}
+
 /// Says why the words of the command line are none, or what was asked of them; the exit status.
 pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
     if let Some((_, ours)) = of_fio(&error) {
@@ -98,7 +106,7 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         // Texts of our own, in colours where a terminal has them.
         let _ = error.print();
     } else {
-        print_line(error.render().to_string().trim_end());
+        print_line(in_words(&error.render().to_string()).trim_end());
         instead.iter().for_each(|instead| print_line(&format!("\n  tip: {instead}")));
     }
     error.exit_code() as u8

@@ -168,8 +168,13 @@ fn area_of_part(
             Bytes(rest)
         ));
     }
-    Ok(Extent {
-        offset_bytes: usable.offset_bytes + offset,
-        length_bytes: asked - asked % alignment,
-    })
+    let length_bytes = asked - asked % alignment;
+    if length_bytes == 0 && asked > 0 && spec.size.is_some() {
+        return Err(format!(
+            "an area of {} holds no access: they begin at multiples of {} (--area 1GiB, or a share as 10%)",
+            Bytes(asked),
+            Bytes(alignment)
+        ));
+    }
+    Ok(Extent { offset_bytes: usable.offset_bytes + offset, length_bytes })
 }
