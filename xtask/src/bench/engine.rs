@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::bar::{Bar, Goal};
 use super::{Figure, Load, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file};
-use crate::command::{root, show};
+use crate::command::{output, root, show};
 
 /// The core that both are pinned to.
 const CORE: &str = "1";
@@ -39,11 +39,18 @@ struct Peer {
     variants: Vec<String>,
 }
 
+/// What a fio calls itself, as `fio-3.42`; its path is of this machine alone.
+fn version(program: &str) -> String {
+    output(program, &["--version"], &[0])
+        .map_or_else(|_| "fio".to_owned(), |text| text.trim().to_owned())
+}
+
 /// Each fio with these variants.
 fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
     let programs = fios();
     let of = |program: &String| {
-        let which = if programs.len() > 1 { format!(" of {program}") } else { String::new() };
+        let which =
+            if programs.len() > 1 { format!(" of {}", version(program)) } else { String::new() };
         let peer = |(kind, variants): &(&str, Vec<String>)| Peer {
             name: format!("{kind}{which}"),
             program: program.clone(),
@@ -183,7 +190,7 @@ fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
     if *engine == "io_uring" {
         let most = if *outstanding == 1 { 60.0 } else { 20.0 };
         let user = ours.iter().map(|figure| figure.user_ns).collect();
-        let name = format!("{name} {outstanding}: user CPU, ns");
+        let name = format!("{name} {outstanding}: user CPU [ns]");
         bars.push(Bar::new(name, Goal::AtMost(most), user));
     }
     bars
