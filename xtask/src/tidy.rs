@@ -36,7 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-parquet", &["qdepth-record"]),
     ("qdepth-foreign", &["qdepth-measure", "qdepth-record", "qdepth-workload"]),
     ("qdepth-pdf", &["qdepth-files"]),
-    ("qdepth-reference", &["qdepth-files"]),
+    ("qdepth-reference", &["qdepth-files", "qdepth-measure"]),
     (
         "qdepth-lab",
         &[
@@ -56,21 +56,22 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "qdepth-validate",
         &[
+            "qdepth-document",
             "qdepth-engine",
             "qdepth-host",
             "qdepth-lab",
             "qdepth-measure",
             "qdepth-media",
+            "qdepth-record",
             "qdepth-reference",
+            "qdepth-report",
+            "qdepth-words",
             "qdepth-workload",
         ],
     ),
     ("qdepth-words", &[]),
     ("qdepth-document", &["qdepth-words"]),
-    (
-        "qdepth-report",
-        &["qdepth-document", "qdepth-measure", "qdepth-record", "qdepth-reference", "qdepth-words"],
-    ),
+    ("qdepth-report", &["qdepth-document", "qdepth-measure", "qdepth-record", "qdepth-words"]),
     ("qdepth-web", &["qdepth-logbook", "qdepth-media", "qdepth-record", "qdepth-report"]),
     (
         "qdepth",

@@ -210,6 +210,21 @@ pub struct Column {
     pub rank: u8,
 }
 
+/// A column of words.
+pub fn text(heading: &str) -> Column {
+    Column { heading: heading.to_owned(), unit: String::new(), align: Align::Text, rank: 0 }
+}
+
+/// A column of numbers of one unit, which may be empty.
+pub fn number_in(heading: &str, unit: &str) -> Column {
+    Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Number, rank: 0 }
+}
+
+/// What is cited as `[1] …`, a line each.
+pub fn numbered<'a>(sources: impl Iterator<Item = &'a str>) -> Vec<String> {
+    sources.enumerate().map(|(index, source)| format!("[{}] {source}", index + 1)).collect()
+}
+
 impl Column {
     /// One that a narrow terminal may leave out; the highest first.
     pub fn ranked(self, rank: u8) -> Self {

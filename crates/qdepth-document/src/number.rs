@@ -2,6 +2,8 @@
 
 /// Bytes of the megabyte of all throughputs (2^20: docs/method/checklist.md, item 8).
 pub const MIB: f64 = 1_048_576.0;
+/// The unit of all throughputs that are ours; editions of published papers keep theirs.
+pub const MIB_PER_S: &str = "MiB/s";
 /// A table whose largest time reaches this is written in milliseconds.
 const MILLIS_FROM_NS: f64 = 10e6;
 

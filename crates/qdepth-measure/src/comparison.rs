@@ -44,6 +44,17 @@ fn half(estimate: &Estimate) -> Option<f64> {
     estimate.interval.map(|(low, high)| (high - low) / 2.0)
 }
 
+/// The shade of an increase, a share (0.3 is 30 %): 0 up to 30 % and of every decrease, 1 up to
+/// 60 %, 2 up to 120 %, 3 above.
+///
+/// ```
+/// use qdepth_measure::shade;
+/// assert_eq!([-0.5, 0.3, 0.301, 0.6, 0.601, 1.2, 1.201].map(shade), [0, 0, 1, 1, 2, 2, 3]);
+/// ```
+pub fn shade(increase: f64) -> u8 {
+    [0.3, 0.6, 1.2].iter().map(|bar| u8::from(increase > *bar)).sum()
+}
+
 /// How evenly parts share a whole: 1 where all have as much, 1/n where one has all. Nothing where
 /// the whole is nothing.
 ///

@@ -25,7 +25,7 @@ mod until;
 
 pub use changes::{Change, FIGURES_MAX, changes};
 pub use code::{Code, Meaning, Severity, Subject};
-pub use comparison::{fairness, quotient, skew};
+pub use comparison::{fairness, quotient, shade, skew};
 pub use credible::{Credible, ParseCredibleError};
 pub use estimate::{
     Estimate, Percentile, percentile, reported_percentiles, rounds_mean, series_mean, visits_mean,

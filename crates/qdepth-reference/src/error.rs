@@ -51,16 +51,4 @@ pub enum DataError {
         /// All there are.
         known: String,
     },
-    /// A drive of which nothing was published.
-    #[error(
-        "no results of `{name}` were published (did you mean `{nearest}`?); there are: {known}"
-    )]
-    NoSuchDrive {
-        /// As asked for.
-        name: String,
-        /// The most similar name there is.
-        nearest: String,
-        /// All there are.
-        known: String,
-    },
 }

@@ -7,7 +7,6 @@
 
 mod compare;
 mod data;
-mod drives;
 mod error;
 mod expression;
 mod goals;
@@ -24,7 +23,6 @@ pub use compare::{
     GoalResult, SectionSummary, ShareResult, Verdict, compare,
 };
 pub use data::{Document, Reference};
-pub use drives::{PublishedDrive, PublishedValue};
 pub use error::DataError;
 pub use expression::{
     Condition, Evaluated, Expression, Figures, ParseError, PointName, Quantity, Side, Standing,

@@ -1,6 +1,7 @@
 //! The shaded table: how far a formatting option raises a figure over the standard one, in four
 //! classes of grey.
 
+use qdepth_measure::shade;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
@@ -25,11 +26,11 @@ pub enum Class {
 impl Class {
     /// The class of an increase, a share: 0.3 is 30 %.
     pub fn from_increase(increase: f64) -> Self {
-        match increase {
-            i if i > 1.2 => Self::Dark,
-            i if i > 0.6 => Self::Middle,
-            i if i > 0.3 => Self::Light,
-            _ => Self::White,
+        match shade(increase) {
+            0 => Self::White,
+            1 => Self::Light,
+            2 => Self::Middle,
+            _ => Self::Dark,
         }
     }
 }

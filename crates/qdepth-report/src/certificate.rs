@@ -3,9 +3,8 @@
 use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
 
 use crate::compose::{fact, literal};
-use crate::document::{Block, Cell, Cover, Document, Row, Section, Table};
+use crate::document::{Block, Cell, Cover, Document, Row, Section, Table, text};
 use crate::number::{percent, thousands, three_digits};
-use crate::section::sweep::tables::text;
 use crate::words::{self, CertificateWords, Lang, entry, fill_in, words};
 
 /// The proofs, a row each.

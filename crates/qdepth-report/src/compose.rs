@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
-use qdepth_reference::PublishedDrive;
 use sha2::{Digest, Sha256};
 
 use crate::document::{Align, Banner, Block, Document, Fact, Logo, Section, Table};
 use crate::limit::Limit;
 use crate::number;
+use crate::published::PublishedDrive;
 use crate::redact;
 use crate::section::answer;
 use crate::section::bandwidth;
@@ -49,6 +49,8 @@ pub struct Telling {
     pub topology: Option<Logo>,
     /// Drives of which published figures stand in the diagrams beside what was measured.
     pub published: Vec<PublishedDrive>,
+    /// Drives of which published figures are columns of a comparison, where its run names them.
+    pub columns: Vec<PublishedDrive>,
     /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
     pub redact: bool,
     /// Ids of the runs that processes are measuring right now, where that is known: another one
@@ -70,11 +72,11 @@ pub fn compose(run: &RunRecord, points: &[PointRecord], telling: impl Into<Telli
     let results = results_hash(run, points);
     if telling.redact {
         let (run, points) = redact::redacted(run, points);
-        let compared = Compared::from_run(&run, &points);
+        let compared = Compared::from_run(&run, &points, &telling.columns);
         let view = View::new(&run, &points, compared.as_ref(), &telling);
         return compose_view(&view, &telling, &results);
     }
-    let compared = Compared::from_run(run, points);
+    let compared = Compared::from_run(run, points, &telling.columns);
     compose_view(&View::new(run, points, compared.as_ref(), &telling), &telling, &results)
 }
 
@@ -127,8 +129,9 @@ pub fn summary_sentences(
     points: &[PointRecord],
     telling: impl Into<Telling>,
 ) -> Vec<String> {
-    let compared = Compared::from_run(run, points);
-    sentences::summary(&View::new(run, points, compared.as_ref(), &telling.into()))
+    let telling = telling.into();
+    let compared = Compared::from_run(run, points, &telling.columns);
+    sentences::summary(&View::new(run, points, compared.as_ref(), &telling))
 }
 
 /// Each kind of doubt once, the heaviest first, with where it is: what the grades of a table stand
@@ -138,8 +141,8 @@ pub fn doubts_in_words(
     points: &[PointRecord],
     telling: impl Into<Telling>,
 ) -> Vec<String> {
-    let compared = Compared::from_run(run, points);
     let telling = telling.into();
+    let compared = Compared::from_run(run, points, &telling.columns);
     let view = View::new(run, points, compared.as_ref(), &telling);
     let mut said = Vec::new();
     for block in findings(&view) {
@@ -164,7 +167,7 @@ pub fn point_tables(
     telling: impl Into<Telling>,
 ) -> Vec<Table> {
     let telling = telling.into();
-    let compared = Compared::from_run(run, points);
+    let compared = Compared::from_run(run, points, &telling.columns);
     let view = View::new(run, points, compared.as_ref(), &telling);
     untraced(tables_of(&view, compared.is_some()))
 }

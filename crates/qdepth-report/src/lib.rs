@@ -3,8 +3,8 @@
 //!
 //! [`compose`] turns a run and its points into a [`Document`]; [`html`] prints it as one
 //! self-contained file. [`point_tables`] and [`summary_sentences`] serve the terminal.
-//! [`finding_text`] words a doubt, [`host_tables`] a machine. [`compose_reproduction`] is the page
-//! of published figures beside emulated ones.
+//! [`finding_text`] words a doubt, [`host_tables`] a machine. What was published is not known here:
+//! a [`PublishedDrive`] is handed in.
 //!
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
 
@@ -16,8 +16,8 @@ mod first;
 mod limit;
 mod names;
 mod number;
+mod published;
 mod redact;
-mod reproduction;
 mod section;
 mod trace;
 mod view;
@@ -39,6 +39,7 @@ pub use compare::{
 pub use compose::{Measured, Telling, compose, doubts_in_words, point_tables, summary_sentences};
 pub use first::{FirstWords, first_words};
 pub use limit::{Limit, Statistic, UnknownLimit};
+pub use published::{PublishedDrive, PublishedQuantity, PublishedValue};
 pub use qdepth_document::document::{
     Align, Banner, Block, Cell, Column, Cover, Document, Drawing, Fact, FindingCase, FindingGroup,
     Logo, LogoKind, Mark, Origin, Picture, Revision, Row, Section, Table,
@@ -52,7 +53,6 @@ pub use qdepth_document::{
     html_table, markdown, reading_aids, style_sheet, table_markdown, typst,
 };
 pub(crate) use qdepth_document::{document, figure};
-pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
 pub use section::machine::host_tables;
 pub use section::paper::{
     Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text,

@@ -4,13 +4,10 @@ use qdepth_measure::Estimate;
 use qdepth_record::shown_step;
 
 pub(crate) use qdepth_document::number::{
-    MIB, TimeUnit, at_least, binary_bytes, count, decimal_bytes, duration, load, percent,
-    spaced_sizes, thousands, three_digits,
+    MIB, MIB_PER_S, TimeUnit, at_least, binary_bytes, count, decimal_bytes, duration, load,
+    percent, spaced_sizes, thousands, three_digits,
 };
 use qdepth_document::number::{finest_place, magnitude, to_place};
-
-/// The unit of all throughputs that are ours; editions of published papers keep theirs.
-pub(crate) const MIB_PER_S: &str = "MiB/s";
 
 /// Below this half-width a number counts as exact (emulated series repeat to the last bit).
 const EXACT: f64 = 1e-9;

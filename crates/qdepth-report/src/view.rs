@@ -6,13 +6,13 @@ use qdepth_measure::{Estimate, Grade, Percentile};
 use qdepth_record::{
     LatencySummary, Observation, PointRecord, PointSummary, RunRecord, RunState, TargetKind,
 };
-use qdepth_reference::PublishedDrive;
 
 use crate::compose::Telling;
 use crate::document::{Logo, Origin};
 use crate::limit::{Limit, Statistic};
 use crate::names;
 use crate::number;
+use crate::published::PublishedDrive;
 use crate::section::comparison::Compared;
 use crate::section::paper::Paper;
 use crate::words::{Lang, Words, aside, counted, fill_in, title_of, translated, words};
@@ -168,9 +168,9 @@ impl<'a> View<'a> {
         for load in &mut loads {
             load.alone = compared.is_some_and(|c| c.is_for_latency(&load.first().profile));
         }
-        let of_run = compared.map_or(&[][..], |compared| &compared.published);
+        let of_run = compared.map_or(&[][..], |compared| &compared.published).iter().copied();
         let mut published: Vec<&PublishedDrive> = Vec::new();
-        for drive in of_run.iter().chain(&telling.published) {
+        for drive in of_run.chain(&telling.published) {
             if published.iter().all(|other| other.name != drive.name) {
                 published.push(drive);
             }

@@ -8,9 +8,8 @@ use crate::number;
 
 pub use qdepth_words::Lang;
 pub(crate) use qdepth_words::{
-    CampaignWords, CertificateWords, CompareWords, ComparisonWords, HostWords, PtsWords,
-    ReproductionWords, Words, about, aside, counted, entry, fact_name, fill, fill_in, heading,
-    translated, words,
+    CampaignWords, CertificateWords, CompareWords, ComparisonWords, HostWords, PtsWords, Words,
+    about, aside, counted, entry, fact_name, fill, fill_in, translated, words,
 };
 
 /// The title of a load profile; that of a shipped one in the language of the words.
@@ -92,10 +91,9 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "tests read the profiles")]
 
     use qdepth_measure::Code;
-    use qdepth_reference::{Published, Reference};
 
     use super::*;
-    use crate::tests::style::is_japanese;
+    use crate::tests::japanese::is_japanese;
 
     #[test]
     fn every_code_of_a_finding_has_words_and_no_words_lack_their_code() {
@@ -120,24 +118,6 @@ mod tests {
             let missing: Vec<&str> =
                 all.into_iter().flat_map(names).filter(|name| !has(name)).collect();
             assert!(missing.is_empty(), "`{code}` has no {missing:?} in the table of codes");
-        }
-    }
-
-    #[test]
-    fn the_words_of_the_reference_data_are_told_in_japanese() {
-        let reference = Reference::shipped().unwrap();
-        let assert_told = |text: &str| assert!(is_japanese(&translated(Lang::Ja, text)), "{text}");
-        reference.goals.iter().for_each(|goal| assert_told(&goal.title));
-        reference.diagrams.iter().for_each(|diagram| assert_told(&diagram.title));
-        // Names of what stands in the machine are the same in every language.
-        let named = |figure: &&Published| !["CPU", "DRAM"].contains(&figure.quantity.as_str());
-        let quantities = reference.published.iter().filter(named);
-        quantities.for_each(|figure| assert_told(&figure.quantity));
-        let reasons = reference.relations.iter().map(|relation| &relation.why);
-        reasons.filter(|why| !why.is_empty()).for_each(|why| assert_told(why));
-        let sections = reference.published.iter().map(|figure| &figure.section);
-        for section in sections.filter(|section| !section.contains("Test ")) {
-            assert!(is_japanese(&heading(Lang::Ja, section)), "{section}");
         }
     }
 

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use qdepth_report::PublishedDrive;
 use tokio::runtime::Builder;
 
 use crate::connection::{Peers, converse};
 use crate::guard::Door;
 use crate::site::{MADE_AT_ONCE, Site};
+use crate::source::Source;
 
 /// How often the loop looks whether it is to stop.
 const STOP_POLL: Duration = Duration::from_millis(100);
@@ -22,6 +24,8 @@ const NICE: i32 = 10;
 pub struct Options {
     /// The logbook; it need not be there yet.
     pub logbook: PathBuf,
+    /// Drives of which published figures are columns of comparisons that name them.
+    pub published: Vec<PublishedDrive>,
     /// The address to listen at.
     pub address: IpAddr,
     /// The port; 0 for any that is free.
@@ -31,7 +35,12 @@ pub struct Options {
 impl Options {
     /// A logbook at any free port of this machine's loopback address.
     pub fn new(logbook: impl Into<PathBuf>) -> Self {
-        Self { logbook: logbook.into(), address: Ipv4Addr::LOCALHOST.into(), port: 0 }
+        Self {
+            logbook: logbook.into(),
+            published: Vec::new(),
+            address: Ipv4Addr::LOCALHOST.into(),
+            port: 0,
+        }
     }
 }
 
@@ -69,7 +78,8 @@ impl Server {
         let listener = TcpListener::bind(wanted).map_err(no)?;
         listener.set_nonblocking(true).map_err(no)?;
         let address = listener.local_addr().map_err(no)?;
-        let site = Arc::new(Site::new(options.logbook, Door::at(address)));
+        let site =
+            Arc::new(Site::new(Source::new(options.logbook, options.published), Door::at(address)));
         Ok(Self { listener, site })
     }
 

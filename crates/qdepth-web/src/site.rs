@@ -1,6 +1,5 @@
 //! What is found at which address.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -48,10 +47,10 @@ pub(crate) struct Site {
 type Page = fn(&PageRequest<'_>) -> Result<Response<Body>, Trouble>;
 
 impl Site {
-    pub(crate) fn new(logbook: PathBuf, door: Door) -> Self {
+    pub(crate) fn new(source: Source, door: Door) -> Self {
         let door = Arc::new(door);
         let [making, long] = [MADE_AT_ONCE, MADE_AT_ONCE - 1].map(|n| Arc::new(Semaphore::new(n)));
-        Self { source: Source::new(logbook), door, making, long }
+        Self { source, door, making, long }
     }
 
     pub(crate) fn door(&self) -> &Door {

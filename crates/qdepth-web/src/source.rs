@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
 use qdepth_record::{Document, RunHeadline, RunRecord, document};
-use qdepth_report::{EARLIER_MAX, Measured, Trend, TrendRequest, trend, trend_of};
+use qdepth_report::{EARLIER_MAX, Measured, PublishedDrive, Trend, TrendRequest, trend, trend_of};
 
 /// Of so many runs of a list each is read whole.
 pub(crate) const RUNS_LISTED_MAX: usize = 100;
@@ -27,11 +27,13 @@ pub(crate) type Compared = (RunRecord, Document);
 #[derive(Debug)]
 pub(crate) struct Source {
     logbook: PathBuf,
+    /// Of which published figures are columns of comparisons.
+    pub(crate) published: Vec<PublishedDrive>,
 }
 
 impl Source {
-    pub(crate) fn new(logbook: PathBuf) -> Self {
-        Self { logbook }
+    pub(crate) fn new(logbook: PathBuf, published: Vec<PublishedDrive>) -> Self {
+        Self { logbook, published }
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
 use qdepth_linux::{Engine, EngineChoice};
+use qdepth_record::RunRecord;
 use qdepth_report::{Lang, Limit, Telling};
 
 mod alone;
@@ -181,9 +182,10 @@ pub(crate) struct TellingOptions {
 }
 
 impl TellingOptions {
-    /// As the report's crate wants it.
-    pub(crate) fn telling(&self) -> Telling {
-        Telling { limits: self.limit.clone(), ..Telling::from(self.lang.of_report()) }
+    /// As the report's crate wants it for this run.
+    pub(crate) fn telling(&self, run: &RunRecord) -> Telling {
+        let columns = qdepth_validate::columns([run]);
+        Telling { limits: self.limit.clone(), columns, ..Telling::from(self.lang.of_report()) }
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use qdepth_record::Observation;
 
 use super::Campaign;
-use crate::document::{Block, Cell, Row, Table};
+use crate::document::{Block, Cell, Row, Table, text};
 use crate::section::machine;
-use crate::section::sweep::tables::{self, observed_cell, observed_name, text};
+use crate::section::sweep::tables::{self, observed_cell, observed_name};
 use crate::view::View;
 use crate::words::translated;
 

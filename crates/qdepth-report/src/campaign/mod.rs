@@ -14,7 +14,7 @@ use crate::compose::{
     self, Measured, Telling, all_points, banners, compose, fact, literal, method, results,
     results_hash,
 };
-use crate::document::{Banner, Block, Cell, Document, Fact, Row, Section, Table};
+use crate::document::{Banner, Block, Cell, Document, Fact, Row, Section, Table, number_in, text};
 use crate::number;
 use crate::redact;
 use crate::section::answer;
@@ -24,7 +24,7 @@ use crate::section::findings::findings;
 use crate::section::paper::practice::practice;
 use crate::section::paper::{self, conclusion};
 use crate::section::sweep::sentences;
-use crate::section::sweep::tables::{grades, number_in, text};
+use crate::section::sweep::tables::grades;
 use crate::view::View;
 use crate::words::{CampaignWords, aside, counted, fill_in, words};
 
@@ -46,8 +46,10 @@ pub fn compose_campaign(runs: &[Measured], telling: impl Into<Telling>) -> Docum
     } else {
         runs
     };
-    let compared: Vec<_> =
-        runs.iter().map(|(run, points)| Compared::from_run(run, points)).collect();
+    let compared: Vec<_> = runs
+        .iter()
+        .map(|(run, points)| Compared::from_run(run, points, &telling.columns))
+        .collect();
     let views = runs
         .iter()
         .zip(&compared)

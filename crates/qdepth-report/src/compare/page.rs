@@ -3,10 +3,11 @@
 
 use crate::compare::tables::{answer, decisive, farthest, figure, load, short, table_of};
 use crate::compare::{Versus, VersusRow, VersusSide};
-use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table};
+use crate::document::{
+    Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table, number_in, text,
+};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::percent;
-use crate::section::sweep::tables::{number_in, text};
 use crate::words::{self, CompareWords, Lang, aside, fill_in, words};
 
 /// Colour of what is no figure of a run.

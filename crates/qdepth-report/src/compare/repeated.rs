@@ -11,9 +11,8 @@ use crate::compare::tables::{figure, shown};
 use crate::compare::trend::picture;
 use crate::compare::{VersusSchema, VersusSide, is_rate, side};
 use crate::compose::Measured;
-use crate::document::{Cell, Row, Table};
+use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
-use crate::section::sweep::tables::{number_in, text};
 use crate::words::{Lang, aside, fill_in, load_in_words, span, words};
 
 /// Version of [`Repeated`]'s JSON form.

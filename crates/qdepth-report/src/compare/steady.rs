@@ -11,9 +11,8 @@ use serde::Serialize;
 use crate::compare::VersusSchema;
 use crate::compare::tables::shown;
 use crate::compare::trend::picture;
-use crate::document::{Cell, Row, Table};
+use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
-use crate::section::sweep::tables::{number_in, text};
 use crate::words::{Lang, aside, fill_in, load_in_words, words};
 
 /// Version of [`SteadyTold`]'s JSON form.

@@ -2,9 +2,8 @@
 
 use crate::compare::matched::CPU_PER_IO;
 use crate::compare::{Versus, VersusRow, is_rate};
-use crate::document::{Cell, Row, Table};
+use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::{percent, thousands};
-use crate::section::sweep::tables::{number_in, text};
 use crate::words::{CompareWords, Lang, aside, fill_in, load_in_words, span, words};
 
 /// So many differences and unmatched loads are told; all are in the JSON.

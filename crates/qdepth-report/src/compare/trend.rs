@@ -8,9 +8,8 @@ use crate::compare::alike::RunFigures;
 use crate::compare::matched::Key;
 use crate::compare::tables::{figure, shown};
 use crate::compare::{VersusSchema, is_rate};
-use crate::document::{Cell, Row, Table};
+use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
-use crate::section::sweep::tables::{number_in, text};
 use crate::words::{CompareWords, Lang, aside, fill_in, load_in_words, words};
 
 /// Version of [`Trend`]'s JSON form.

@@ -7,9 +7,10 @@ use crate::compare::tables::{figure, shown};
 use crate::compare::trend::{
     Trend, TrendRow, load, minute, sentence, table_of_rows, trend_sentences, trend_table,
 };
-use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table};
+use crate::document::{
+    Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table, number_in, text,
+};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
-use crate::section::sweep::tables::{number_in, text};
 use crate::words::{self, CompareWords, Lang, aside, fill_in, words};
 
 /// Composes the page of a trend, in this language.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_record::Observation;
 
-use crate::document::{Cell, Column, Row, Table};
+use crate::document::{Cell, Column, Row, Table, number_in, text};
 use crate::number;
-use crate::section::sweep::tables::{number_in, observed, text};
+use crate::section::sweep::tables::observed;
 use crate::words::{HostWords, Lang, about, fact_name, fill_in, translated, words as all_words};
 
 /// Facts of the machine itself; every other subject is a device or a file system.

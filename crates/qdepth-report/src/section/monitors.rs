@@ -2,9 +2,9 @@
 
 use qdepth_record::PointRecord;
 
-use crate::document::{Cell, Row, Table};
+use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::thousands;
-use crate::section::sweep::tables::{number_in, target_cell, target_column, text};
+use crate::section::sweep::tables::{target_cell, target_column};
 use crate::view::View;
 
 /// The table; none where nothing was monitored (imported and emulated runs).

@@ -2,10 +2,10 @@
 
 use qdepth_record::PointRecord;
 
-use crate::document::{Block, Cell, Row, Section, Table};
+use crate::document::{Block, Cell, Row, Section, Table, number_in, text};
 use crate::number::{self, MIB, TimeUnit};
 use crate::section::explain::of_chapter;
-use crate::section::sweep::tables::{number_in, text, with_mark};
+use crate::section::sweep::tables::with_mark;
 use crate::trace::traced;
 use crate::view::{Point, View, percentile_ns};
 use crate::words::{PtsWords, fill_in};

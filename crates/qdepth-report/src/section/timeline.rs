@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_record::{IntervalRecord, MonitorRecord};
 
-use crate::document::{Block, Cell, Picture, Row, Section, Table};
+use crate::document::{Block, Cell, Picture, Row, Section, Table, number_in, text};
 use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
@@ -14,7 +14,6 @@ use crate::section::explain::of_chapter;
 use crate::section::pressure::slice_ns;
 use crate::section::pts::goes_over_time;
 use crate::section::sweep::pictures::data_table;
-use crate::section::sweep::tables::{number_in, text};
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;

@@ -4,6 +4,10 @@
 
 mod checklist;
 pub(crate) mod fixture;
+#[path = "../../../qdepth-document/tests/common/japanese.rs"]
+pub(crate) mod japanese;
+#[path = "../../../qdepth-document/tests/common/page.rs"]
+mod page;
 pub(crate) mod refuter;
 pub(crate) mod style;
 
@@ -15,6 +19,7 @@ use qdepth_measure::{Code, Finding, Severity};
 use qdepth_record::{Observation, PointRecord, PointSummary, RunRecord, RunState, TargetKind};
 use sha2::{Digest, Sha256};
 
+pub(crate) use self::page::{assert_self_contained, assert_well_formed, pictures};
 use crate::document::{Block, Document, Mark, Table};
 use crate::figure::MarkValue;
 use crate::words::{Lang, finding_text};
@@ -23,50 +28,6 @@ use crate::{compose, html, html_part, markdown, number, point_tables, summary_se
 fn tables(document: &Document) -> Vec<&Table> {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
     blocks.filter_map(|block| if let Block::Table(t) = block { Some(t) } else { None }).collect()
-}
-
-pub(crate) fn pictures(document: &Document) -> Vec<&crate::Picture> {
-    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
-    blocks
-        .filter_map(|b| if let Block::Pictures(p) = b { Some(p) } else { None })
-        .flatten()
-        .collect()
-}
-
-/// Every element that is opened is closed, in order; void elements close themselves.
-pub(crate) fn assert_well_formed(page: &str) {
-    let mut open: Vec<String> = Vec::new();
-    let mut rest = page;
-    while let Some((_, from)) = rest.split_once('<') {
-        let (tag, after) = from.split_once('>').expect("a tag ends");
-        rest = after;
-        if tag.starts_with('!') {
-            continue;
-        }
-        let name: String =
-            tag.trim_start_matches('/').chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
-        assert!(!name.is_empty(), "a stray < before {tag:.40}");
-        if tag.starts_with('/') {
-            assert_eq!(open.pop(), Some(name), "closing {tag}");
-        } else if !tag.ends_with('/') {
-            open.push(name);
-        }
-    }
-    assert_eq!(open, Vec::<String>::new());
-}
-
-pub(crate) fn assert_self_contained(page: &str) {
-    let namespace = "http://www.w3.org/2000/svg";
-    // The one script is the page's own: no other may run, and it asks nobody for anything.
-    let own = format!("<script>{}</script>", qdepth_document::SCRIPT);
-    assert!(page.matches(&own).count() <= 1);
-    // References into the page itself begin with #.
-    let other = page.replace(&own, "").replace(namespace, "").replace("url(#", "");
-    for reference in
-        ["http://", "https://", "src=", "url(", "@import", "<script", "<link", "<object"]
-    {
-        assert!(!other.contains(reference), "{reference}");
-    }
 }
 
 #[test]
@@ -520,8 +481,18 @@ fn every_mark_names_the_point_that_it_stands_for() {
 
 #[test]
 fn published_figures_stand_beside_the_same_loads_and_no_others() {
-    let reference = qdepth_reference::Reference::shipped().unwrap();
-    let drive = reference.drive("p3700-800gb").unwrap();
+    let database = |value| crate::PublishedValue {
+        load: "database".to_owned(),
+        quantity: crate::PublishedQuantity::Rate,
+        value,
+    };
+    let drive = crate::PublishedDrive {
+        name: "p3700-800gb".to_owned(),
+        title: "P3700 800GB".to_owned(),
+        document: "p3700".to_owned(),
+        maxima: vec![database(192_881.0)],
+        points: vec![(1, database(10_000.0))],
+    };
     let paper =
         crate::Paper::from_toml("[[data-sheet]]\nname = \"P3700\"\nsequential-read-mb-s = 2800\n");
     let telling = crate::Telling {
@@ -543,7 +514,6 @@ fn published_figures_stand_beside_the_same_loads_and_no_others() {
     };
     let database = names(1);
     assert_eq!(database[0].0, "P3700 800GB (published)");
-    // p3700-028: 10,000 IO/s at one outstanding I/O.
     assert_eq!(database[0].1[0].value, MarkValue::Known(10_000.0, None));
     assert_eq!(database[1].0, "P3700 800GB (published maximum)");
     assert!(database[1].1.iter().all(|m| m.value == MarkValue::Known(192_881.0, None)));

@@ -29,7 +29,8 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
         RunState::Running => request.words.was_killed,
         _ => "",
     };
-    let telling = Telling { alive: Some(alive), ..Telling::from(request.lang) };
+    let columns = request.source.published.clone();
+    let telling = Telling { alive: Some(alive), columns, ..Telling::from(request.lang) };
     let document = compose(&run, &points, telling);
     let mut frame = request.frame(document.title.clone()).with_aids();
     frame.mark.clone_from(&document.mark);

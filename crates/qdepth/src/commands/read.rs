@@ -180,7 +180,7 @@ pub(crate) fn told_whole(run: &RunRecord) -> Status {
 
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
-    print_table(&run, &points, &options.telling.telling())?;
+    print_table(&run, &points, &options.telling.telling(&run))?;
     run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;
     run.notes().try_for_each(|note| print(&format!("note: {note}")))?;
     Ok(told_whole(&run))

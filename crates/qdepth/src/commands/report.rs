@@ -9,9 +9,10 @@ use qdepth_files::{Folder, Input, Privacy, Scratch, limit};
 use qdepth_host::system::{Output, System};
 use qdepth_logbook::Logbook;
 use qdepth_media::Description;
-use qdepth_reference::{PublishedDrive, Reference};
+use qdepth_reference::Reference;
 use qdepth_report::{
-    DataSheet, Document, Lang, Logo, LogoKind, Paper, Telling, Text, compose_campaign,
+    DataSheet, Document, Lang, Logo, LogoKind, Paper, PublishedDrive, Telling, Text,
+    compose_campaign,
 };
 
 use crate::commands::read::chosen_all;
@@ -20,6 +21,7 @@ use crate::flags::{Format, Language, ReportOptions};
 use crate::result_file::ResultFile;
 use crate::terminal::print;
 use qdepth_lab::failure::{Missing, Usage};
+use qdepth_validate::drive;
 
 /// Beside `qdepth`, or in a folder of programs.
 const TYPESETTER: &str = "qdepth-pdf";
@@ -34,6 +36,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let alive = Logbook::open_read_only(&options.logbook.logbook)?.alive();
     let (mut paper, logo, topology) = paper(options.paper.as_deref())?;
     let published = published(&options.published)?;
+    let columns = qdepth_validate::columns(runs.iter().map(|(run, _)| run));
     paper.data_sheet.extend(published.iter().filter_map(data_sheet));
     let formats = formats(&options.format, options.output.as_deref())?;
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
@@ -44,6 +47,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
         logo: logo.clone(),
         topology: topology.clone(),
         published: published.clone(),
+        columns: columns.clone(),
         redact: options.redact,
         alive: Some(alive.clone()),
     };
@@ -178,7 +182,8 @@ fn published(names: &[String]) -> Result<Vec<PublishedDrive>> {
     let reference = Reference::shipped()?;
     let drive = |name: &String| {
         let name = name.strip_prefix("published:").unwrap_or(name);
-        reference.drive(name).map_err(|error| Usage(format!("--published {name}: {error}")).into())
+        drive(&reference, name)
+            .map_err(|error| Usage(format!("--published {name}: {error}")).into())
     };
     names.iter().map(drive).collect()
 }

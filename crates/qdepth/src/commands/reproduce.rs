@@ -3,7 +3,7 @@
 use anyhow::Result;
 use qdepth_files::Privacy;
 use qdepth_reference::{Comparison, Reference, compare};
-use qdepth_report::{Lang, compose_edition, compose_reproduction, reproduction_tables};
+use qdepth_report::Lang;
 
 use crate::commands::report::{Sheets, typesetter};
 use crate::exit_status::Status;
@@ -13,7 +13,7 @@ use crate::result_file::ResultFile;
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::signals::Signals;
-use qdepth_validate::emulate;
+use qdepth_validate::{compose_edition, compose_reproduction, emulate, reproduction_tables};
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     let mut reference = Reference::shipped()?;

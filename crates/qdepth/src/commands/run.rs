@@ -36,7 +36,7 @@ pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) 
     if options.json {
         print_document(&export_json(run, points))
     } else {
-        print_table(run, points, &options.telling.telling())
+        print_table(run, points, &options.telling.telling(run))
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn measure_on(
         hint(screen, &run, &points);
     }
     if let Some(report) = report {
-        let document = qdepth_report::compose(&run, &points, options.telling.telling());
+        let document = qdepth_report::compose(&run, &points, options.telling.telling(&run));
         report.write(qdepth_report::html(&document)?).with_context(|| {
             format!("no report {}; the run is kept: then `qdepth report`", report.path().display())
         })?;

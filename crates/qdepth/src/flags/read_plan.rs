@@ -7,6 +7,7 @@ use clap::Parser;
 use qdepth_files::{Input, limit};
 use qdepth_media::{is_emulated, several};
 use qdepth_reference::Reference;
+use qdepth_validate::drive;
 use qdepth_workload::{
     Choices, PlanFile, Stairs, meant, published_name, shipped_plan_names, shipped_plan_text,
 };
@@ -119,7 +120,7 @@ fn published(words: &[&String]) -> Result<Vec<String>> {
     }
     let reference = Reference::shipped()?;
     let named = words.iter().filter_map(|word| published_name(word));
-    let known = named.map(|name| reference.drive(name).map(|drive| drive.name));
+    let known = named.map(|name| drive(&reference, name).map(|drive| drive.name));
     known.collect::<Result<_, _>>().map_err(|error| Usage(error.to_string()).into())
 }
 

@@ -1,17 +1,17 @@
 //! Several things beside one of them: how many times as much each does.
 
 use qdepth_measure::{Estimate, quotient};
-use qdepth_reference::PublishedDrive;
 
-use crate::document::{Cell, Column, Picture, Row, Table};
+use crate::document::{Cell, Column, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, rounded};
+use crate::published::PublishedDrive;
 use crate::section::comparison::tables::{
     published_maximum, published_name, published_note, quotient_heading,
 };
 use crate::section::sweep::pictures::data_table;
 use crate::section::sweep::sentences;
-use crate::section::sweep::tables::{number_in, text, with_mark};
+use crate::section::sweep::tables::with_mark;
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
@@ -80,7 +80,7 @@ pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
     let above = view.compared.is_some_and(|compared| compared.record.base_above);
     let columns = view.targets.iter().copied().filter(|target| *target != base);
-    let published = view.compared.iter().flat_map(|compared| &compared.published);
+    let published = view.compared.iter().flat_map(|compared| compared.published.iter().copied());
     let others = columns.map(Other::Column).chain(published.map(Other::Published)).collect();
     let all = Factors { base, above, others, loads: view.swept().collect() };
     let known =

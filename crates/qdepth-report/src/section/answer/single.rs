@@ -1,12 +1,12 @@
 //! What one thing does: how short its latency is, or how much it does at which intensity.
 
-use crate::document::{Cell, Picture, Row, Table};
+use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
 use crate::section::sweep::pictures::{self, data_table};
 use crate::section::sweep::sentences::list;
 use crate::section::sweep::statements::{enough, line};
-use crate::section::sweep::tables::{number_in, target_cell, target_column, text, with_mark};
+use crate::section::sweep::tables::{target_cell, target_column, with_mark};
 use crate::trace;
 use crate::view::{Load, Point, View, percentile_ns};
 use crate::words::{about, counted, fill_in};

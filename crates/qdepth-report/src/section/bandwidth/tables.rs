@@ -3,9 +3,9 @@
 use qdepth_measure::saturation;
 
 use super::{Bandwidth, Rate};
-use crate::document::{Cell, Column, Row, Table};
+use crate::document::{Cell, Column, Row, Table, number_in, text};
 use crate::number::{self, rounded};
-use crate::section::sweep::tables::{number_in, text, with_mark};
+use crate::section::sweep::tables::with_mark;
 use crate::trace;
 use crate::view::View;
 

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::Bytes;
 use qdepth_record::{Cell, ComparisonRecord, PointRecord, RunRecord, VariantRecord, cells};
-use qdepth_reference::{PublishedDrive, Reference};
 
 use crate::document::{Block, Section, Table};
 use crate::number;
+use crate::published::PublishedDrive;
 use crate::section::explain;
 use crate::view::View;
 use crate::words::{ComparisonWords, Words, counted, fill_in};
@@ -26,20 +26,22 @@ pub(crate) struct Compared<'a> {
     /// Where the cell of each whole point is among them, by its place in the plan.
     places: BTreeMap<u32, usize>,
     /// Columns of figures that were published.
-    pub(crate) published: Vec<PublishedDrive>,
+    pub(crate) published: Vec<&'a PublishedDrive>,
 }
 
 impl<'a> Compared<'a> {
-    /// The comparison of a run; none where it compares nothing.
-    pub(crate) fn from_run(run: &'a RunRecord, points: &'a [PointRecord]) -> Option<Self> {
+    /// The comparison of a run; none where it compares nothing. A published drive that is not
+    /// among those handed in is left out.
+    pub(crate) fn from_run(
+        run: &'a RunRecord,
+        points: &'a [PointRecord],
+        drives: &'a [PublishedDrive],
+    ) -> Option<Self> {
         let record = run.comparison.as_ref()?;
         let parts = cells(record, points);
         let whole = |cell: &Cell<'a>| PointRecord { target: cell.variant, ..cell.whole.clone() };
         let wholes = parts.iter().map(whole).collect();
-        // A drive that a later version no longer knows is left out.
-        let reference =
-            (!record.published.is_empty()).then(Reference::shipped).and_then(Result::ok);
-        let drive = |name: &String| reference.as_ref()?.drive(name).ok();
+        let drive = |name: &String| drives.iter().find(|drive| drive.name == *name);
         let published = record.published.iter().filter_map(drive).collect();
         let places = parts.iter().enumerate().map(|(place, cell)| (cell.whole.index, place));
         let places = places.collect();

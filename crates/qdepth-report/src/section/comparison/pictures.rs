@@ -1,11 +1,10 @@
 //! Bars side by side: largest values, and a load at a few intensities.
 
 use super::Compared;
-use crate::document::{Cell, Picture, Row, Table};
+use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, rounded};
 use crate::section::sweep::pictures::data_table;
-use crate::section::sweep::tables::{number_in, text};
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;

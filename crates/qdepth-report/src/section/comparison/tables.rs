@@ -1,13 +1,13 @@
 //! The tables of a comparison.
 
-use qdepth_measure::{Estimate, fairness, quotient, skew};
+use qdepth_measure::{Estimate, fairness, quotient, shade, skew};
 use qdepth_record::{Cell as Parts, PointSummary};
-use qdepth_reference::{Class, Quantity};
 
 use super::Compared;
-use crate::document::{Cell, Column, Mark, Row, Table};
+use crate::document::{Cell, Column, Mark, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
-use crate::section::sweep::tables::{number_in, text, with_mark};
+use crate::published::{PublishedDrive, PublishedQuantity};
+use crate::section::sweep::tables::with_mark;
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
@@ -139,14 +139,12 @@ fn shaded(view: &View<'_>, value: Option<&Estimate>, base: Option<&Estimate>) ->
     let Some(value) = value else { return Cell::or_dash(None) };
     let text = rounded(value).value;
     let increase = base.filter(|base| base.value > 0.0).map(|base| value.value / base.value - 1.0);
-    let class = match increase.map(Class::from_increase) {
-        None | Some(Class::White) => return Cell::plain(text),
-        Some(Class::Light) => 1,
-        Some(Class::Middle) => 2,
-        Some(Class::Dark) => 3,
-    };
-    let sign = view.words.comparison.classes[class - 1];
-    Cell { text: format!("{text}\u{a0}{sign}"), mark: Mark::Shade(class as u8) }
+    let class = increase.map_or(0, shade);
+    if class == 0 {
+        return Cell::plain(text);
+    }
+    let sign = view.words.comparison.classes[usize::from(class) - 1];
+    Cell { text: format!("{text}\u{a0}{sign}"), mark: Mark::Shade(class) }
 }
 
 /// The latencies at one outstanding I/O, of loads that were measured for them alone.
@@ -155,8 +153,8 @@ pub(crate) fn latencies(view: &View<'_>, compared: &Compared<'_>) -> Option<Tabl
     let loads: Vec<&Load<'_>> = view.loads.iter().filter(|load| load.alone).collect();
     let published = |load: &Load<'_>| {
         let profile = load.first().profile.clone();
-        let of = move |drive: &qdepth_reference::PublishedDrive| {
-            Some(drive.at(&profile, 1, Quantity::Latency)? * 1e6)
+        let of = move |drive: &&PublishedDrive| {
+            Some(drive.at(&profile, 1, PublishedQuantity::Latency)? * 1e6)
         };
         compared.published.iter().map(of).collect::<Vec<Option<f64>>>()
     };
@@ -209,13 +207,15 @@ pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String
 }
 
 /// The largest published value of a load, in the unit that it is judged by.
-pub(crate) fn published_maximum(
-    drive: &qdepth_reference::PublishedDrive,
-    load: &Load<'_>,
-) -> Option<f64> {
-    let first = load.first();
-    let quantity = if first.reported_as_throughput { Quantity::Throughput } else { Quantity::Rate };
-    drive.maximum(&first.profile, quantity)
+pub(crate) fn published_maximum(drive: &PublishedDrive, load: &Load<'_>) -> Option<f64> {
+    drive.maximum(&load.first().profile, published_quantity(load))
+}
+
+pub(crate) fn published_quantity(load: &Load<'_>) -> PublishedQuantity {
+    match load.first().reported_as_throughput {
+        true => PublishedQuantity::Throughput,
+        false => PublishedQuantity::Rate,
+    }
 }
 
 /// A table for each column of several points: how its parts share it.

@@ -5,13 +5,13 @@ use qdepth_measure::saturation;
 use super::sum_up::{Won, by_winner};
 use super::why::{Cause, cause};
 use super::{curves, knee, name};
-use crate::document::{Block, Cell, Row, Table};
+use crate::document::{Block, Cell, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
 use crate::section::bandwidth::Bandwidth;
 use crate::section::steps::Steps;
 use crate::section::sweep::sentences::list;
 use crate::section::sweep::statements::{self, Beyond, claims, crossing};
-use crate::section::sweep::tables::{number_in, target_cell, target_column, text};
+use crate::section::sweep::tables::{target_cell, target_column};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
 

@@ -180,7 +180,7 @@ fn a_column_of_drives_alike_is_limited_by_what_limits_each() {
     });
     let why = |run: &RunRecord| {
         let points = together(3, &[50_000, 90_000, 100_000]);
-        let compared = Compared::from_run(run, &points);
+        let compared = Compared::from_run(run, &points, &[]);
         let telling = Telling::default();
         let view = View::new(run, &points, compared.as_ref(), &telling);
         let load = view.swept().next().expect("a load");

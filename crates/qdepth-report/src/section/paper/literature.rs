@@ -1,6 +1,6 @@
 //! What the method rests on, and what the paper cites.
 
-use crate::document::Block;
+use crate::document::{Block, numbered};
 use crate::view::View;
 
 /// The sources of the method, as libraries list them: the same in every language.
@@ -24,9 +24,4 @@ pub(crate) fn cited(view: &View<'_>) -> Vec<Block> {
         None => Block::Paragraph(text),
     };
     numbered(texts.into_iter()).into_iter().zip(links).map(block).collect()
-}
-
-/// `[1] …`, a line each.
-pub(crate) fn numbered<'a>(sources: impl Iterator<Item = &'a str>) -> Vec<String> {
-    sources.enumerate().map(|(index, source)| format!("[{}] {source}", index + 1)).collect()
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use qdepth_record::{Observation, TargetRecord};
 
-use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table};
+use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table, text};
 use crate::names;
 use crate::number::{self, MIB};
 use crate::section::paper::{DataSheet, Text};
-use crate::section::sweep::tables::{self, text};
+use crate::section::sweep::tables;
 use crate::view::View;
 use crate::words::{entry, fill_in, translated};
 

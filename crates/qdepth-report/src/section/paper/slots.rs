@@ -2,8 +2,7 @@
 //! configuration of each test, footnotes.
 
 use super::Text;
-use crate::document::{Block, Cell, Row, Section, Table};
-use crate::section::sweep::tables::text;
+use crate::document::{Block, Cell, Row, Section, Table, text};
 use crate::view::View;
 
 /// Chapters of the paper's own, behind its introduction.

@@ -1,6 +1,6 @@
 //! The reader's latency over time beside the stair of writes, and over the write load.
 
-use crate::document::{Cell, Picture, Row, Table};
+use crate::document::{Cell, Picture, Row, Table, number_in};
 use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
@@ -9,7 +9,6 @@ use crate::number::{self, TimeUnit, three_digits};
 use crate::section::pressure::tables::reader_unit;
 use crate::section::steps::{Step, Steps};
 use crate::section::sweep::pictures::data_table;
-use crate::section::sweep::tables::number_in;
 use crate::trace;
 use crate::view::View;
 use crate::words::fill_in;

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{Cell, Picture, Row, Table};
+use crate::document::{Cell, Picture, Row, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, PALETTE, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
 use crate::section::sweep::references;
-use crate::section::sweep::tables::number_in;
 use crate::trace;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
 use crate::words::{counted, fill_in};

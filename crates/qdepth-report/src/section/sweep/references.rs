@@ -2,12 +2,12 @@
 //! connection, the maximum of a data sheet.
 
 use qdepth_record::PointRecord;
-use qdepth_reference::{PublishedDrive, Quantity};
 
 use crate::document::Cell;
 use crate::figure::{Mark, MarkValue, Markers, Series, Stroke};
 use crate::number::{self, MIB};
-use crate::section::comparison::tables::published_name;
+use crate::published::PublishedDrive;
+use crate::section::comparison::tables::{published_name, published_quantity};
 use crate::section::paper::media::{data_sheet, link_limit};
 use crate::view::{Load, View};
 use crate::words::fill_in;
@@ -74,7 +74,7 @@ fn published(
     if !is_published(first) {
         return Vec::new();
     }
-    let quantity = if first.reported_as_throughput { Quantity::Throughput } else { Quantity::Rate };
+    let quantity = published_quantity(load);
     let mark = |outstanding: &u32| {
         let value = drive.at(&first.profile, *outstanding, quantity)?;
         Some(Mark::at(f64::from(*outstanding), MarkValue::Known(value, None)))

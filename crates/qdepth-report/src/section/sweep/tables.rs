@@ -3,7 +3,7 @@
 use qdepth_measure::{Estimate, Grade, quotient};
 use qdepth_record::{EndedBy, LatencySummary, Observation, TargetKind};
 
-use crate::document::{Align, Cell, Column, Row, Table};
+use crate::document::{Align, Cell, Column, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
 use crate::section::comparison::tables::{
     published_maximum, published_name, published_note, quotient_heading,
@@ -14,14 +14,6 @@ use crate::words::{Lang, entry, fact_name, fill_in, translated};
 
 /// Where the parameters of emulated media were read.
 const DESCRIBED: &str = "EMULATED: description file";
-
-pub(crate) fn text(heading: &str) -> Column {
-    Column { heading: heading.to_owned(), unit: String::new(), align: Align::Text, rank: 0 }
-}
-
-pub(crate) fn number_in(heading: &str, unit: &str) -> Column {
-    Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Number, rank: 0 }
-}
 
 /// A column of targets where there are several to tell apart.
 pub(crate) fn target_column(view: &View<'_>) -> Option<Column> {

@@ -1,14 +1,13 @@
 //! Our edition of a published report: its sections in its order, each with its diagrams (published
 //! points over emulated curves), its figures and what it says about them.
 
+use qdepth_document::document::{Block, Cover, Document, Section, numbered};
+use qdepth_document::number;
 use qdepth_reference::{Comparison, Errors, Use};
+use qdepth_words::{Lang, counted, fill_in, heading, words};
 
 use super::tables::{figures, load, relations, shading, stated};
 use super::{View, banners, facts, pictures, summary, titled};
-use crate::document::{Block, Cover, Document, Section};
-use crate::number;
-use crate::section::paper::literature;
-use crate::words::{Lang, counted, fill_in, heading, words};
 
 /// Composes the edition of the comparison's documents. `version` is the program's, `command` what
 /// made it.
@@ -40,7 +39,7 @@ pub fn compose_edition(
     let plans = super::tables::plans(&view);
     method.blocks.extend((!plans.rows.is_empty()).then_some(Block::Table(plans)));
     sections.push(method);
-    let cited = literature::numbered(titles.iter().copied());
+    let cited = numbered(titles.iter().copied());
     let cited = cited.into_iter().map(Block::Paragraph).collect();
     sections.push(section("literature", words.paper.sections[3], cited));
     sections.retain(|section| !section.blocks.is_empty());

@@ -1,15 +1,14 @@
 //! The tables of that page.
 
+use qdepth_document::document::{Cell, Column, Mark, Row, Table, number_in, text};
+use qdepth_document::number::thousands;
 use qdepth_reference::{
     Class, ComparedFigure, ComparedRelation, Errors, Maxima, PointName, Precision, Published,
     Quantity, ShareResult, Standing, Use, Verdict,
 };
+use qdepth_words::{Lang, about, aside, counted, fill_in, heading, translated};
 
 use super::View;
-use crate::document::{Cell, Column, Mark, Row, Table};
-use crate::number::thousands;
-use crate::section::sweep::tables::{number_in, text};
-use crate::words::{Lang, about, aside, counted, fill_in, heading, translated};
 
 fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {
     Table { caption: caption.to_owned(), columns, rows, note: note.to_owned() }

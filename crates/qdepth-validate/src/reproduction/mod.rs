@@ -7,11 +7,11 @@ mod tables;
 pub(crate) mod tests;
 
 pub use edition::compose_edition;
-use qdepth_reference::{Comparison, Document as Source, GoalResult, ShareResult, Use};
 
-use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
-use crate::number;
-use crate::words::{Lang, ReproductionWords, about, fill_in, heading, translated, words};
+use qdepth_document::document::{Banner, Block, Cover, Document, Fact, Section, Table};
+use qdepth_document::number;
+use qdepth_reference::{Comparison, Document as Source, GoalResult, ShareResult, Use};
+use qdepth_words::{Lang, ReproductionWords, about, fill_in, heading, translated, words};
 
 /// What the parts of the page need.
 struct View<'a> {
@@ -59,7 +59,7 @@ pub fn compose_reproduction(
         answer: Vec::new(),
         facts: facts(&view, version, command),
         sections: sections(&view),
-        footer: crate::words::words(lang).footer.to_owned(),
+        footer: qdepth_words::words(lang).footer.to_owned(),
     }
 }
 
@@ -122,7 +122,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
             &[
                 ("n", (of - missed.len()).to_string()),
                 ("of", of.to_string()),
-                ("missed", missed.join(crate::words::words(view.lang).clause)),
+                ("missed", missed.join(qdepth_words::words(view.lang).clause)),
             ],
         ));
     }

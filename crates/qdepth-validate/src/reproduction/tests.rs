@@ -1,15 +1,27 @@
 //! From a comparison to a page.
 
+#[path = "../../../qdepth-document/tests/common/checklist.rs"]
+mod checklist;
+#[path = "../../../qdepth-document/tests/common/japanese.rs"]
+mod japanese;
+#[path = "../../../qdepth-document/tests/common/page.rs"]
+mod page;
+
 use std::collections::BTreeMap;
 
+use qdepth_document::document::{Block, Document, Mark};
+use qdepth_document::figure::{Horizontal, MarkValue, Markers, Series, Stroke};
+use qdepth_document::{html, markdown};
 use qdepth_reference::{
-    Comparison, EmulatedPoint, Emulation, PointName, Quantity, Reference, ShareResult, compare,
+    Comparison, EmulatedPoint, Emulation, PointName, Published, Quantity, Reference, ShareResult,
+    compare,
 };
+use qdepth_words::{Lang, heading, translated};
 
-use crate::document::{Block, Document, Mark};
-use crate::figure::{Horizontal, MarkValue, Markers, Stroke};
-use crate::tests::{assert_self_contained, assert_well_formed, pictures};
-use crate::{Lang, compose_reproduction, html, reproduction_tables};
+use self::checklist::{Edition, hold};
+use self::japanese::{faults_of_all, is_japanese};
+use self::page::{assert_self_contained, assert_well_formed, pictures};
+use super::{compose_edition, compose_reproduction, reproduction_tables};
 
 /// Emulated figures that are the published ones times a factor, where a single point is printed,
 /// and 1 IO/s elsewhere; points on 2 TB drives could not be emulated.
@@ -41,8 +53,8 @@ fn comparison(factor: f64) -> Comparison {
 }
 
 /// Our edition of all documents.
-pub(crate) fn edition(lang: Lang) -> Document {
-    crate::compose_edition(&comparison(1.02), "0.1.0", "qdepth reproduce", lang)
+fn edition(lang: Lang) -> Document {
+    compose_edition(&comparison(1.02), "0.1.0", "qdepth reproduce", lang)
 }
 
 fn page(comparison: &Comparison) -> Document {
@@ -83,7 +95,7 @@ fn every_published_diagram_is_drawn_with_published_points_over_emulated_curves()
         assert!(picture.figure.series.iter().all(|series| series.marks.len() == groups.len()));
         assert_eq!(picture.figure.series.len() + 1, picture.data.columns.len());
     }
-    let known = |series: &crate::Series| {
+    let known = |series: &Series| {
         series.marks.iter().filter(|m| matches!(m.value, MarkValue::Known(..))).count()
     };
     let mut published = 0;
@@ -160,7 +172,7 @@ fn edition_of(document: &str, lang: Lang) -> Document {
     one.diagrams.retain(|d| d.document == document);
     one.maxima.retain(|m| m.document == document);
     one.relations.retain(|r| r.relation.document == document);
-    crate::compose_edition(&one, "0.1.0", "qdepth reproduce", lang)
+    compose_edition(&one, "0.1.0", "qdepth reproduce", lang)
 }
 
 #[test]
@@ -203,4 +215,36 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
     assert!(said.len() == 2 && said[0].starts_with(fitted), "{said:?}");
     assert!(said[1].contains("figures that nothing was fitted to"), "{said:?}");
     assert!(p3700.summary[0].contains("nothing was fitted to"), "{:?}", p3700.summary);
+}
+
+#[test]
+fn every_item_of_the_published_reports_that_editions_have_stands_there() {
+    let edition = markdown(&edition(Lang::En), "figures").0;
+    hold(|stands, name| !matches!(stands, Edition(_)) || edition.contains(name));
+}
+
+#[test]
+fn no_edition_leaves_the_japanese_style_of_its_texts() {
+    let sources = Reference::shipped().unwrap().documents;
+    let quoted: Vec<&str> = sources.iter().map(|source| &*source.title).collect();
+    let wrong = faults_of_all(&[edition(Lang::Ja)], &quoted);
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_words_of_the_reference_data_are_told_in_japanese() {
+    let reference = Reference::shipped().unwrap();
+    let assert_told = |text: &str| assert!(is_japanese(&translated(Lang::Ja, text)), "{text}");
+    reference.goals.iter().for_each(|goal| assert_told(&goal.title));
+    reference.diagrams.iter().for_each(|diagram| assert_told(&diagram.title));
+    // Names of what stands in the machine are the same in every language.
+    let named = |figure: &&Published| !["CPU", "DRAM"].contains(&figure.quantity.as_str());
+    let quantities = reference.published.iter().filter(named);
+    quantities.for_each(|figure| assert_told(&figure.quantity));
+    let reasons = reference.relations.iter().map(|relation| &relation.why);
+    reasons.filter(|why| !why.is_empty()).for_each(|why| assert_told(why));
+    let sections = reference.published.iter().map(|figure| &figure.section);
+    for section in sections.filter(|section| !section.contains("Test ")) {
+        assert!(is_japanese(&heading(Lang::Ja, section)), "{section}");
+    }
 }

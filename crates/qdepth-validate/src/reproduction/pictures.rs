@@ -1,15 +1,16 @@
 //! The documents' diagrams again: published points over emulated curves.
 
+use qdepth_document::document::{Block, Cell, Origin, Picture, Row, Table, number_in};
+use qdepth_document::figure::{
+    Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke,
+};
+use qdepth_document::number;
+use qdepth_document::number::MIB_PER_S;
 use qdepth_reference::{Diagram, Line, PointName, Quantity};
+use qdepth_words::{aside, fill_in, translated, words};
 
 use super::View;
 use super::tables::{maxima, value};
-use crate::document::{Block, Cell, Origin, Picture, Row, Table};
-use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
-use crate::number;
-use crate::number::MIB_PER_S;
-use crate::section::sweep::tables::number_in;
-use crate::words::{aside, fill_in, translated, words};
 
 /// The diagrams of each section, under its heading.
 pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
