@@ -1,25 +1,22 @@
 //! From the records of a run to a document.
 
-use std::collections::BTreeSet;
-
 use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
 use sha2::{Digest, Sha256};
 
-use crate::document::{Align, Banner, Block, Document, Fact, Logo, Section, Table};
-use crate::limit::Limit;
+use crate::compared::Compared;
+use crate::document::{Align, Banner, Block, Document, Fact, Section, Table};
 use crate::number;
-use crate::published::PublishedDrive;
 use crate::redact;
 use crate::section::answer;
 use crate::section::bandwidth;
 use crate::section::bandwidth::Bandwidth;
-use crate::section::comparison::{self, Compared};
+use crate::section::comparison;
 use crate::section::explain::{self, recommendation};
 use crate::section::findings::findings;
 use crate::section::machine;
 use crate::section::monitors;
 use crate::section::paper::practice::practice;
-use crate::section::paper::{self, Paper, conclusion};
+use crate::section::paper::{self, conclusion};
 use crate::section::pressure;
 use crate::section::pts;
 use crate::section::steps::Steps;
@@ -28,41 +25,9 @@ use crate::section::sweep::sentences;
 use crate::section::sweep::series;
 use crate::section::sweep::tables;
 use crate::section::timeline;
+use crate::telling::Telling;
 use crate::view::{Load, View};
-use crate::words::{Lang, about, aside, counted, fill_in};
-
-/// A run and its points.
-pub type Measured = (RunRecord, Vec<PointRecord>);
-
-/// How a run is told.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Telling {
-    /// In which language.
-    pub lang: Lang,
-    /// Latencies that a reader under write pressure is held against.
-    pub limits: Vec<Limit>,
-    /// Who publishes it.
-    pub paper: Paper,
-    /// Their mark, as `paper` names it.
-    pub logo: Option<Logo>,
-    /// Their picture of the storage, as `paper` names it.
-    pub topology: Option<Logo>,
-    /// Drives of which published figures stand in the diagrams beside what was measured.
-    pub published: Vec<PublishedDrive>,
-    /// Drives of which published figures are columns of a comparison, where its run names them.
-    pub columns: Vec<PublishedDrive>,
-    /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
-    pub redact: bool,
-    /// Ids of the runs that processes are measuring right now, where that is known: another one
-    /// that never ended was killed.
-    pub alive: Option<BTreeSet<String>>,
-}
-
-impl From<Lang> for Telling {
-    fn from(lang: Lang) -> Self {
-        Self { lang, ..Self::default() }
-    }
-}
+use crate::words::{about, aside, counted, fill_in};
 
 /// Composes the report of a run from its points (in any order; several targets are compared in
 /// the same diagrams).

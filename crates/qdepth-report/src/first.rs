@@ -4,8 +4,8 @@
 use qdepth_measure::{Code, Finding, Severity};
 use qdepth_record::{PointRecord, RunRecord};
 
-use crate::Telling;
 use crate::number::{self, TimeUnit, in_prose};
+use crate::telling::Telling;
 use crate::view::{Load, Point, View};
 use crate::words::{Lang, finding_text};
 

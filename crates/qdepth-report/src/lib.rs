@@ -11,14 +11,17 @@
 mod campaign;
 mod certificate;
 mod compare;
+mod compared;
 mod compose;
 mod first;
 mod limit;
 mod names;
 mod number;
+mod paper;
 mod published;
 mod redact;
 mod section;
+mod telling;
 mod trace;
 mod view;
 mod words;
@@ -36,9 +39,10 @@ pub use compare::{
     trend_schema, trend_sentences, trend_table, versus, versus_json, versus_schema,
     versus_sentences, versus_table,
 };
-pub use compose::{Measured, Telling, compose, doubts_in_words, point_tables, summary_sentences};
+pub use compose::{compose, doubts_in_words, point_tables, summary_sentences};
 pub use first::{FirstWords, first_words};
 pub use limit::{Limit, Statistic, UnknownLimit};
+pub use paper::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
 pub use published::{PublishedDrive, PublishedQuantity, PublishedValue};
 pub use qdepth_document::document::{
     Align, Banner, Block, Cell, Column, Cover, Document, Drawing, Fact, FindingCase, FindingGroup,
@@ -54,9 +58,7 @@ pub use qdepth_document::{
 };
 pub(crate) use qdepth_document::{document, figure};
 pub use section::machine::host_tables;
-pub use section::paper::{
-    Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text,
-};
+pub use telling::{Measured, Telling};
 pub use words::{FindingText, Lang, finding_text};
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use qdepth_measure::Finding;
 use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind};
 
-use crate::compose::Measured;
+use crate::telling::Measured;
 
 /// Keys of facts that name something, with the kind of their pseudonym.
 const NAMING: [(&str, &str); 12] = [

@@ -7,14 +7,14 @@ use qdepth_record::{
     LatencySummary, Observation, PointRecord, PointSummary, RunRecord, RunState, TargetKind,
 };
 
-use crate::compose::Telling;
+use crate::compared::Compared;
 use crate::document::{Logo, Origin};
 use crate::limit::{Limit, Statistic};
 use crate::names;
 use crate::number;
+use crate::paper::Paper;
 use crate::published::PublishedDrive;
-use crate::section::comparison::Compared;
-use crate::section::paper::Paper;
+use crate::telling::Telling;
 use crate::words::{Lang, Words, aside, counted, fill_in, title_of, translated, words};
 
 /// The percentiles with a column of their own.

@@ -10,21 +10,21 @@ use std::collections::BTreeSet;
 
 use qdepth_record::RunRecord;
 
+use crate::compared::Compared;
 use crate::compose::{
-    self, Measured, Telling, all_points, banners, compose, fact, literal, method, results,
-    results_hash,
+    self, all_points, banners, compose, fact, literal, method, results, results_hash,
 };
 use crate::document::{Banner, Block, Cell, Document, Fact, Row, Section, Table, number_in, text};
 use crate::number;
 use crate::redact;
 use crate::section::answer;
-use crate::section::comparison::Compared;
 use crate::section::explain::recommendation;
 use crate::section::findings::findings;
 use crate::section::paper::practice::practice;
 use crate::section::paper::{self, conclusion};
 use crate::section::sweep::sentences;
 use crate::section::sweep::tables::grades;
+use crate::telling::{Measured, Telling};
 use crate::view::View;
 use crate::words::{CampaignWords, aside, counted, fill_in, words};
 

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use qdepth_record::TargetKind;
 
 use crate::Lang;
-use crate::Telling;
 use crate::compose;
-use crate::compose::Measured;
 use crate::compose_campaign;
 use crate::document::{Block, Document};
 use crate::figures_json;
 use crate::html;
 use crate::markdown;
+use crate::telling::Measured;
+use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::tests::{assert_self_contained, assert_well_formed, pictures};
 use crate::typst;

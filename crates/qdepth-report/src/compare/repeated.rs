@@ -10,9 +10,9 @@ use crate::compare::steady::SniaWindow;
 use crate::compare::tables::{figure, shown};
 use crate::compare::trend::picture;
 use crate::compare::{VersusSchema, VersusSide, is_rate, side};
-use crate::compose::Measured;
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
+use crate::telling::Measured;
 use crate::words::{Lang, aside, fill_in, load_in_words, span, words};
 
 /// Version of [`Repeated`]'s JSON form.

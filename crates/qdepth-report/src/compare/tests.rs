@@ -4,8 +4,8 @@ use qdepth_record::{Observation, PointRecord, RunHeadline};
 
 use super::*;
 use crate::Lang;
-use crate::compose::Measured;
 use crate::document::Block;
+use crate::telling::Measured;
 use crate::tests::fixture;
 
 fn versus(

@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
     use crate::Lang;
-    use crate::compose::Telling;
+    use crate::telling::Telling;
     use crate::tests::fixture::{one_point, run};
 
     #[test]

@@ -273,7 +273,7 @@ fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
 mod tests {
     use super::*;
     use crate::Lang;
-    use crate::compose::Telling;
+    use crate::telling::Telling;
     use crate::tests::fixture;
 
     fn saw(at_s: u64, name: &str, value: f64) -> MonitorRecord {

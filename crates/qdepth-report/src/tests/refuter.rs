@@ -11,9 +11,9 @@ use proptest::test_runner::{Config, TestRunner};
 use qdepth_measure::{Estimate, LatencyHistogram, Nanos};
 use qdepth_record::{DirectionRecord, IntervalRecord, Observation, PointRecord};
 
-use crate::compose::Telling;
 use crate::section::answer;
 use crate::section::sweep::series;
+use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::view::View;
 use crate::words::Lang;

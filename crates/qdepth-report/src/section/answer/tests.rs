@@ -8,8 +8,8 @@ use qdepth_record::PointRecord;
 
 use super::*;
 use crate::compose;
-use crate::compose::Telling;
 use crate::html;
+use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::words::{Lang, entry, words};
 

@@ -1,6 +1,6 @@
 //! Bars side by side: largest values, and a load at a few intensities.
 
-use super::Compared;
+use crate::compared::Compared;
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, rounded};

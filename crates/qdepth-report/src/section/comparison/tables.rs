@@ -3,7 +3,7 @@
 use qdepth_measure::{Estimate, fairness, quotient, shade, skew};
 use qdepth_record::{Cell as Parts, PointSummary};
 
-use super::Compared;
+use crate::compared::Compared;
 use crate::document::{Cell, Column, Mark, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
 use crate::published::{PublishedDrive, PublishedQuantity};

@@ -6,10 +6,10 @@ use qdepth_record::{
 
 use super::why::{Cause, Resource, cause};
 use super::{of_diagrams, of_load, recommendation};
-use crate::compose::Telling;
+use crate::compared::Compared;
 use crate::document::Block;
-use crate::section::comparison::Compared;
-use crate::section::paper::Paper;
+use crate::paper::Paper;
+use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::view::View;
 use crate::words::Lang;

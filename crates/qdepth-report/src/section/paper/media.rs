@@ -7,7 +7,7 @@ use qdepth_record::{Observation, TargetRecord};
 use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table, text};
 use crate::names;
 use crate::number::{self, MIB};
-use crate::section::paper::{DataSheet, Text};
+use crate::paper::{DataSheet, Text};
 use crate::section::sweep::tables;
 use crate::view::View;
 use crate::words::{entry, fill_in, translated};

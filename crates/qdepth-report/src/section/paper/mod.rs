@@ -1,16 +1,14 @@
 //! The white paper around the figures: cover, technical data, best practice, conclusion,
 //! literature, contact.
 
-mod file;
 pub(crate) mod literature;
 pub(crate) mod media;
 pub(crate) mod practice;
 pub(crate) mod slots;
 pub(crate) mod topology;
 
-pub use file::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
-
 use crate::document::{Block, Cover, Logo, Revision, Section};
+use crate::paper::{self, Paper};
 use crate::section::sweep::sentences;
 use crate::view::View;
 use crate::words::{Lang, Words};
@@ -24,7 +22,7 @@ pub(crate) fn cover(
     words: &Words,
 ) -> Cover {
     let day = paper.date.clone().unwrap_or_else(|| day.split('T').next().unwrap_or(day).to_owned());
-    let revision = |revision: &file::Revision| Revision {
+    let revision = |revision: &paper::Revision| Revision {
         version: revision.version.clone(),
         date: sentences::date(&revision.date, words),
         changes: revision.changes.in_lang(lang).to_owned(),

@@ -1,8 +1,8 @@
 //! What the paper's file adds to what was measured: products, administration software, the
 //! configuration of each test, footnotes.
 
-use super::Text;
 use crate::document::{Block, Cell, Row, Section, Table, text};
+use crate::paper::Text;
 use crate::view::View;
 
 /// Chapters of the paper's own, behind its introduction.

@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, RunRecord};
 
-use crate::Telling;
 use crate::compose;
 use crate::document::{Block, Document, Mark};
 use crate::figure::MarkValue;
 use crate::html;
 use crate::point_tables;
 use crate::summary_sentences;
+use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::words::Lang;
 

@@ -179,7 +179,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compose::Telling;
+    use crate::telling::Telling;
     use crate::tests::fixture;
     use crate::words::Lang;
 

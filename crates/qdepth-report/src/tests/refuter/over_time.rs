@@ -6,9 +6,9 @@ use proptest::test_runner::{Config, TestRunner};
 use qdepth_record::PointRecord;
 
 use super::{SETS, Values, figure, near, read, record};
-use crate::compose::Telling;
 use crate::document::Block;
 use crate::section::{pts, timeline};
+use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::view::View;
 use crate::words::Lang;

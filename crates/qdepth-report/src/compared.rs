@@ -1,0 +1,97 @@
+//! What a run compares: its columns at every load and intensity, each of one point or of several
+//! that ran at the same time.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::Bytes;
+use qdepth_record::{Cell, ComparisonRecord, PointRecord, RunRecord, VariantRecord, cells};
+
+use crate::number;
+use crate::published::PublishedDrive;
+use crate::words::{ComparisonWords, Words, counted, fill_in};
+
+/// A run's comparison. Its points stand for the columns: `target` is the index of a column.
+pub(crate) struct Compared<'a> {
+    pub(crate) record: &'a ComparisonRecord,
+    /// The points of each column as one.
+    pub(crate) wholes: Vec<PointRecord>,
+    /// Those points, in the same order.
+    parts: Vec<Cell<'a>>,
+    /// Where the cell of each whole point is among them, by its place in the plan.
+    places: BTreeMap<u32, usize>,
+    /// Columns of figures that were published.
+    pub(crate) published: Vec<&'a PublishedDrive>,
+}
+
+impl<'a> Compared<'a> {
+    /// The comparison of a run; none where it compares nothing. A published drive that is not
+    /// among those handed in is left out.
+    pub(crate) fn from_run(
+        run: &'a RunRecord,
+        points: &'a [PointRecord],
+        drives: &'a [PublishedDrive],
+    ) -> Option<Self> {
+        let record = run.comparison.as_ref()?;
+        let parts = cells(record, points);
+        let whole = |cell: &Cell<'a>| PointRecord { target: cell.variant, ..cell.whole.clone() };
+        let wholes = parts.iter().map(whole).collect();
+        let drive = |name: &String| drives.iter().find(|drive| drive.name == *name);
+        let published = record.published.iter().filter_map(drive).collect();
+        let places = parts.iter().enumerate().map(|(place, cell)| (cell.whole.index, place));
+        let places = places.collect();
+        Some(Self { record, wholes, parts, places, published })
+    }
+
+    /// What the whole points of a cell are made of.
+    pub(crate) fn cell(&self, whole: &PointRecord) -> Option<&Cell<'a>> {
+        let place = self.places.get(&whole.index)?;
+        self.parts.get(*place)
+    }
+
+    /// Whether a profile was measured at one outstanding I/O alone.
+    pub(crate) fn is_for_latency(&self, profile: &str) -> bool {
+        self.record.latency_profiles.iter().any(|name| name == profile)
+    }
+
+    pub(crate) fn variant(&self, index: u32) -> Option<&VariantRecord> {
+        self.record.variants.get(index as usize)
+    }
+
+    /// How many times the single drive a column of several drives would be, were nothing shared.
+    pub(crate) fn drives(&self, index: u32) -> Option<u32> {
+        let variant = self.variant(index).filter(|_| self.record.of == "drives")?;
+        Some(variant.parts * variant.times).filter(|drives| *drives > 1)
+    }
+
+    /// Points that the plan has, counted as the columns count.
+    pub(crate) fn planned(&self, points: u32) -> usize {
+        let parts: u32 = self.record.variants.iter().map(|variant| variant.parts).sum();
+        points as usize * self.record.variants.len() / parts.max(1) as usize
+    }
+
+    /// The name of a column.
+    pub(crate) fn name(&self, run: &RunRecord, words: &Words, index: u32) -> Option<String> {
+        let variant = self.variant(index)?;
+        let own: &ComparisonWords = words.comparison;
+        let number = || variant.parts.to_string();
+        Some(match (variant.name.as_str(), &*variant.role) {
+            ("", "single") => own.single.to_owned(),
+            ("", "together") => fill_in(own.together, &[("n", number())]),
+            ("", _) => run.targets.iter().find(|t| t.index == variant.target)?.name.clone(),
+            (name, _) if self.record.of == "processes" && name == number() => {
+                counted(own.processes, variant.parts as usize)
+            }
+            ("full", _) if self.record.of == "areas" => own.entire_area.to_owned(),
+            (name, _) => match name.parse::<Bytes>().ok().filter(|_| self.record.of == "areas") {
+                Some(area) => number::binary_bytes(area.0 as f64),
+                None => name.to_owned(),
+            },
+        })
+    }
+
+    /// Which of four forms of words suits what is compared.
+    pub(crate) fn kind(&self) -> usize {
+        let all = ["drives", "targets", "processes", "areas"];
+        all.iter().position(|of| *of == self.record.of).unwrap_or(1)
+    }
+}

@@ -1,0 +1,44 @@
+//! What is told, and how.
+
+use std::collections::BTreeSet;
+
+use qdepth_record::{PointRecord, RunRecord};
+
+use crate::document::Logo;
+use crate::limit::Limit;
+use crate::paper::Paper;
+use crate::published::PublishedDrive;
+use crate::words::Lang;
+
+/// A run and its points.
+pub type Measured = (RunRecord, Vec<PointRecord>);
+
+/// How a run is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Telling {
+    /// In which language.
+    pub lang: Lang,
+    /// Latencies that a reader under write pressure is held against.
+    pub limits: Vec<Limit>,
+    /// Who publishes it.
+    pub paper: Paper,
+    /// Their mark, as `paper` names it.
+    pub logo: Option<Logo>,
+    /// Their picture of the storage, as `paper` names it.
+    pub topology: Option<Logo>,
+    /// Drives of which published figures stand in the diagrams beside what was measured.
+    pub published: Vec<PublishedDrive>,
+    /// Drives of which published figures are columns of a comparison, where its run names them.
+    pub columns: Vec<PublishedDrive>,
+    /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
+    pub redact: bool,
+    /// Ids of the runs that processes are measuring right now, where that is known: another one
+    /// that never ended was killed.
+    pub alive: Option<BTreeSet<String>>,
+}
+
+impl From<Lang> for Telling {
+    fn from(lang: Lang) -> Self {
+        Self { lang, ..Self::default() }
+    }
+}
