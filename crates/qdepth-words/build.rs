@@ -15,13 +15,14 @@ use toml::{Table, Value};
 /// The language whose keys are those of all.
 const BASE: &str = "en";
 /// Tables whose keys are names that are looked up, and no fields.
-const MAPS: [&str; 7] = [
+const MAPS: [&str; 8] = [
     "answer.questions",
     "applications",
     "certificate.proofs",
     "fact_names",
     "finding",
     "paper.media.facts",
+    "reason",
     "titles",
 ];
 /// As those, for phrases; their keys are made of the English.

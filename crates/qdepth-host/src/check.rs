@@ -1,7 +1,8 @@
 //! What would disturb a measurement on this machine, and what to do about it.
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 
+use crate::environment::unreadable;
 use crate::monitor::{CpuTimes, Sample};
 use crate::sysfs;
 use crate::system::System;
@@ -44,8 +45,8 @@ pub struct Item {
     pub what: String,
     /// How it stands.
     pub standing: Standing,
-    /// What was found.
-    pub found: String,
+    /// What was found, or why nothing was.
+    pub found: Result<String, Reason>,
     /// What to do; empty where nothing is.
     pub advice: String,
 }
@@ -55,13 +56,13 @@ impl Item {
     pub fn new(what: &str, good: bool, found: impl Into<String>, advice: &str) -> Self {
         let standing = if good { Standing::Good } else { Standing::Disturbs };
         let advice = if good { String::new() } else { advice.to_owned() };
-        Self { what: what.to_owned(), standing, found: found.into(), advice }
+        Self { what: what.to_owned(), standing, found: Ok(found.into()), advice }
     }
 
     /// Something that cannot be seen.
-    pub fn unknown(what: &str, why: impl Into<String>) -> Self {
+    pub fn unknown(what: &str, why: Reason) -> Self {
         let standing = Standing::Unknown;
-        Self { what: what.to_owned(), standing, found: why.into(), advice: String::new() }
+        Self { what: what.to_owned(), standing, found: Err(why), advice: String::new() }
     }
 }
 
@@ -115,11 +116,11 @@ struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    fn value(&self, key: &str) -> Result<&str, &str> {
+    fn value(&self, key: &str) -> Result<&str, Reason> {
         let mut own = self.facts.iter().filter(|fact| fact.subject == self.subject);
         match own.find(|fact| fact.key == key) {
-            Some(fact) => fact.value.as_deref().map_err(String::as_str),
-            None => Err("it was not looked at"),
+            Some(fact) => fact.value.as_deref().map_err(Reason::clone),
+            None => Err(Reason::NotLookedAt {}),
         }
     }
 
@@ -196,8 +197,10 @@ fn head_room(device: &Facts<'_>) -> Option<Item> {
 
 /// Whether each NVMe queue's interrupt comes to a CPU that its driver names.
 fn interrupts(system: &System) -> Item {
-    let Ok(text) = system.read_file("/proc/interrupts") else {
-        return Item::unknown("interrupts", "/proc/interrupts cannot be read");
+    let path = "/proc/interrupts";
+    let text = match system.read_file(path) {
+        Ok(text) => text,
+        Err(error) => return Item::unknown("interrupts", unreadable(path, &error)),
     };
     let storage = text
         .lines()
@@ -205,7 +208,7 @@ fn interrupts(system: &System) -> Item {
     let away = crate::prepare::misplaced_interrupts(system).len();
     let all = storage.count();
     if all == 0 {
-        return Item::unknown("interrupts", "no NVMe queue has one");
+        return Item::unknown("interrupts", Reason::NoNvmeInterrupt {});
     }
     let found = format!("{away} of {all} NVMe interrupts away from the CPUs that the driver names");
     Item::new("interrupts", away == 0, found, "Set them (`qdepth host tune`), and stop irqbalance")
@@ -218,7 +221,7 @@ pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
     for (index, what) in ["CPU", "I/O", "memory"].iter().enumerate() {
         let what = format!("waiting for {what}");
         items.push(match after.pressure_us[index].zip(before.pressure_us[index]) {
-            None => Item::unknown(&what, "the kernel does not count it (PSI)"),
+            None => Item::unknown(&what, Reason::NotCounted { feature: "PSI".to_owned() }),
             Some((now, then)) => {
                 let share = now.saturating_sub(then) as f64 / 1e6 / seconds;
                 let found = format!("{:.1} % of the time", share * 100.0);
@@ -250,7 +253,7 @@ pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
 fn steal(before: Option<&CpuTimes>, after: Option<&CpuTimes>) -> Item {
     let what = "stolen CPU time";
     match after.zip(before).and_then(|(after, before)| after.steal_share_since(before)) {
-        None => Item::unknown(what, "/proc/stat does not tell"),
+        None => Item::unknown(what, Reason::NotTold { path: "/proc/stat".to_owned() }),
         Some(share) => {
             let found = format!("{:.2} %", share * 100.0);
             Item::new(

@@ -246,16 +246,16 @@ impl System {
         is_node || self.path(path).exists()
     }
 
-    /// The block size that a file system says of itself, in bytes (statfs(2)).
+    /// The block size that a file system says of itself, in bytes (statfs(2)); none where the
+    /// machine was recorded, which does not hold it.
     ///
     /// # Errors
-    /// Why it is not known, in words.
-    pub fn file_system_block(&self, path: impl AsRef<Path>) -> Result<u64, String> {
+    /// What the system answered.
+    pub fn file_system_block(&self, path: impl AsRef<Path>) -> io::Result<Option<i64>> {
         if self.staged.is_some() {
-            return Err("a recording does not hold it".to_owned());
+            return Ok(None);
         }
-        let told = rustix::fs::statfs(path.as_ref()).map_err(|error| error.to_string())?;
-        u64::try_from(told.f_bsize).map_err(|_| "it has no size".to_owned())
+        Ok(Some(rustix::fs::statfs(path.as_ref())?.f_bsize))
     }
 
     /// The number of the block device that a path leads to; none where it leads to no block device.

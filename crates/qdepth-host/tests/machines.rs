@@ -35,7 +35,7 @@ fn look(text: &str) -> Vec<Observation> {
 }
 
 /// What is wrong with one line of an expectation: `SUBJECT KEY = VALUE`, `SUBJECT KEY ? part of the
-/// reason`, or `SUBJECT -` for one that must not be there.
+/// reason as stored`, or `SUBJECT -` for one that must not be there.
 fn differs(facts: &[Observation], line: &str) -> Option<String> {
     if let Some(subject) = line.strip_suffix(" -") {
         let there = facts.iter().any(|fact| fact.subject == subject);
@@ -51,7 +51,9 @@ fn differs(facts: &[Observation], line: &str) -> Option<String> {
         facts.iter().filter(|fact| fact.subject == subject && fact.key == key).collect();
     match (found.as_slice(), is) {
         ([fact], '=') if fact.value.as_deref() == Ok(wanted) => None,
-        ([fact], '?') if fact.value.as_ref().is_err_and(|why| why.contains(wanted)) => None,
+        ([fact], '?') if fact.value.as_ref().is_err_and(|why| why.stored().contains(wanted)) => {
+            None
+        }
         _ => Some(format!("wanted {line}, found {found:?}")),
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use anyhow::{Context, Result};
 use qdepth_linux::{Costs, Engine, NullRate, ceiling, costs};
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 use qdepth_workload::{
     Choices, Extent, Plan, PlanFile, Point, TargetShape, resolve, shipped_plan_text,
 };
@@ -43,11 +43,14 @@ pub fn calibrate(engine: Engine, workers: &[u32], rounds: u32) -> Result<Calibra
 pub(crate) fn facts(engine: Engine, workers: &[u32]) -> Vec<Observation> {
     match calibrate(engine, workers, 1) {
         Ok(calibration) => calibration.facts(),
-        Err(why) => vec![observation("calibration", Err(format!("{why:#}")))],
+        Err(why) => {
+            let message = format!("{why:#}");
+            vec![observation("calibration", Err(Reason::CalibrationFailed { message }))]
+        }
     }
 }
 
-fn observation(key: &str, value: Result<String, String>) -> Observation {
+fn observation(key: &str, value: Result<String, Reason>) -> Observation {
     Observation {
         subject: "generator".to_owned(),
         key: key.to_owned(),

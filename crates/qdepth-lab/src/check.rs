@@ -10,6 +10,7 @@ use qdepth_host::monitor::{Clocks, Sample};
 use qdepth_host::system::System;
 use qdepth_linux::Engine;
 use qdepth_measure::{Nanos, Repeatability, repeatability};
+use qdepth_record::{Reason, ReasonEntry};
 use serde_json::json;
 
 use crate::calibrate::{calibrate, null_rate};
@@ -90,8 +91,8 @@ fn rest(time: Duration) {
 }
 
 impl Checked {
-    /// For a person: what disturbs first.
-    pub fn text(&self) -> String {
+    /// For a person: what disturbs first. `words` are those of a reason.
+    pub fn text(&self, words: impl Fn(&Reason) -> String) -> String {
         let width = self.items.iter().map(|item| item.what.chars().count()).max().unwrap_or(0);
         let mut lines = Vec::new();
         for standing in [Standing::Disturbs, Standing::Unknown, Standing::Good] {
@@ -100,7 +101,7 @@ impl Checked {
                     "{:<8}  {:<width$}  {}",
                     standing.as_str(),
                     item.what,
-                    item.found
+                    item.found.clone().unwrap_or_else(|why| words(&why))
                 ));
                 if !item.advice.is_empty() {
                     lines.push(format!("{:10}{:<width$}  → {}", "", "", item.advice));
@@ -133,7 +134,8 @@ impl Checked {
             json!({
                 "what": item.what,
                 "standing": item.standing.as_str(),
-                "found": item.found,
+                "found": item.found.as_ref().ok(),
+                "unknown_because": item.found.as_ref().err().map(ReasonEntry::from),
                 "advice": item.advice,
             })
         };

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::digest::{Parts, Rows, first_name, is_damage};
 use qdepth_record::{
     ComparisonRecord, DirectionRecord, ErrorCount, ExpectedRecord, IntervalRecord, MonitorRecord,
-    Observation, PointRecord, RunRecord, RunState, Stored, TargetKind, TargetRecord,
+    Observation, PointRecord, Reason, RunRecord, RunState, Stored, TargetKind, TargetRecord,
 };
 
 /// A point that was cut short, by the user or because its target was lost, is not measured yet.
@@ -226,7 +226,7 @@ fn observations(rows: &mut Rows<'_>, run: i64, target: Option<u32>) -> Result<Ve
             key: row.get("key")?,
             value: match row.get::<_, Option<String>>("value")? {
                 Some(value) => Ok(value),
-                None => Err(row.get("unknown_because")?),
+                None => Err(Reason::read(&row.get::<_, String>("unknown_because")?)),
             },
             source: row.get("source")?,
         })

@@ -14,7 +14,7 @@ use crate::headlines;
 use crate::read;
 use qdepth_record::{
     DirectionRecord, ExpectedRecord, IntervalRecord, MonitorRecord, Observation, PointRecord,
-    RunRecord, Stored, TargetRecord,
+    Reason, RunRecord, Stored, TargetRecord,
 };
 
 /// SQLite's integers have a sign: the same 64 bits are stored, so that no count is refused.
@@ -125,7 +125,7 @@ pub(crate) fn observation(
             fact.subject,
             fact.key,
             fact.value.as_ref().ok(),
-            fact.value.as_ref().err(),
+            fact.value.as_ref().err().map(Reason::stored),
             fact.source
         ])?;
     Ok(())

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compared::{ComparedEntry, entries};
 use crate::point::{FindingEntry, PointEntry, PointRecord, Shown, entry, finding};
+use crate::reason::{ReasonEntry, entry_or_text};
 use crate::record::{ComparisonRecord, Observation, RunRecord, TargetRecord};
 
 /// Name of the form, in `schema.name`.
@@ -84,7 +85,9 @@ pub struct ObservationEntry {
     /// The value; null where it could not be read.
     pub value: Option<String>,
     /// Why it could not be read; null where it could.
-    pub unknown_because: Option<String>,
+    #[serde(deserialize_with = "entry_or_text")]
+    #[schemars(with = "Option<ReasonEntry>")]
+    pub unknown_because: Option<ReasonEntry>,
     /// The file or command.
     pub source: String,
 }
@@ -200,7 +203,7 @@ pub(crate) fn observation(fact: &Observation) -> ObservationEntry {
         subject: fact.subject.clone(),
         key: fact.key.clone(),
         value: fact.value.clone().ok(),
-        unknown_because: fact.value.clone().err(),
+        unknown_because: fact.value.as_ref().err().map(ReasonEntry::from),
         source: fact.source.clone(),
     }
 }

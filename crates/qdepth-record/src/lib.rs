@@ -13,6 +13,7 @@ mod filter;
 mod headline;
 mod host_document;
 mod point;
+mod reason;
 mod record;
 mod step;
 mod table;
@@ -39,6 +40,7 @@ pub use point::{
     LatencyByDirection, LatencySummary, MonitorEntry, PointEntry, PointRecord, PointSummary,
     Stored, follows, percentile_name,
 };
+pub use reason::{Reason, ReasonEntry};
 pub use record::{
     ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
     KernelCounts, MEASUREMENT_VERSION, MonitorRecord, Observation, RunRecord, RunState,

@@ -8,6 +8,8 @@ use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::reason::Reason;
+
 /// The version of the meaning of stored figures. It rises with every change that makes the same
 /// plan give other numbers (CHANGELOG, *Changed results*).
 pub const MEASUREMENT_VERSION: u32 = 1;
@@ -47,7 +49,7 @@ pub struct Observation {
     /// Which fact, as `model`, `scheduler`, `logical_block_size`; units last (`size_bytes`).
     pub key: String,
     /// The value, or why it is unknown.
-    pub value: Result<String, String>,
+    pub value: Result<String, Reason>,
     /// The file or command that it was read from.
     pub source: String,
 }

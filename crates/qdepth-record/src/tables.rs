@@ -8,6 +8,7 @@ use qdepth_measure::Finding;
 use crate::field::{Field, Value, flag, owned, real, text, time, whole};
 use crate::headline::RunHeadline;
 use crate::point::{PointRecord, point_fields, transfers};
+use crate::reason::Reason;
 use crate::record::{IntervalRecord, Observation, RunRecord, RunState, TargetKind, TargetRecord};
 
 /// Name of the form of the tables.
@@ -338,7 +339,7 @@ fn target_fields<'a>(run: &'a RunRecord, target: &'a TargetRecord) -> Vec<Field<
 
 fn fact_fields<'a>(run: &'a RunRecord, of: Option<u32>, fact: &'a Observation) -> Vec<Field<'a>> {
     let value = fact.value.as_deref().unwrap_or_default();
-    let why = fact.value.as_ref().err().map_or("", String::as_str);
+    let why = fact.value.as_ref().err().map_or_else(String::new, Reason::json);
     vec![
         Field::new("run", RUN, text(&run.id)),
         emulated(run),
@@ -354,7 +355,11 @@ fn fact_fields<'a>(run: &'a RunRecord, of: Option<u32>, fact: &'a Observation) -
         ),
         Field::new("key", "Which fact, the unit last", text(&fact.key)),
         Field::new("value", "The value, as text; null where it could not be read", text(value)),
-        Field::new("unknown_because", "Why it could not be read", text(why)),
+        Field::new(
+            "unknown_because",
+            "Why it could not be read, as a JSON object of its `code` and values",
+            owned(why),
+        ),
         Field::new("source", "The file or command that it was read from", text(&fact.source)),
     ]
 }

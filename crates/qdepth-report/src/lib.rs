@@ -3,8 +3,8 @@
 //!
 //! [`compose`] turns a run and its points into a [`Document`]; [`html`] prints it as one
 //! self-contained file. [`point_tables`] and [`summary_sentences`] serve the terminal.
-//! [`finding_text`] words a doubt, [`host_tables`] a machine. What was published is not known here:
-//! a [`PublishedDrive`] is handed in.
+//! [`finding_text`] words a doubt, [`reason_text`] why a fact is not known, [`host_tables`] a
+//! machine. What was published is not known here: a [`PublishedDrive`] is handed in.
 //!
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
 
@@ -59,7 +59,7 @@ pub use qdepth_document::{
 pub(crate) use qdepth_document::{document, figure};
 pub use section::machine::host_tables;
 pub use telling::{Measured, Telling};
-pub use words::{FindingText, Lang, finding_text};
+pub use words::{FindingText, Lang, finding_text, reason_text};
 
 #[cfg(test)]
 mod tests;

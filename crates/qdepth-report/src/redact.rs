@@ -106,7 +106,8 @@ impl Names {
         self.hide(&mut seen.subject);
         self.hide(&mut seen.source);
         match &mut seen.value {
-            Ok(text) | Err(text) => self.hide(text),
+            Ok(text) => self.hide(text),
+            Err(why) => why.values_mut().into_iter().for_each(|text| self.hide(text)),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::Finding;
+use qdepth_record::Reason;
 
 use crate::number;
 
@@ -26,6 +27,14 @@ pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
 pub(crate) fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
     let title = title_of(profile, title, words(lang));
     if step.is_empty() { title } else { [title, translated(lang, step)].join(words(lang).phrase) }
+}
+
+/// Why a fact is not known, in words.
+pub fn reason_text(reason: &Reason, lang: Lang) -> String {
+    // A test holds each code to words of its own.
+    let text = entry(words(lang).reason, reason.code()).unwrap_or_default();
+    let values = reason.values().into_iter().map(|(name, value)| (name, value.to_owned()));
+    fill(text, &values.collect())
 }
 
 /// A finding in words.
@@ -102,6 +111,39 @@ mod tests {
         let worded: Vec<&str> =
             words(Lang::default()).finding.iter().map(|(code, _)| *code).collect();
         assert_eq!(worded, codes);
+    }
+
+    #[test]
+    fn every_reason_has_words_that_name_none_but_its_values() {
+        let mut codes: Vec<&str> = Reason::ALL.iter().map(|(code, ..)| *code).collect();
+        codes.sort_unstable();
+        for lang in Lang::ALL {
+            let worded: Vec<&str> = words(lang).reason.iter().map(|(code, _)| *code).collect();
+            assert_eq!(worded, codes, "{}", lang.tag());
+        }
+        for (code, values, _) in Reason::ALL {
+            let text = entry(words(Lang::default()).reason, code).unwrap();
+            let missing: Vec<&str> = names(text).filter(|name| !values.contains(name)).collect();
+            assert!(missing.is_empty(), "`{code}` has no {missing:?}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_told_in_the_language_of_the_report() {
+        let failed = |message: &str| Reason::ToolFailed {
+            tool: "lvs".to_owned(),
+            status: "5".to_owned(),
+            message: message.to_owned(),
+        };
+        assert_eq!(reason_text(&failed("no right"), Lang::En), "`lvs` ended with 5: no right");
+        assert_eq!(reason_text(&failed(""), Lang::En), "`lvs` ended with 5");
+        assert_eq!(
+            reason_text(&failed("no right"), Lang::Ja),
+            "`lvs`は終了状態 5で終わりました：no right"
+        );
+        let stated = Reason::read("No such file or directory (os error 2)");
+        let said = "No such file or directory (os error 2)";
+        assert_eq!(Lang::ALL.map(|lang| reason_text(&stated, lang)), [said, said]);
     }
 
     /// The `{names}` of a text.

@@ -117,17 +117,6 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_told_with_what_they_name() {
-        let ja = |text: &str| translated(Lang::Ja, text);
-        assert_eq!(ja("lvs does not list /dev/vg/a"), "lvsに /dev/vg/aの記載がありません");
-        let missing = "/sys/a/b: No such file or directory (os error 2)";
-        assert_eq!(ja(missing), "/sys/a/bがありません");
-        assert_eq!(ja("PCIe 3.0 x4"), "PCIe 3.0 x4");
-        assert_eq!(ja("a has no model name"), "aに model nameがありません");
-        assert_eq!(ja("a has no PRETTY_NAME"), "aに PRETTY_NAMEがありません");
-    }
-
-    #[test]
     fn every_number_and_name_of_a_phrase_is_told() {
         for lang in Lang::ALL {
             for ((key, english), (_, other)) in

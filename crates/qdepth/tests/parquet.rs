@@ -13,7 +13,8 @@ mod tests {
     use qdepth_parquet::Sheet;
     use qdepth_record::{
         DirectionRecord, ErrorCount, IntervalRecord, MonitorRecord, Observation, PointRecord,
-        RunHeadline, RunRecord, RunState, TableOf, TabledRun, TargetKind, TargetRecord, Value,
+        Reason, RunHeadline, RunRecord, RunState, TableOf, TabledRun, TargetKind, TargetRecord,
+        Value,
     };
     use serde_json::{Value as Json, json};
 
@@ -86,7 +87,7 @@ mod tests {
             let fact = |subject: &str, key: &str, value: Result<&str, &str>| Observation {
                 subject: subject.into(),
                 key: key.into(),
-                value: value.map(Into::into).map_err(Into::into),
+                value: value.map(Into::into).map_err(Reason::read),
                 source: "/proc".into(),
             };
             let release = if self.number < RUNS / 2 { "6.1.0" } else { "6.12.0" };

@@ -1,9 +1,10 @@
 //! Devices that are built of others: MD arrays, logical volumes, multipath.
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 use serde_json::Value;
 
-use super::{complaint, fact, file_fact};
+use super::unknown::printed;
+use super::{fact, file_fact, unless_empty};
 use crate::sysfs;
 use crate::system::System;
 
@@ -78,15 +79,12 @@ fn volume(system: &System, name: &str, base: &str) -> Vec<Observation> {
     ];
     let source = "lvs --reportformat json";
     let mapped = system.read_trimmed(format!("{base}/dm/name")).unwrap_or_default();
-    let row = match system.run("lvs", &args) {
-        Err(error) => Err(error.to_string()),
-        Ok(output) if output.status != Some(0) => Err(complaint("lvs", &output)),
-        Ok(output) => row_of(&output.stdout, &format!("/dev/mapper/{mapped}")),
-    };
+    let row = printed(system, "lvs", &args)
+        .and_then(|text| row_of(&text, &format!("/dev/mapper/{mapped}")));
     let column = |key: &str, column: &str| {
-        let value = row.clone().and_then(|row| match row[column].as_str() {
-            Some(text) if !text.is_empty() => Ok(text.to_owned()),
-            _ => Err(format!("lvs says no {column}")),
+        let lacks = || Reason::ToolLacks { tool: "lvs".to_owned(), name: column.to_owned() };
+        let value = row.clone().and_then(|row| {
+            unless_empty(row[column].as_str().unwrap_or_default().to_owned(), lacks())
         });
         fact(name, key, value, source)
     };
@@ -100,13 +98,17 @@ fn volume(system: &System, name: &str, base: &str) -> Vec<Observation> {
     ]
 }
 
-fn row_of(text: &str, path: &str) -> Result<Value, String> {
-    let json: Value = serde_json::from_str(text).map_err(|_| "lvs gave no JSON".to_owned())?;
+fn row_of(text: &str, path: &str) -> Result<Value, Reason> {
+    let tool = "lvs".to_owned();
+    let json: Value = match serde_json::from_str(text) {
+        Ok(json) => json,
+        Err(_) => return Err(Reason::ToolUnreadable { tool }),
+    };
     let reports = json["report"].as_array().into_iter().flatten();
     let mut rows = reports.flat_map(|report| report["lv"].as_array().into_iter().flatten());
     rows.find(|row| row["lv_dm_path"].as_str() == Some(path))
         .cloned()
-        .ok_or_else(|| format!("lvs does not list {path}"))
+        .ok_or_else(|| Reason::ToolDoesNotList { tool, name: path.to_owned() })
 }
 
 /// The paths of a multipath device with the state of each.
@@ -117,9 +119,7 @@ fn paths(system: &System, name: &str) -> Observation {
         format!("{slave} {}", state.as_deref().unwrap_or("of unknown state"))
     };
     let all: Vec<String> = sysfs::slaves_of(system, name).iter().map(path).collect();
-    let found =
-        if all.is_empty() { Err("no path is shown".to_owned()) } else { Ok(all.join(", ")) };
-    fact(name, "paths", found, &source)
+    fact(name, "paths", unless_empty(all.join(", "), Reason::NoPath {}), &source)
 }
 
 /// The controllers that lead to one NVMe namespace, where there are several.

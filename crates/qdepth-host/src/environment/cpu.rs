@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 
-use super::{fact, file_fact};
+use super::unknown::unreadable;
+use super::{fact, file_fact, read, unless_empty};
 use crate::system::System;
 
 /// Where the kernel describes CPUs.
@@ -59,15 +60,15 @@ pub fn numbers(system: &System) -> Vec<u32> {
 
 fn identity(system: &System) -> Vec<Observation> {
     let path = "/proc/cpuinfo";
-    let text = system.read_file(path).map_err(|error| error.to_string());
+    let text = read(system, path);
     let values = |key: &str| -> Vec<String> {
         let lines = text.as_deref().unwrap_or_default().lines();
         let pairs = lines.filter_map(|line| line.split_once(':'));
         pairs.filter(|(name, _)| name.trim() == key).map(|(_, v)| v.trim().to_owned()).collect()
     };
     let because = |key: &str| match &text {
-        Ok(_) => format!("{path} has no `{key}`"),
-        Err(error) => error.clone(),
+        Ok(_) => Reason::NoEntry { path: path.to_owned(), name: key.to_owned() },
+        Err(unread) => unread.clone(),
     };
     let first = |key: &str| values(key).into_iter().next();
     let arm = || {
@@ -105,7 +106,7 @@ fn topology(system: &System) -> [Observation; 2] {
     }
     let count = |key: &str, file: &str, n: usize| {
         let source = format!("{BASE}/cpu*/topology/{file}");
-        let value = if n > 0 { Ok(n.to_string()) } else { Err("no CPU shows it".to_owned()) };
+        let value = if n > 0 { Ok(n.to_string()) } else { Err(Reason::NoCpuShowsIt {}) };
         fact("cpu", key, value, &source)
     };
     [
@@ -145,7 +146,8 @@ fn of_all(system: &System, key: &str, file: &str) -> Observation {
 /// The first CPU's idle states with the time to leave each, as `C1 2 µs, C6 133 µs (off)`.
 fn idle_states(system: &System) -> Observation {
     let path = format!("{BASE}/cpu0/cpuidle");
-    let states = system.list_dir(&path).map_err(|error| error.to_string()).and_then(|names| {
+    let names = system.list_dir(&path).map_err(|error| unreadable(&path, &error));
+    let states = names.and_then(|names| {
         let at = |state: &String, key: &str| system.read_trimmed(format!("{path}/{state}/{key}"));
         let state = |state: &String| {
             let (name, latency) = (at(state, "name")?, at(state, "latency")?);
@@ -153,11 +155,7 @@ fn idle_states(system: &System) -> Observation {
             Some(format!("{name} {latency} µs{off}"))
         };
         let states: Vec<String> = names.iter().filter_map(state).collect();
-        if states.is_empty() {
-            Err("no idle state is listed".to_owned())
-        } else {
-            Ok(states.join(", "))
-        }
+        unless_empty(states.join(", "), Reason::NoIdleState {})
     });
     fact("cpu", "idle_states", states, &path)
 }

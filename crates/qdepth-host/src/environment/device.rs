@@ -1,8 +1,8 @@
 //! One block device: what sysfs says of it, of its link, queues and heat, and what it says itself.
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 
-use super::{fact, file_fact, health};
+use super::{fact, file_fact, health, read, unless_empty};
 use crate::placement::node_above;
 use crate::sysfs::{self, Link};
 use crate::system::System;
@@ -77,13 +77,12 @@ pub fn device_facts(system: &System, name: &str) -> Vec<Observation> {
 
 /// The link as it runs, and as it could.
 fn links(system: &System, name: &str, disk: &str) -> Vec<Observation> {
-    let no_link = || "no PCIe, SATA or SAS link is shown for it".to_owned();
     let (running, possible) = (sysfs::link_of(system, name), sysfs::link_possible(system, name));
     let described = |link: &Option<Link>| {
-        link.as_ref().map(|link| link.description.clone()).ok_or_else(no_link)
+        link.as_ref().map(|link| link.description.clone()).ok_or(Reason::NoLink {})
     };
     let limit = |link: &Option<Link>| {
-        link.as_ref().map(|l| format!("{:.0}", l.practical_bytes_per_s)).ok_or_else(no_link)
+        link.as_ref().map(|l| format!("{:.0}", l.practical_bytes_per_s)).ok_or(Reason::NoLink {})
     };
     vec![
         fact(name, "link", described(&running), disk),
@@ -106,19 +105,14 @@ fn drivers(system: &System, name: &str, whole: &str) -> Observation {
             names.push(version.map_or(driver.clone(), |version| format!("{driver} {version}")));
         }
     }
-    let found = if names.is_empty() {
-        Err("no driver is shown for it".to_owned())
-    } else {
-        Ok(names.join(", "))
-    };
-    fact(name, "drivers", found, &source)
+    fact(name, "drivers", unless_empty(names.join(", "), Reason::NoDriver {}), &source)
 }
 
 fn numa_node(system: &System, name: &str, whole: &str) -> Observation {
     let source = format!("/sys/class/block/{whole}/device");
     let found = match node_above(system, whole).as_deref() {
-        None => Err("no NUMA node is shown for it".to_owned()),
-        Some("-1") => Err("the firmware does not say on which node it is".to_owned()),
+        None => Err(Reason::NoDeviceNode {}),
+        Some("-1") => Err(Reason::DeviceNodeUnset {}),
         Some(node) => Ok(node.to_owned()),
     };
     fact(name, "numa_node", found, &source)
@@ -130,23 +124,22 @@ fn queues(system: &System, name: &str, whole: &str) -> Vec<Observation> {
     let mut numbers: Vec<u32> =
         system.list_dir(&path).unwrap_or_default().iter().filter_map(|n| n.parse().ok()).collect();
     numbers.sort_unstable();
-    let none = || format!("{path} lists no queue");
+    let none = || Reason::NoQueue { path: path.clone() };
     let count = if numbers.is_empty() { Err(none()) } else { Ok(numbers.len().to_string()) };
     let cpus = |queue: &u32| {
         let list = system.read_trimmed(format!("{path}/{queue}/cpu_list")).unwrap_or_default();
         format!("{queue}: {}", list.split_whitespace().collect::<String>())
     };
     let cpus: Vec<String> = numbers.iter().map(cpus).collect();
-    let cpus = if cpus.is_empty() { Err(none()) } else { Ok(cpus.join("; ")) };
+    let cpus = unless_empty(cpus.join("; "), none());
     vec![fact(name, "queues", count, &path), fact(name, "queue_cpus", cpus, &path)]
 }
 
 /// Temperature as the kernel's sensors say it, which needs no privilege.
 fn heat(system: &System, name: &str, whole: &str) -> Vec<Observation> {
     let Some(sensor) = sensor(system, whole) else {
-        let why = "the kernel shows no sensor for it (drivers nvme, drivetemp)";
         let source = format!("/sys/class/block/{whole}/device/hwmon");
-        return vec![fact(name, "sensor_celsius", Err(why.to_owned()), &source)];
+        return vec![fact(name, "sensor_celsius", Err(Reason::NoSensor {}), &source)];
     };
     let keys = [
         ("sensor_celsius", "temp1_input"),
@@ -157,8 +150,9 @@ fn heat(system: &System, name: &str, whole: &str) -> Vec<Observation> {
         let path = format!("{sensor}/{file}");
         let mut seen = file_fact(system, name, key, &path);
         seen.value = seen.value.and_then(|text| {
-            let millis: f64 = text.parse().map_err(|_| format!("`{text}` is no temperature"))?;
-            Ok(format!("{:.0}", millis / 1e3))
+            let millis = text.parse::<f64>();
+            let celsius = millis.map(|millis| format!("{:.0}", millis / 1e3));
+            celsius.map_err(|_| Reason::NotATemperature { text })
         });
         seen
     };
@@ -186,10 +180,11 @@ pub(crate) fn sensor(system: &System, whole: &str) -> Option<String> {
 }
 
 fn sectors(system: &System, subject: &str, path: &str) -> Observation {
-    let value = system.read_file(path).map_err(|error| error.to_string()).and_then(|text| {
+    let value = read(system, path).and_then(|text| {
         let sectors: Option<u64> = text.trim().parse().ok();
         let bytes = sectors.and_then(|n| n.checked_mul(sysfs::SECTOR_BYTES));
-        bytes.map(|n| n.to_string()).ok_or_else(|| format!("`{}` is no size", text.trim()))
+        let no_size = || Reason::NotASize { text: text.trim().to_owned() };
+        bytes.map(|n| n.to_string()).ok_or_else(no_size)
     });
     fact(subject, "size_bytes", value, path)
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 
-use super::fact;
+use super::unknown::{printed, unreadable};
+use super::{fact, unless_empty};
 use crate::mounts::{self, Mount};
 use crate::system::System;
 use crate::target::FileSystem;
@@ -26,15 +27,10 @@ pub(super) fn of_target(system: &System, found: &FileSystem) -> Vec<Observation>
     let source = "/proc/self/mountinfo";
     let mount = found.mount_point.display().to_string();
     let one = |key: &str, value: &str| {
-        let value = (!value.is_empty()).then(|| value.to_owned());
-        fact("file_system", key, value.ok_or_else(|| "the mount was not found".to_owned()), source)
+        let value = unless_empty(value.to_owned(), Reason::MountNotFound {});
+        fact("file_system", key, value, source)
     };
-    let below = found.devices.join(" ");
-    let devices = if below.is_empty() {
-        Err("no block device is shown below it".to_owned())
-    } else {
-        Ok(below)
-    };
+    let devices = unless_empty(found.devices.join(" "), Reason::NoBlockDevice {});
     let mut facts = vec![
         one("type", &found.kind),
         one("mount_point", &mount),
@@ -61,11 +57,7 @@ fn of_mount(system: &System, mount: &Mount) -> Vec<Observation> {
     let subject = format!("mount {}", mount.mount_point.display());
     let source = "/proc/self/mountinfo";
     let devices: Vec<String> = mounts::devices_below(system, mount).into_iter().collect();
-    let devices = if devices.is_empty() {
-        Err("no block device is shown below it".to_owned())
-    } else {
-        Ok(devices.join(" "))
-    };
+    let devices = unless_empty(devices.join(" "), Reason::NoBlockDevice {});
     let mut facts = vec![
         fact(&subject, "type", Ok(mount.kind.clone()), source),
         fact(&subject, "source", Ok(mount.source.clone()), source),
@@ -83,16 +75,17 @@ fn units(system: &System, subject: &str, kind: &str, mount_point: &Path) -> Vec<
     };
     let place = mount_point.display().to_string();
     // GPFS says its block size there, the others the size that suits them.
-    let size = system.file_system_block(mount_point).map(|bytes| bytes.to_string());
+    let size = match system.file_system_block(mount_point) {
+        Err(error) => Err(unreadable(&place, &error)),
+        Ok(None) => Err(Reason::NotRecorded {}),
+        Ok(Some(bytes)) => Ok(bytes.to_string()),
+    };
     let mut facts = vec![fact(subject, "block_size_bytes", size, "statfs(2)")];
     if let [program, words @ ..] = command {
         let args: Vec<&str> =
             words.iter().map(|word| if *word == "DIR" { place.as_str() } else { word }).collect();
-        let layout = match system.run(program, &args) {
-            Err(error) => Err(error.to_string()),
-            Ok(output) if output.status != Some(0) => Err(super::complaint(program, &output)),
-            Ok(output) => Ok(output.stdout.split_whitespace().collect::<Vec<_>>().join(" ")),
-        };
+        let layout = printed(system, program, &args)
+            .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
         facts.push(fact(subject, "striping", layout, &crate::system::line(program, &args)));
     }
     facts

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 use serde_json::Value;
 
-use super::{complaint, fact};
+use super::fact;
+use super::unknown::{failed, not_run};
 use crate::sysfs;
 use crate::system::{Output, System};
 
@@ -45,8 +46,8 @@ pub struct Health {
 /// Asks a drive.
 ///
 /// # Errors
-/// Why it is not known, in words.
-pub fn read(system: &System, name: &str) -> Result<Health, String> {
+/// Why it is not known.
+pub fn read(system: &System, name: &str) -> Result<Health, Reason> {
     let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
     let device = format!("/dev/{whole}");
     let told = if whole.starts_with("nvme") { nvme(system, &device) } else { None };
@@ -109,10 +110,10 @@ fn number(value: &Value) -> Option<f64> {
     .filter(|number| number.is_finite())
 }
 
-fn smartctl(system: &System, device: &str) -> Result<Health, String> {
+fn smartctl(system: &System, device: &str) -> Result<Health, Reason> {
     let args = ["-j", "-i", "-H", "-A", device];
-    let output = system.run("smartctl", &args).map_err(|error| error.to_string())?;
-    let all = json(&output).ok_or_else(|| complaint("smartctl", &output))?;
+    let output = system.run("smartctl", &args).map_err(|error| not_run(&error))?;
+    let all = json(&output).ok_or_else(|| failed("smartctl", &output))?;
     let mut health = Health { source: crate::system::line("smartctl", &args), ..Health::default() };
     let texts = [
         ("form_factor", &all["form_factor"]["name"]),
@@ -132,9 +133,11 @@ fn smartctl(system: &System, device: &str) -> Result<Health, String> {
     }
     if health.figures.is_empty() && health.texts.is_empty() {
         let said = all["smartctl"]["messages"][0]["string"].as_str();
-        return Err(
-            said.map_or_else(|| format!("smartctl says nothing of {device}"), str::to_owned)
-        );
+        let tool = "smartctl".to_owned();
+        return Err(match said.map(str::to_owned) {
+            Some(message) => Reason::ToolReports { tool, message },
+            None => Reason::ToolSilent { tool, name: device.to_owned() },
+        });
     }
     Ok(health)
 }
@@ -206,8 +209,8 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
     let args = ["id-ctrl", device.as_str(), "-o", "json"];
     let source = crate::system::line("nvme", &args);
     let told = match system.run("nvme", &args) {
-        Err(error) => Err(error.to_string()),
-        Ok(output) => json(&output).ok_or_else(|| complaint("nvme", &output)),
+        Err(error) => Err(not_run(&error)),
+        Ok(output) => json(&output).ok_or_else(|| failed("nvme", &output)),
     };
     let all = match told {
         Ok(all) => all,
@@ -219,11 +222,10 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
     let states: Vec<String> = states
         .filter_map(|(index, state)| Some(format!("{index}: {:.2} W", watts(state)?)))
         .collect();
-    let states =
-        if states.is_empty() { Err("none is described".to_owned()) } else { Ok(states.join("; ")) };
+    let states = super::unless_empty(states.join("; "), Reason::NoPowerState {});
     let kelvin = |key: &str| {
         let told = number(&all[key]).filter(|kelvin| *kelvin > 0.0);
-        told.map(|k| format!("{:.0}", k - ZERO_CELSIUS)).ok_or_else(|| "it does not say".to_owned())
+        told.map(|k| format!("{:.0}", k - ZERO_CELSIUS)).ok_or(Reason::NotStated {})
     };
     let latency = format!("/sys/class/nvme/{controller}/power/pm_qos_latency_tolerance_us");
     vec![
@@ -239,17 +241,16 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
 /// them are used; below 5 % it is not told.
 ///
 /// # Errors
-/// Why it is not known, in words.
-pub fn rated_bytes(system: &System, name: &str) -> Result<f64, String> {
+/// Why it is not known.
+pub fn rated_bytes(system: &System, name: &str) -> Result<f64, Reason> {
     let health = read(system, name)?;
     let of = |key: &str| health.figures.get(key).copied();
+    let device = format!("/dev/{name}");
     let (used, written) = of("percentage_used")
         .zip(of("written_bytes"))
-        .ok_or_else(|| format!("/dev/{name} keeps no count of its wear and of what it wrote"))?;
+        .ok_or_else(|| Reason::NoWearCount { device: device.clone() })?;
     if used < 5.0 {
-        return Err(format!(
-            "/dev/{name} says that {used:.0} % of its life is used, too little to tell"
-        ));
+        return Err(Reason::TooLittleWear { device, percent: format!("{used:.0}") });
     }
     Ok(written / (used / 100.0))
 }
@@ -259,7 +260,7 @@ mod tests {
     use super::*;
     use crate::testing::FakeMachine;
 
-    fn told(json: &str) -> Result<f64, String> {
+    fn told(json: &str) -> Result<f64, Reason> {
         let machine = FakeMachine::new().with_output("smartctl", 0, json);
         rated_bytes(&machine.system, "nvme0n1")
     }
@@ -274,17 +275,18 @@ mod tests {
         };
         let rated = told(&json(10)).unwrap();
         assert!((rated / 1.024e15 - 1.0).abs() < 1e-9, "{rated}");
-        assert!(told(&json(0)).unwrap_err().contains("too little to tell"));
+        assert_eq!(told(&json(0)).unwrap_err().code(), "too-little-wear");
     }
 
     #[test]
     fn what_is_not_told_is_unknown() {
-        assert!(told("{}").unwrap_err().contains("says nothing"));
+        assert_eq!(told("{}").unwrap_err().code(), "tool-silent");
         let passed = "{\"smart_status\":{\"passed\":true}}";
-        assert!(told(passed).unwrap_err().contains("keeps no count"));
-        assert!(told("no json").unwrap_err().contains("no json"));
+        assert_eq!(told(passed).unwrap_err().code(), "no-wear-count");
+        let unread = told("no json").unwrap_err();
+        assert!(unread.values().contains(&("message", "no json")), "{unread:?}");
         let nothing = rated_bytes(&FakeMachine::new().system, "sda").unwrap_err();
-        assert!(nothing.contains("smartctl"), "{nothing}");
+        assert_eq!(nothing, Reason::ToolMissing { tool: "smartctl".to_owned() });
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Memory: how much, of what kind, on which NUMA nodes.
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 
-use super::{fact, file_fact};
+use super::unknown::{printed, unreadable};
+use super::{fact, file_fact, read, unless_empty};
 use crate::system::System;
 
 pub(super) fn memory(system: &System) -> Vec<Observation> {
@@ -16,10 +17,10 @@ pub(super) fn memory(system: &System) -> Vec<Observation> {
 
 fn amounts(system: &System) -> Vec<Observation> {
     let path = "/proc/meminfo";
-    let text = system.read_file(path).map_err(|error| error.to_string());
-    let value = |key: &str| -> Result<String, String> {
-        let missing = || format!("{path} has no `{key}`");
-        let mut lines = text.as_deref().map_err(|error| error.to_string())?.lines();
+    let text = read(system, path);
+    let value = |key: &str| -> Result<String, Reason> {
+        let missing = || Reason::NoEntry { path: path.to_owned(), name: key.to_owned() };
+        let mut lines = text.as_deref().map_err(Reason::clone)?.lines();
         let line = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         let kib: u64 = line
             .and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse().ok())
@@ -37,7 +38,7 @@ fn amounts(system: &System) -> Vec<Observation> {
 /// As `2: node0 32 GB, node1 32 GB`.
 fn nodes(system: &System) -> Observation {
     let base = "/sys/devices/system/node";
-    let found = system.list_dir(base).map_err(|error| error.to_string()).map(|names| {
+    let found = system.list_dir(base).map_err(|error| unreadable(base, &error)).map(|names| {
         let numbered = |name: &String| {
             name.strip_prefix("node").is_some_and(|rest| rest.parse::<u32>().is_ok())
         };
@@ -50,24 +51,20 @@ fn nodes(system: &System) -> Observation {
         };
         names.iter().filter(|name| numbered(name)).map(node).collect::<Vec<_>>().join("; ")
     });
-    let found = found.and_then(|nodes| {
-        if nodes.is_empty() { Err(format!("{base} lists no node")) } else { Ok(nodes) }
-    });
+    let none = || Reason::NoNumaNode { path: base.to_owned() };
+    let found = found.and_then(|nodes| unless_empty(nodes, none()));
     fact("memory", "numa_nodes", found, base)
 }
 
 /// The modules, alike ones together, as `8 × 32 GB DDR4 3200 MT/s` (SMBIOS type 17).
 fn modules(system: &System) -> Observation {
     let command = "dmidecode -t memory";
-    let found = match system.run("dmidecode", &["-t", "memory"]) {
-        Err(error) => Err(error.to_string()),
-        Ok(output) if output.status != Some(0) => Err(super::complaint("dmidecode", &output)),
-        Ok(output) => alike(&output.stdout),
-    };
+    let found = printed(system, "dmidecode", &["-t", "memory"]).map(|text| alike(&text));
+    let found = found.and_then(|kinds| unless_empty(kinds, Reason::NoMemoryModule {}));
     fact("memory", "modules", found, command)
 }
 
-fn alike(text: &str) -> Result<String, String> {
+fn alike(text: &str) -> String {
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for device in text.split("Memory Device\n").skip(1) {
         let value = |key: &str| {
@@ -85,8 +82,5 @@ fn alike(text: &str) -> Result<String, String> {
             None => kinds.push((kind, 1)),
         }
     }
-    if kinds.is_empty() {
-        return Err("the firmware lists no memory module".to_owned());
-    }
-    Ok(kinds.iter().map(|(kind, n)| format!("{n} × {kind}")).collect::<Vec<_>>().join(", "))
+    kinds.iter().map(|(kind, n)| format!("{n} × {kind}")).collect::<Vec<_>>().join(", ")
 }

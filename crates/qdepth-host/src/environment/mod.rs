@@ -8,18 +8,20 @@ mod file_system;
 pub mod health;
 mod memory;
 mod software;
+mod unknown;
 
 use std::collections::BTreeSet;
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 use sha2::{Digest, Sha256};
 
 use crate::sysfs;
-use crate::system::{Output, System};
+use crate::system::System;
 use crate::target::{Inspected, Kind};
 
 pub use device::device_facts;
 pub(crate) use device::sensor;
+pub(crate) use unknown::{complaint, unreadable};
 
 /// What this machine is: CPU, memory, kernel, system, hypervisor, clock.
 pub fn observe(system: &System) -> Vec<Observation> {
@@ -93,10 +95,14 @@ pub fn redact(facts: &mut [Observation]) {
         .filter(|name| name.len() >= 4)
         .collect();
     for fact in facts {
-        if let Ok(value) = &mut fact.value {
+        let texts = match &mut fact.value {
+            Ok(value) => vec![value],
+            Err(reason) => reason.values_mut(),
+        };
+        for text in texts {
             for name in &names {
-                if value.contains(name.as_str()) {
-                    *value = value.replace(name.as_str(), &mark(name));
+                if text.contains(name.as_str()) {
+                    *text = text.replace(name.as_str(), &mark(name));
                 }
             }
         }
@@ -115,25 +121,24 @@ fn mark(name: &str) -> String {
     format!("redacted-{hex}")
 }
 
-/// What a command complained about, in its own first line.
-pub(crate) fn complaint(command: &str, output: &Output) -> String {
-    let said = output.stderr.lines().chain(output.stdout.lines());
-    let first = said.map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
-    match output.status {
-        Some(status) => format!("`{command}` ended with {status}: {first}"),
-        None => format!("`{command}` was ended by a signal: {first}"),
-    }
-}
-
 fn file_fact(system: &System, subject: &str, key: &str, path: &str) -> Observation {
-    let value = system.read_file(path).map_err(|error| error.to_string()).and_then(|text| {
+    let value = read(system, path).and_then(|text| {
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned();
-        if text.is_empty() { Err("it is empty".to_owned()) } else { Ok(text) }
+        if text.is_empty() { Err(Reason::EmptyFile { path: path.to_owned() }) } else { Ok(text) }
     });
     fact(subject, key, value, path)
 }
 
-fn fact(subject: &str, key: &str, value: Result<String, String>, source: &str) -> Observation {
+fn read(system: &System, path: &str) -> Result<String, Reason> {
+    system.read_file(path).map_err(|error| unreadable(path, &error))
+}
+
+/// The value, unless it is empty.
+fn unless_empty(value: String, reason: Reason) -> Result<String, Reason> {
+    if value.is_empty() { Err(reason) } else { Ok(value) }
+}
+
+fn fact(subject: &str, key: &str, value: Result<String, Reason>, source: &str) -> Observation {
     Observation {
         subject: subject.to_owned(),
         key: key.to_owned(),

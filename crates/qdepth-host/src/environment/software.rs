@@ -1,8 +1,8 @@
 //! The machine as a product, and what runs on it.
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 
-use super::{fact, file_fact};
+use super::{fact, file_fact, read};
 use crate::system::System;
 
 pub(super) fn software(system: &System) -> Vec<Observation> {
@@ -46,16 +46,16 @@ fn container(system: &System) -> Observation {
     let path = "/proc/1/environ";
     let environment = system.read_file(path).unwrap_or_default();
     let named = environment.split('\0').find_map(|entry| entry.strip_prefix("container="));
-    let found = named.map(str::to_owned).ok_or_else(|| "no sign of one".to_owned());
+    let found = named.map(str::to_owned).ok_or(Reason::NoContainer {});
     fact("host", "container", found, path)
 }
 
 fn os_name(system: &System) -> Observation {
     let path = "/etc/os-release";
-    let value = system.read_file(path).map_err(|error| error.to_string()).and_then(|text| {
+    let missing = || Reason::NoEntry { path: path.to_owned(), name: "PRETTY_NAME".to_owned() };
+    let value = read(system, path).and_then(|text| {
         let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
-        name.map(|name| name.trim_matches('"').to_owned())
-            .ok_or_else(|| format!("{path} has no PRETTY_NAME"))
+        name.map(|name| name.trim_matches('"').to_owned()).ok_or_else(missing)
     });
     fact("host", "os", value, path)
 }
@@ -74,16 +74,13 @@ fn hypervisor(system: &System) -> Observation {
         return fact("host", "hypervisor", Ok(vendor), path);
     }
     let path = "/proc/cpuinfo";
-    let value = match system.read_file(path) {
-        Err(error) => Err(error.to_string()),
-        Ok(text) => {
-            let flags = text.lines().find(|line| line.starts_with("flags"));
-            if flags.is_some_and(|line| line.split_whitespace().any(|f| f == "hypervisor")) {
-                Ok("yes, of unknown kind".to_owned())
-            } else {
-                Err("no hint of one; the machine may hide it".to_owned())
-            }
+    let value = read(system, path).and_then(|text| {
+        let flags = text.lines().find(|line| line.starts_with("flags"));
+        if flags.is_some_and(|line| line.split_whitespace().any(|f| f == "hypervisor")) {
+            Ok("yes, of unknown kind".to_owned())
+        } else {
+            Err(Reason::NoHypervisor {})
         }
-    };
+    });
     fact("host", "hypervisor", value, path)
 }

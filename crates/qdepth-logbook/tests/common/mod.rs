@@ -5,7 +5,8 @@ use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 use qdepth_record::{
     CertificateRecord, ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord,
     IntervalRecord, KernelCounts, MonitorRecord, Observation, PointRecord, ProofOutcome,
-    ProofRecord, RunRecord, RunState, StatedLatency, TargetKind, TargetRecord, VariantRecord,
+    ProofRecord, Reason, RunRecord, RunState, StatedLatency, TargetKind, TargetRecord,
+    VariantRecord,
 };
 
 pub(crate) fn histogram(values: &[u64]) -> LatencyHistogram {
@@ -20,7 +21,7 @@ fn fact(key: &str, value: Result<&str, &str>) -> Observation {
     Observation {
         subject: "nvme0n1".into(),
         key: key.into(),
-        value: value.map(Into::into).map_err(Into::into),
+        value: value.map(Into::into).map_err(Reason::read),
         source: "/sys/block/nvme0n1/queue".into(),
     }
 }
@@ -34,7 +35,10 @@ pub(crate) fn target(index: u32, name: &str, kind: TargetKind) -> TargetRecord {
         area_bytes: 32 << 30,
         engine: "io_uring".into(),
         ceiling: vec![(1, 1.0 / 3.0), (32, 2e6)],
-        facts: vec![fact("scheduler", Ok("none")), fact("size_bytes", Err("no such file"))],
+        facts: vec![
+            fact("scheduler", Ok("none")),
+            fact("size_bytes", Err("{\"code\":\"no-such-file\",\"path\":\"/sys/a\"}")),
+        ],
     }
 }
 

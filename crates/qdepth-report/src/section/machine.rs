@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qdepth_record::Observation;
+use qdepth_record::{Observation, Reason};
 
 use crate::document::{Cell, Column, Row, Table, number_in, text};
 use crate::number;
 use crate::section::sweep::tables::observed;
-use crate::words::{HostWords, Lang, about, fact_name, fill_in, translated, words as all_words};
+use crate::words::{
+    HostWords, Lang, about, fact_name, fill_in, reason_text, translated, words as all_words,
+};
 
 /// Facts of the machine itself; every other subject is a device or a file system.
 const MACHINE: [&str; 5] = ["host", "kernel", "cpu", "memory", "generator"];
@@ -177,19 +179,22 @@ fn rows_of(
 /// What is not known, by reason.
 pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang: Lang) -> Table {
     let words = all_words(lang).host;
-    let mut reasons: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
+    let mut reasons: BTreeMap<(&str, String), (&Reason, BTreeSet<String>)> = BTreeMap::new();
     for fact in facts {
         if let Err(why) = &fact.value {
-            reasons.entry((&fact.subject, why)).or_default().insert(fact_name(lang, &fact.key));
+            // In every language in the order of the English one.
+            let place = (&*fact.subject, reason_text(why, Lang::default()));
+            let (_, keys) = reasons.entry(place).or_insert_with(|| (why, BTreeSet::new()));
+            keys.insert(fact_name(lang, &fact.key));
         }
     }
     let between = all_words(lang).list[0];
-    let rows = reasons.into_iter().map(|((subject, why), keys)| {
+    let rows = reasons.into_iter().map(|((subject, _), (why, keys))| {
         let keys: Vec<String> = keys.into_iter().collect();
         row(vec![
             Cell::head(translated(lang, subject)),
             Cell::unknown(keys.join(between)),
-            Cell::plain(translated(lang, why)),
+            Cell::plain(reason_text(why, lang)),
         ])
     });
     let columns = words.unknown_columns.iter().map(|heading| text(heading)).collect();
@@ -202,7 +207,7 @@ fn every(facts: &[Observation], lang: Lang) -> Table {
     let rows = facts.iter().map(|fact| {
         let value = match &fact.value {
             Ok(value) => Cell::plain(translated(lang, &observed(fact, value))),
-            Err(why) => Cell::unknown(about(lang, words.unknown, &translated(lang, why))),
+            Err(why) => Cell::unknown(about(lang, words.unknown, &reason_text(why, lang))),
         };
         row(vec![
             Cell::head(translated(lang, &fact.subject)),
@@ -223,22 +228,21 @@ mod tests {
         Observation {
             subject: subject.to_owned(),
             key: key.to_owned(),
-            value: value.map(str::to_owned).map_err(str::to_owned),
+            value: value.map(str::to_owned).map_err(Reason::read),
             source: "here".to_owned(),
         }
     }
 
     #[test]
     fn why_something_is_not_known_is_told_in_the_language_of_the_report() {
-        let why = "No such file or directory (os error 2)";
         let fact = Observation {
             subject: "cpu".to_owned(),
             key: "governor".to_owned(),
-            value: Err(why.to_owned()),
+            value: Err(Reason::NoSuchFile { path: "/sys".to_owned() }),
             source: "/sys".to_owned(),
         };
         let said = |lang| unknown([&fact], lang).rows[0].cells[2].text.clone();
-        assert_eq!(said(Lang::En), why);
+        assert_eq!(said(Lang::En), "No such file or directory (os error 2)");
         assert_eq!(said(Lang::Ja), "ファイルがありません");
     }
 

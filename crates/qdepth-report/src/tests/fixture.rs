@@ -3,8 +3,8 @@
 
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 use qdepth_record::{
-    DirectionRecord, IntervalRecord, Observation, PointRecord, RunRecord, RunState, TargetKind,
-    TargetRecord,
+    DirectionRecord, IntervalRecord, Observation, PointRecord, Reason, RunRecord, RunState,
+    TargetKind, TargetRecord,
 };
 
 pub(crate) const INTENSITIES: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -45,7 +45,7 @@ pub(crate) fn observation(
     Observation {
         subject: subject.into(),
         key: key.into(),
-        value: value.map(Into::into).map_err(Into::into),
+        value: value.map(Into::into).map_err(Reason::read),
         source: source.into(),
     }
 }

@@ -9,7 +9,7 @@ use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
 use qdepth_linux::MPI_SHIM;
 use qdepth_record::export_host_json;
-use qdepth_report::{Lang, host_tables};
+use qdepth_report::{Lang, host_tables, reason_text};
 
 use crate::commands::read::print_list;
 use crate::exit_status::Status;
@@ -54,7 +54,7 @@ fn check(options: &CheckOptions) -> Result<Status> {
     if options.json {
         print_document(&checked.json())?;
     } else {
-        print(&checked.text())?;
+        print(&checked.text(|why| reason_text(why, Lang::En)))?;
     }
     Ok(Status::Valid)
 }

@@ -14,6 +14,7 @@ use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_measure::{Bytes, EarlyEnd, Nanos, Tolerance};
 use qdepth_media::is_emulated;
+use qdepth_report::{Lang, reason_text};
 use qdepth_workload::{
     Plan, Point, STEADY_ROUNDS, Stop, meant, needs_writing, shipped_plan_names, shipped_plan_text,
     shipped_profile_names, shipped_profile_text,
@@ -315,7 +316,7 @@ fn endurance(system: &System, target: &Inspected, writes: bool, known: u64) -> S
             known as f64 / rated * 100.0,
             1e12 / rated * 100.0
         ),
-        Err(why) => format!("unknown: {why}"),
+        Err(why) => format!("unknown: {}", reason_text(&why, Lang::En)),
     }
 }
 

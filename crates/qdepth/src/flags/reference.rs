@@ -10,8 +10,8 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 use qdepth_measure::{Code, Finding, Grade, Severity, Subject};
-use qdepth_record::{TableOf, Value as Cell};
-use qdepth_report::{Lang, finding_text};
+use qdepth_record::{Reason, TableOf, Value as Cell};
+use qdepth_report::{Lang, finding_text, reason_text};
 use qdepth_workload::plan_schema;
 use serde_json::{Map, Value};
 
@@ -158,6 +158,25 @@ fn the_reference_of_findings_is_what_reports_say() {
         );
     }
     is_as_told("findings.md", &page);
+}
+
+#[test]
+fn the_reference_of_reasons_is_what_is_told() {
+    let mut page = "# Why a fact is unknown\n\nWhat stands in `unknown_because` of \
+                    [JSON](../json.md), of the [logbook](../schema.md) and of [tables](tables.md): \
+                    a code, which never changes its meaning, and its values by name, all of them \
+                    texts; one that is empty is left out. Reports and terminal make the sentence of \
+                    them. New codes may come.\n\n| code | values | when | told as |\n\
+                    |---|---|---|---|\n"
+        .to_owned();
+    for (code, values, when) in Reason::ALL {
+        let names: Vec<String> = values.iter().map(|name| format!("`{name}`")).collect();
+        let own = values.iter().map(|name| ((*name).to_owned(), name.to_uppercase()));
+        let reason = Reason::from_parts(code, own.collect()).expect("a code of the list");
+        let (names, told) = (names.join(", "), reason_text(&reason, Lang::En));
+        let _ = writeln!(page, "| `{code}` | {names} | {when} | {} |", cell(&told));
+    }
+    is_as_told("reasons.md", &page);
 }
 
 /// The columns of a point's latencies, of which there is one for each of these.

@@ -10,7 +10,7 @@ use crate::section::comparison::tables::{
 };
 use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
-use crate::words::{Lang, entry, fact_name, fill_in, translated};
+use crate::words::{Lang, entry, fact_name, fill_in, reason_text, translated};
 
 /// Where the parameters of emulated media were read.
 const DESCRIBED: &str = "EMULATED: description file";
@@ -489,7 +489,7 @@ pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
         Ok(value) => Cell::plain(translated(view.lang, &observed(seen, value))),
         Err(why) => Cell::unknown(fill_in(
             view.words.columns.unknown,
-            &[("why", translated(view.lang, why))],
+            &[("why", reason_text(why, view.lang))],
         )),
     }
 }

@@ -1,0 +1,108 @@
+//! What the system or a program answered, as a reason why a fact is not known.
+
+use std::io;
+
+use qdepth_record::Reason;
+use rustix::io::Errno;
+
+use crate::system::{CommandError, Output, System};
+
+/// A path that could not be read.
+pub(crate) fn unreadable(path: &str, error: &io::Error) -> Reason {
+    let path = path.to_owned();
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::NOENT) => Reason::NoSuchFile { path },
+        Some(Errno::ACCESS) => Reason::NotPermitted { path },
+        _ => {
+            let (errno, message) = parts(error);
+            Reason::Unreadable { path, errno, message }
+        }
+    }
+}
+
+/// The system's number of an error, where it has one, and its words.
+fn parts(error: &io::Error) -> (String, String) {
+    let said = error.to_string();
+    let Some(errno) = error.raw_os_error() else { return (String::new(), said) };
+    let message = said.strip_suffix(&format!(" (os error {errno})")).unwrap_or(&said);
+    (errno.to_string(), message.to_owned())
+}
+
+/// A program that gave no output.
+pub(crate) fn not_run(error: &CommandError) -> Reason {
+    match error {
+        CommandError::TooLong { command, seconds } => {
+            Reason::ToolTooSlow { tool: command.clone(), seconds: seconds.to_string() }
+        }
+        CommandError::NotStarted { command, source } => {
+            let tool = command.clone();
+            if source.raw_os_error().map(Errno::from_raw_os_error) == Some(Errno::NOENT) {
+                return Reason::ToolMissing { tool };
+            }
+            let (errno, message) = parts(source);
+            Reason::ToolNotStarted { tool, errno, message }
+        }
+    }
+}
+
+/// A program that failed, with the first line of what it said.
+pub(crate) fn failed(tool: &str, output: &Output) -> Reason {
+    let (tool, message) = (tool.to_owned(), first_line(output).unwrap_or_default().to_owned());
+    match output.status {
+        Some(status) => Reason::ToolFailed { tool, status: status.to_string(), message },
+        None => Reason::ToolKilled { tool, message },
+    }
+}
+
+fn first_line(output: &Output) -> Option<&str> {
+    let said = output.stderr.lines().chain(output.stdout.lines());
+    said.map(str::trim).find(|line| !line.is_empty())
+}
+
+/// What a program printed that ended well.
+pub(super) fn printed(system: &System, tool: &str, args: &[&str]) -> Result<String, Reason> {
+    match system.run(tool, args) {
+        Err(error) => Err(not_run(&error)),
+        Ok(output) if output.status != Some(0) => Err(failed(tool, &output)),
+        Ok(output) => Ok(output.stdout),
+    }
+}
+
+/// What a command complained about, for an error of a step.
+pub(crate) fn complaint(command: &str, output: &Output) -> String {
+    let first = first_line(output).unwrap_or("it says nothing");
+    match output.status {
+        Some(status) => format!("`{command}` ended with {status}: {first}"),
+        None => format!("`{command}` was ended by a signal: {first}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_the_system_has_its_number_and_its_words() {
+        let said = |errno: i32| unreadable("/a", &io::Error::from_raw_os_error(errno)).stored();
+        assert_eq!(said(2), "{\"code\":\"no-such-file\",\"path\":\"/a\"}");
+        assert_eq!(said(13), "{\"code\":\"not-permitted\",\"path\":\"/a\"}");
+        let io = "{\"code\":\"unreadable\",\"errno\":\"5\",\"message\":\"Input/output error\",\"path\":\"/a\"}";
+        assert_eq!(said(5), io);
+        let other = unreadable("/a", &io::ErrorKind::IsADirectory.into());
+        assert!(other.values().iter().all(|(name, _)| *name != "errno"), "{other:?}");
+    }
+
+    #[test]
+    fn a_program_that_fails_is_told_with_its_first_line() {
+        let output = |status| Output {
+            status,
+            stdout: "more\n".to_owned(),
+            stderr: "\n  no right \n".to_owned(),
+        };
+        let (tool, message) = ("lvs".to_owned(), "no right".to_owned());
+        assert_eq!(failed("lvs", &output(None)), Reason::ToolKilled { tool, message });
+        let [tool, status, message] = ["lvs", "5", "no right"].map(str::to_owned);
+        assert_eq!(failed("lvs", &output(Some(5))), Reason::ToolFailed { tool, status, message });
+        assert_eq!(complaint("lvs", &output(Some(5))), "`lvs` ended with 5: no right");
+    }
+}

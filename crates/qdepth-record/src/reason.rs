@@ -1,0 +1,253 @@
+//! Why a fact is not known: a closed list of codes, each with the values that it names. Code and
+//! values are stored; the catalogues make a sentence of them in every language.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+macro_rules! reasons {
+    ($($variant:ident { $($value:ident),* } = $code:literal, $says:literal;)+) => {
+        /// Why a fact is not known. A code never changes its meaning; a value that is empty is not
+        /// there.
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Reason {
+            $(
+                #[doc = $says]
+                $variant {
+                    $(
+                        #[doc = concat!("`", stringify!($value), "` of the stored form.")]
+                        $value: String,
+                    )*
+                },
+            )+
+        }
+
+        impl Reason {
+            /// Every code, with the names of its values and when it is given.
+            pub const ALL: &[(&'static str, &'static [&'static str], &'static str)] =
+                &[$(($code, &[$(stringify!($value)),*], $says)),+];
+
+            /// As stored.
+            pub const fn code(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $code,)+
+                }
+            }
+
+            /// Its values by name.
+            pub fn values(&self) -> Vec<(&'static str, &str)> {
+                let all: Vec<(&'static str, &str)> = match self {
+                    $(Self::$variant { $($value),* } => vec![$((stringify!($value), &**$value)),*],)+
+                };
+                all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+            }
+
+            /// Its values, to be replaced.
+            pub fn values_mut(&mut self) -> Vec<&mut String> {
+                match self {
+                    $(Self::$variant { $($value),* } => vec![$($value),*],)+
+                }
+            }
+
+            /// Of a code with its values by name; none where the code is not known.
+            pub fn from_parts(code: &str, mut values: BTreeMap<String, String>) -> Option<Self> {
+                let mut value = |name: &str| values.remove(name).unwrap_or_default();
+                match code {
+                    $($code => Some(Self::$variant { $($value: value(stringify!($value))),* }),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    NoSuchFile { path } = "no-such-file",
+        "There is no such file or directory.";
+    NotPermitted { path } = "not-permitted",
+        "The right to read it is missing.";
+    Unreadable { path, errno, message } = "unreadable",
+        "The system answered with another error, in its own words.";
+    EmptyFile { path } = "empty-file",
+        "The file is empty.";
+    NoEntry { path, name } = "no-entry",
+        "The file has no entry of that name.";
+    NotASize { text } = "not-a-size",
+        "What stands there is no size.";
+    NotATemperature { text } = "not-a-temperature",
+        "What stands there is no temperature.";
+    NotRecorded {} = "not-recorded",
+        "The machine is a recording, which does not hold it.";
+    NotLookedAt {} = "not-looked-at",
+        "Nobody looked.";
+
+    ToolMissing { tool } = "tool-missing",
+        "The program that tells it is not installed.";
+    ToolNotStarted { tool, errno, message } = "tool-not-started",
+        "The program that tells it could not be started.";
+    ToolTooSlow { tool, seconds } = "tool-too-slow",
+        "The program that tells it was stopped because it took too long.";
+    ToolFailed { tool, status, message } = "tool-failed",
+        "The program that tells it ended with an exit status, and its first words.";
+    ToolKilled { tool, message } = "tool-killed",
+        "The program that tells it was ended by a signal.";
+    ToolUnreadable { tool } = "tool-unreadable",
+        "What the program said is not in its form.";
+    ToolDoesNotList { tool, name } = "tool-does-not-list",
+        "The program does not list it.";
+    ToolLacks { tool, name } = "tool-lacks",
+        "The program does not say this of it.";
+    ToolSilent { tool, name } = "tool-silent",
+        "The program says nothing of the device.";
+    ToolReports { tool, message } = "tool-reports",
+        "The program says why, in its own words.";
+
+    NoCpuShowsIt {} = "no-cpu-shows-it",
+        "No CPU shows it.";
+    NoIdleState {} = "no-idle-state",
+        "The CPU lists no idle state.";
+    NoNumaNode { path } = "no-numa-node",
+        "The kernel lists no NUMA node.";
+    NoMemoryModule {} = "no-memory-module",
+        "The firmware lists no memory module.";
+    NoContainer {} = "no-container",
+        "Nothing says that it is a container.";
+    NoHypervisor {} = "no-hypervisor",
+        "Nothing says that it is a virtual machine; it may be hidden.";
+    NoNvmeInterrupt {} = "no-nvme-interrupt",
+        "No NVMe queue has an interrupt.";
+    NotCounted { feature } = "not-counted",
+        "The kernel does not count it.";
+    NotTold { path } = "not-told",
+        "The file does not tell it.";
+
+    NoLink {} = "no-link",
+        "No link of a known kind leads to the device.";
+    NoDriver {} = "no-driver",
+        "No driver is shown for the device.";
+    NoDeviceNode {} = "no-device-node",
+        "No NUMA node is shown for the device.";
+    DeviceNodeUnset {} = "device-node-unset",
+        "The firmware does not say on which NUMA node the device is.";
+    NoQueue { path } = "no-queue",
+        "The kernel lists no queue of the device.";
+    NoSensor {} = "no-sensor",
+        "The kernel has no sensor of the device.";
+    NoPath {} = "no-path",
+        "No path to the device is shown.";
+    NoPowerState {} = "no-power-state",
+        "The controller describes no power state.";
+    NotStated {} = "not-stated",
+        "The controller does not say it.";
+    NoWearCount { device } = "no-wear-count",
+        "The drive keeps no count of its wear and of what it wrote.";
+    TooLittleWear { device, percent } = "too-little-wear",
+        "Too little of the drive's life is used to tell.";
+    MountNotFound {} = "mount-not-found",
+        "The mount was not found.";
+    NoBlockDevice {} = "no-block-device",
+        "No block device is shown below it.";
+
+    CalibrationFailed { message } = "calibration-failed",
+        "The generator could not be measured.";
+    Stated { text } = "stated",
+        "What a logbook or document of an earlier version says, in English.";
+}
+
+/// Why a fact is not known: a code, and beside it the values that it names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReasonEntry {
+    /// Which reason; it never changes its meaning, and new ones may come.
+    pub code: String,
+    /// Its values by name.
+    #[serde(flatten)]
+    pub values: BTreeMap<String, String>,
+}
+
+impl From<&Reason> for ReasonEntry {
+    fn from(reason: &Reason) -> Self {
+        let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let values = reason.values().into_iter().map(own).collect();
+        Self { code: reason.code().to_owned(), values }
+    }
+}
+
+impl Reason {
+    /// As a column of the logbook holds it.
+    pub fn stored(&self) -> String {
+        match self {
+            Self::Stated { text } => text.clone(),
+            coded => coded.json(),
+        }
+    }
+
+    /// As one object.
+    pub fn json(&self) -> String {
+        // Texts by name cannot fail to become JSON.
+        serde_json::to_string(&ReasonEntry::from(self)).unwrap_or_default()
+    }
+
+    /// What [`Self::stored`] gave. A text that is not such, byte for byte, is kept as it is: it is
+    /// part of a digest.
+    pub fn read(text: &str) -> Self {
+        let entry: Option<ReasonEntry> = serde_json::from_str(text).ok();
+        let known = entry.and_then(|entry| Self::from_parts(&entry.code, entry.values));
+        known
+            .filter(|known| known.stored() == text)
+            .unwrap_or_else(|| Self::Stated { text: text.to_owned() })
+    }
+}
+
+/// Reads a reason of a document; earlier ones had a sentence in its place.
+pub(crate) fn entry_or_text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ReasonEntry>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Entry(ReasonEntry),
+        Text(String),
+    }
+    Ok(Option::<Written>::deserialize(deserializer)?.map(|written| match written {
+        Written::Entry(entry) => entry,
+        Written::Text(text) => ReasonEntry::from(&Reason::Stated { text }),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_reason_is_read_as_it_was_stored() {
+        let codes: BTreeSet<&str> = Reason::ALL.iter().map(|(code, ..)| *code).collect();
+        assert_eq!(codes.len(), Reason::ALL.len(), "a code stands for one reason");
+        for (code, names, _) in Reason::ALL {
+            let values = names.iter().map(|name| ((*name).to_owned(), format!("a \"{name}\"")));
+            let reason = Reason::from_parts(code, values.collect()).unwrap();
+            assert_eq!(Reason::read(&reason.stored()), reason);
+            assert!(code.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{code}");
+        }
+        let missing = Reason::NoSuchFile { path: "/sys/a".to_owned() };
+        assert_eq!(missing.stored(), "{\"code\":\"no-such-file\",\"path\":\"/sys/a\"}");
+    }
+
+    #[test]
+    fn what_is_no_such_object_stays_as_it_is() {
+        for text in [
+            "No such file or directory (os error 2)",
+            "{\"code\":\"no-such-file\", \"path\":\"/sys/a\"}",
+            "{\"code\":\"no-such-file\",\"path\":\"/sys/a\",\"more\":\"b\"}",
+            "{\"code\":\"of-tomorrow\"}",
+            "{\"code\":\"stated\",\"text\":\"a\"}",
+            "{\"code\":\"no-such-file\",\"path\":3}",
+            "",
+        ] {
+            assert_eq!(Reason::read(text), Reason::Stated { text: text.to_owned() });
+            assert_eq!(Reason::read(text).stored(), text);
+        }
+    }
+}
