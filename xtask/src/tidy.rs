@@ -8,6 +8,7 @@ mod raised;
 mod security;
 mod sizes;
 mod stations;
+mod tuples;
 mod widths;
 mod words;
 
@@ -131,6 +132,7 @@ pub fn tidy() -> Result<()> {
             raised::check(&relative(&file), &text, &mut broken)?;
             words.check(&relative(&file), &text, &mut broken);
             widths::check(&relative(&file), &text, &mut broken);
+            tuples::check(&relative(&file), &text, &mut broken)?;
             sources.push(text);
         }
     }

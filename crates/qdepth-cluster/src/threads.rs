@@ -9,8 +9,11 @@ use crate::Transport;
 /// Longest pause; a message ends it.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// From which rank, and what; nothing is its last word.
-type Message = (u32, Option<Vec<u8>>);
+/// What came of a rank; without bytes it is its last word.
+struct Message {
+    from: u32,
+    bytes: Option<Vec<u8>>,
+}
 
 /// What came of one rank and was not yet asked for.
 #[derive(Debug, Default)]
@@ -45,9 +48,9 @@ pub fn threads(size: u32, clock: fn() -> u64) -> Vec<ThreadTransport> {
 }
 
 impl ThreadTransport {
-    fn keep(&mut self, (from, message): Message) {
-        let queue = &mut self.queues[from as usize];
-        match message {
+    fn keep(&mut self, message: Message) {
+        let queue = &mut self.queues[message.from as usize];
+        match message.bytes {
             Some(bytes) => queue.messages.push_back(bytes),
             None => queue.ended = true,
         }
@@ -58,7 +61,7 @@ impl Drop for ThreadTransport {
     fn drop(&mut self) {
         for end in &self.to {
             // Who has ended before needs no word.
-            let _ = end.send((self.rank, None));
+            let _ = end.send(Message { from: self.rank, bytes: None });
         }
     }
 }
@@ -73,8 +76,8 @@ impl Transport for ThreadTransport {
     }
 
     fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String> {
-        let sent = self.to[to as usize].send((self.rank, Some(bytes.to_vec())));
-        sent.map_err(|_| "its thread has ended".to_owned())
+        let message = Message { from: self.rank, bytes: Some(bytes.to_vec()) };
+        self.to[to as usize].send(message).map_err(|_| "its thread has ended".to_owned())
     }
 
     fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String> {

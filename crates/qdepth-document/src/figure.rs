@@ -225,7 +225,7 @@ impl Figure {
         let bottom = bottom.max(HEIGHT);
         let (legend, below) = legend(&named.collect::<Vec<_>>(), self.groups().is_some(), bottom);
         let (body, left) = cleared(body + &legend);
-        framed(&body, left, (width, bottom + below), label)
+        framed(&body, left, width, bottom + below, label)
     }
 
     /// Names of groups of bars, where there are such.

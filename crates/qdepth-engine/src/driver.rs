@@ -199,12 +199,12 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         let issued = match streams.as_mut_slice() {
             [only] => {
                 let draw = |_, former: &Request| only.draw_after(former);
-                issue_due::<_, RESPONSE>(pacing, (slots, intended), draw, (now, *base), target)
+                issue_due::<_, RESPONSE>(pacing, slots, intended, draw, now, *base, target)
             }
             streams => {
                 let draw =
                     |stream, former: &Request| streams[usize::from(stream)].draw_after(former);
-                issue_due::<_, RESPONSE>(pacing, (slots, intended), draw, (now, *base), target)
+                issue_due::<_, RESPONSE>(pacing, slots, intended, draw, now, *base, target)
             }
         };
         ledger.issued(issued);
@@ -473,9 +473,11 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
 #[inline(always)]
 fn issue_due<P: Pacing, const RESPONSE: bool>(
     pacing: &mut P,
-    (slots, intended): (&mut [InFlight], &mut [Instant]),
+    slots: &mut [InFlight],
+    intended: &mut [Instant],
     mut draw: impl FnMut(u16, &Request) -> Request,
-    (now, base): (Instant, u32),
+    now: Instant,
+    base: u32,
     target: &mut impl Target,
 ) -> u64 {
     let mut issued = 0;

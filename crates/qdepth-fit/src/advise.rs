@@ -1,12 +1,10 @@
 //! How well the points determine each parameter, and which further point would teach most.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
 use qdepth_workload::SizeMix;
 
 use crate::algebra::Symmetric;
-use crate::emulate::Emulator;
 use crate::error::FitError;
 use crate::observed::Observed;
 use crate::search::{GRAIN, Problem, Solution};
@@ -114,7 +112,6 @@ pub(crate) fn directions(
 /// The loads beside the measured ones that would narrow the parameters most.
 pub(crate) fn teaches(
     used: &[Observed],
-    (text, stop): (&str, &AtomicBool),
     problem: &Problem<'_>,
     solution: &Solution,
     information: &Symmetric,
@@ -123,7 +120,7 @@ pub(crate) fn teaches(
     let (Some(covariance), false) = (information.inverse(), candidates.is_empty()) else {
         return Ok(Vec::new());
     };
-    let slopes = rate_slopes(&candidates, (text, stop), problem, solution)?;
+    let slopes = rate_slopes(&candidates, problem, solution)?;
     // A new point is known to twice the model's grain.
     let noise = (2.0 * GRAIN).powi(2);
     let gain = |slope: &Vec<f64>| {
@@ -144,11 +141,10 @@ pub(crate) fn teaches(
 /// Slope of each load's rate along every parameter, load by load.
 fn rate_slopes(
     loads: &[Observed],
-    (text, stop): (&str, &AtomicBool),
     problem: &Problem<'_>,
     solution: &Solution,
 ) -> Result<Vec<Vec<f64>>, FitError> {
-    let emulator = Emulator::new(text, loads, problem.pace, stop)?;
+    let emulator = problem.emulator.under(loads, problem.pace);
     let center = emulator.seen(&problem.values(&solution.ln))?;
     let mut slopes = vec![Vec::new(); loads.len()];
     for (place, free) in problem.model.free.iter().enumerate() {
@@ -168,13 +164,12 @@ fn rate_slopes(
 /// What of the error at these loads is that of the parameters: root mean square, as a logarithm.
 pub(crate) fn of_parameters(
     loads: &[Observed],
-    emulated: (&str, &AtomicBool),
     problem: &Problem<'_>,
     solution: &Solution,
     information: &Symmetric,
 ) -> Result<f64, FitError> {
     let Some(covariance) = information.inverse() else { return Ok(0.0) };
-    let slopes = rate_slopes(loads, emulated, problem, solution)?;
+    let slopes = rate_slopes(loads, problem, solution)?;
     let squares: f64 = slopes.iter().map(|slope| covariance.form(slope).max(0.0)).sum();
     Ok((squares / slopes.len().max(1) as f64).sqrt())
 }

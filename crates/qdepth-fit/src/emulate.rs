@@ -80,6 +80,12 @@ impl<'s> Emulator<'s> {
         Ok(Self { medium, points: points.collect(), stop })
     }
 
+    /// Of the same medium under other loads.
+    pub(crate) fn under(&self, observed: &[Observed], pace: Pace) -> Self {
+        let points = observed.iter().map(|one| shortened(&one.point, one.io_per_s, pace));
+        Self { medium: self.medium.clone(), points: points.collect(), stop: self.stop }
+    }
+
     /// What these values do at every point.
     pub(crate) fn seen(&self, values: &BTreeMap<String, f64>) -> Result<Vec<Seen>, FitError> {
         let mut medium = self.medium.clone();

@@ -155,7 +155,7 @@ fn of_kind(
     let solution = problem.search(solution.ln, ROUNDS)?;
     let solution = problem.shaken(solution)?;
     let solution = problem.search(solution.ln, ROUNDS)?;
-    finished(&problem, &solution, kind, (&used, &held), (&text, stop))
+    finished(&problem, &solution, kind, &used, &held)
 }
 
 /// What a search found, with everything that is said of it.
@@ -163,12 +163,12 @@ fn finished(
     problem: &Problem<'_>,
     solution: &Solution,
     kind: Kind,
-    (used, held): (&[Observed], &[Observed]),
-    (text, stop): (&str, &AtomicBool),
+    used: &[Observed],
+    held: &[Observed],
 ) -> Result<Fitted, FitError> {
     let values = problem.values(&solution.ln);
     let emulated = |observed: &[Observed]| -> Result<Vec<f64>, FitError> {
-        let emulator = Emulator::new(text, observed, kind.pace(), stop)?;
+        let emulator = problem.emulator.under(observed, problem.pace);
         Ok(emulator.seen(&values)?.iter().map(|seen| libm::exp(seen.rate)).collect())
     };
     let mut points = Vec::new();
@@ -199,9 +199,9 @@ fn finished(
         directions: directions(problem, solution, &information),
         unexplained: points.iter().filter(odd).cloned().collect(),
         points,
-        teaches: teaches(used, (text, stop), problem, solution, &information)?,
+        teaches: teaches(used, problem, solution, &information)?,
         error,
-        of_parameters: of_parameters(held, (text, stop), problem, solution, &information)?,
+        of_parameters: of_parameters(held, problem, solution, &information)?,
     })
 }
 

@@ -135,7 +135,7 @@ fn fresh(
     let mut plan = seen.into_plan(asked, &shapes)?;
     let real = prepared.iter().all(|target| target.real().is_some());
     lab.all_ranks.iter().filter(|_| real).for_each(|all_ranks| all_ranks.spread(&mut plan));
-    follower::distribute(lab, (&id, stamp(&plan, &id)), &plan, (targets, made.bytes()))?;
+    follower::distribute(lab, &id, stamp(&plan, &id), &plan, targets, made.bytes())?;
     let engine = lab.request.engine;
     let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);

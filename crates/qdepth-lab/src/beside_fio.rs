@@ -37,7 +37,8 @@ const TOO_WIDE: f64 = 0.25;
 /// `duration` is about what it takes.
 pub(crate) fn beside_fio(
     system: &System,
-    (folder, engine): (&Path, Engine),
+    folder: &Path,
+    engine: Engine,
     duration: Nanos,
 ) -> Vec<ProofRecord> {
     let Ok(version) = system.run("fio", &["--version"]) else { return Vec::new() };
@@ -64,7 +65,7 @@ pub(crate) fn beside_fio(
         let subject = format!("{} × {outstanding}", version.stdout.trim());
         match pairs(*outstanding) {
             Ok(pairs) => agreement(&subject, &pairs),
-            Err(why) => not_tried(("fio", &subject), BAR, format!("{why:#}")),
+            Err(why) => not_tried("fio", &subject, BAR, format!("{why:#}")),
         }
     };
     outstanding.map(proof).collect()
@@ -76,7 +77,7 @@ fn agreement(subject: &str, pairs: &[[f64; 2]]) -> ProofRecord {
     let [ours, theirs] = [0, 1].map(|of| pairs.iter().map(|pair| pair[of]).collect::<Vec<_>>());
     let Some(Ratio { value, low, high, .. }) = ratio(&theirs, &ours, None) else {
         let why = "the latencies have no quotient".to_owned();
-        return not_tried(("fio", subject), BAR, why);
+        return not_tried("fio", subject, BAR, why);
     };
     let values = [
         ("ratio", value),
@@ -85,7 +86,7 @@ fn agreement(subject: &str, pairs: &[[f64; 2]]) -> ProofRecord {
         ("pairs", pairs.len() as f64),
         ("bar", BAR),
     ];
-    let found = judged(("fio", subject), low <= 1.0 + BAR && high >= 1.0 - BAR, values);
+    let found = judged("fio", subject, low <= 1.0 + BAR && high >= 1.0 - BAR, values);
     if found.outcome == ProofOutcome::Passed && high / low > (1.0 + TOO_WIDE).powi(2) {
         let why = format!(
             "this file system is too uneven: qdepth ÷ fio lies between {low:.2} and {high:.2}"

@@ -52,7 +52,8 @@ const ERRORS: f64 = 3.0;
 pub fn certify(
     system: &System,
     observer: &dyn Observer,
-    (duration, folder): (Nanos, &Path),
+    duration: Nanos,
+    folder: &Path,
 ) -> Result<CertificateRecord> {
     let at = Timestamp::now().to_string();
     let began = both_clocks();
@@ -71,7 +72,7 @@ pub fn certify(
     }
     if let Some(engine) = engine {
         observer.print_line("beside fio, where it is installed");
-        proofs.extend(beside_fio(system, (folder, engine), Nanos(duration.0 / 2)));
+        proofs.extend(beside_fio(system, folder, engine, Nanos(duration.0 / 2)));
     }
     proofs.push(coverage(&samples));
     proofs.push(same_against_same(&samples, 1.0));
@@ -124,7 +125,7 @@ fn same_time(ours: u64, kernel: u64) -> ProofRecord {
     let apart = (ours as f64 / kernel.max(1) as f64 - 1.0).abs();
     let seconds = kernel as f64 / 1e9;
     let values = [("share", apart), ("seconds", seconds), ("bar", CLOCK)];
-    judged(("clock", ""), apart <= CLOCK, values)
+    judged("clock", "", apart <= CLOCK, values)
 }
 
 /// The loop on a scripted medium, in virtual time, against what follows from queueing: rate and
@@ -148,18 +149,18 @@ fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<ProofRecord>
         of_median = of_median.max((median / (service * waits * 1e9) - 1.0).abs());
     }
     let proof = |code: &str, off: f64, bar: f64| {
-        judged((code, ""), off <= bar, [("share", off), ("bar", bar)])
+        judged(code, "", off <= bar, [("share", off), ("bar", bar)])
     };
     vec![proof("known-rates", of_rate, RATE), proof("known-medians", of_median, MEDIAN)]
 }
 
 /// The rate of an engine where storage costs nothing, one request in flight.
 fn ceiling(engine: &str, rates: &[f64]) -> ProofRecord {
-    let what = ("own-rate", engine);
+    let code = "own-rate";
     let missed = SAMPLES - rates.len().min(SAMPLES);
     let Some(best) = rates.iter().copied().reduce(f64::max) else {
         let why = "the engine cannot be used here, or got no CPU in time".to_owned();
-        return not_tried(what, CEILING, why);
+        return not_tried(code, engine, CEILING, why);
     };
     let values = [
         ("io_per_s", best),
@@ -167,16 +168,16 @@ fn ceiling(engine: &str, rates: &[f64]) -> ProofRecord {
         ("samples", SAMPLES as f64),
         ("bar", CEILING),
     ];
-    judged(what, best >= CEILING, values)
+    judged(code, engine, best >= CEILING, values)
 }
 
 /// Intervals from visits over the whole time, held against the mean of all samples.
 fn coverage(samples: &[f64]) -> ProofRecord {
-    let what = ("intervals", "");
+    let code = "intervals";
     let count = samples.len() / VISITS;
     let bar = least(0.95, count);
     if count < JUDGED {
-        return not_tried(what, bar, too_few(samples));
+        return not_tried(code, "", bar, too_few(samples));
     }
     let truth = samples.iter().sum::<f64>() / samples.len() as f64;
     let holds = |first: &usize| {
@@ -186,13 +187,13 @@ fn coverage(samples: &[f64]) -> ProofRecord {
         interval.is_some_and(|(low, high)| (low..=high).contains(&truth))
     };
     let held = (0..count).filter(holds).count() as f64 / count as f64;
-    judged(what, held >= bar, [("share", held), ("count", count as f64), ("bar", bar)])
+    judged(code, "", held >= bar, [("share", held), ("count", count as f64), ("bar", bar)])
 }
 
 /// Comparisons of the generator with itself, runs in turn: how many call it different. `forged`
 /// makes one side so many times as fast.
 fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
-    let what = ("same-against-same", "");
+    let code = "same-against-same";
     let of_run = (samples.len() / (2 * RUNS * COMPARISONS)).max(1);
     let runs: Vec<f64> =
         samples.chunks_exact(of_run).map(|run| run.iter().sum::<f64>() / of_run as f64).collect();
@@ -200,7 +201,7 @@ fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
     let count = comparisons.len();
     let bar = 1.0 - least(0.95, count);
     if count < JUDGED {
-        return not_tried(what, bar, too_few(samples));
+        return not_tried(code, "", bar, too_few(samples));
     }
     let differs = |runs: &&[f64]| {
         let side = |of: usize| -> Vec<f64> {
@@ -212,7 +213,7 @@ fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
         ratio(&side(0), &b, None).is_some_and(|ratio| ratio.low > 1.0 || ratio.high < 1.0)
     };
     let wrong = comparisons.filter(differs).count() as f64 / count as f64;
-    judged(what, wrong <= bar, [("share", wrong), ("count", count as f64), ("bar", bar)])
+    judged(code, "", wrong <= bar, [("share", wrong), ("count", count as f64), ("bar", bar)])
 }
 
 fn too_few(samples: &[f64]) -> String {

@@ -92,7 +92,7 @@ pub(crate) fn execute(
     let of = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &of(point).storage) {
         Some(PreparedStorage::Emulated(_)) => {
-            virtual_time::measure(targets, group, (options.all_ranks, stop), seen)
+            virtual_time::measure(targets, group, options.all_ranks, stop, seen)
         }
         Some(PreparedStorage::Real(_)) => real(system, targets, group, options, stop, seen),
         None => Ok(Vec::new()),
@@ -159,7 +159,7 @@ fn in_place(
         seen(sight);
         sampler.news().iter().for_each(|news| seen(Sight::Machine(news)));
     };
-    let point_result = in_real_time(group, &storage, (options, &cpus), stop, &mut see)?;
+    let point_result = in_real_time(group, &storage, options, &cpus, stop, &mut see)?;
     let samples = sampler.stop();
     MachineNews::last_of(&samples).iter().for_each(|news| seen(Sight::Machine(news)));
     let counted: Vec<(u64, u64)> =
@@ -176,7 +176,8 @@ fn in_place(
             before[place].until(&Monitors::sample(system, real.device().as_deref()));
         for other in (0..group.len()).filter(|other| *other != place) {
             if group[other].target == group[place].target {
-                monitored.without(counted[other]);
+                let (read, written) = counted[other];
+                monitored.without(read, written);
             }
         }
         monitored.look_back(&samples, &below[place]);
@@ -218,7 +219,8 @@ fn all_of(outcome: &Outcome) -> (u64, u64) {
 fn in_real_time(
     group: &[Point],
     storage: &[Storage<'_>],
-    (options, cpus): (MeasureOptions<'_>, &[Vec<u32>]),
+    options: MeasureOptions<'_>,
+    cpus: &[Vec<u32>],
     stop: &AtomicBool,
     seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<PointResult>> {
@@ -371,7 +373,7 @@ fn work(
     common.ready.wait();
     common.ready.wait();
     let mut target = opened?;
-    let began = (qdepth_linux::now(), waited_for_cpu());
+    let (began, before) = (qdepth_linux::now(), waited_for_cpu());
     let start = common.start.get().copied().unwrap_or_default();
     let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
         let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
@@ -390,14 +392,14 @@ fn work(
         engine: target.engine(),
         probe: target.probe().clone(),
         clock: target.clock_check(),
-        waited: share_waited(began, qdepth_linux::now()),
+        waited: share_waited(began, before, qdepth_linux::now()),
     };
     Ok((outcome, used))
 }
 
-/// Share of the time since then in which this thread was ready and had no CPU; 0 where the kernel
-/// does not say.
-fn share_waited((began, before): (Instant, Option<Nanos>), now: Instant) -> f64 {
+/// Share of the time since then in which this thread was ready and had no CPU, where it had waited
+/// `before` until then; 0 where the kernel does not say.
+fn share_waited(began: Instant, before: Option<Nanos>, now: Instant) -> f64 {
     let waited =
         waited_for_cpu().zip(before).map(|(after, before)| Nanos(after.0.saturating_sub(before.0)));
     waited.map_or(0.0, |waited| waited.as_secs_f64() / now.since(began).as_secs_f64().max(1e-9))

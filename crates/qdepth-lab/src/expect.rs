@@ -58,7 +58,7 @@ pub(crate) fn expected(
     }
     let mut all = Vec::new();
     let points = plan.points.len();
-    for emulated in on_all_processors(&groups, |group| emulate(medium, (group, points), stop))? {
+    for emulated in on_all_processors(&groups, |group| emulate(medium, group, points, stop))? {
         all.extend(emulated?);
     }
     all.sort_by_key(|expected| expected.point);
@@ -80,14 +80,15 @@ fn shortened(point: &Point) -> Point {
     point
 }
 
+/// What the medium does at the points of a group, of a plan of so many points.
 fn emulate(
     medium: &TargetExpression,
-    (group, of_plan): (&[Point], usize),
+    group: &[Point],
+    points: usize,
     stop: &AtomicBool,
 ) -> Result<Vec<ExpectedRecord>> {
-    let points: Vec<&Point> = group.iter().collect();
-    let mut target = medium.open(&OpenMedia::for_points(&points))?;
-    let shards: Vec<Shard<'_>> = points.iter().map(|point| Shard::whole(point)).collect();
+    let mut target = medium.open(&OpenMedia::for_points(&group.iter().collect::<Vec<_>>()))?;
+    let shards: Vec<Shard<'_>> = group.iter().map(Shard::whole).collect();
     let start = target.now();
     let outcomes = target.measure_together(&shards, start, stop, &mut |_, _| {});
     if stop.load(Ordering::Relaxed) {
@@ -97,7 +98,7 @@ fn emulate(
     let mut records: Vec<ExpectedRecord> =
         of_group.map(|(point, outcome)| record(medium, point, outcome)).collect();
     if let ([point], [record]) = (group, records.as_mut_slice()) {
-        record.below_io_per_s = known_below(medium, point, of_plan, stop)?;
+        record.below_io_per_s = known_below(medium, point, points, stop)?;
     }
     Ok(records)
 }

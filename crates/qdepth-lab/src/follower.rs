@@ -112,9 +112,11 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
 /// targets before any begins.
 pub(crate) fn distribute(
     lab: Lab<'_>,
-    (run_id, stamp): (&str, u64),
+    run_id: &str,
+    stamp: u64,
     plan: &Plan,
-    (targets, bytes): (&[PathBuf], u64),
+    targets: &[PathBuf],
+    bytes: u64,
 ) -> Result<()> {
     let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     if targets.iter().any(|target| target.to_str().is_some_and(is_emulated)) {

@@ -8,17 +8,32 @@ use qdepth_workload::{Plan, Point};
 
 use crate::failure::Missing;
 
-/// Where the memory of control groups is told: its limit, what is used of it, and by what name the
-/// files that it can give back stand in `memory.stat`.
-const GROUPS: [(&str, &str, &str, &str, &str); 2] = [
-    ("0::", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
-    (
-        ":memory:",
-        "/sys/fs/cgroup/memory",
-        "memory.limit_in_bytes",
-        "memory.usage_in_bytes",
-        "total_inactive_file",
-    ),
+/// A version of control groups: where the memory of one is told.
+struct ControlGroups {
+    /// What the path of a process's own group stands behind.
+    before: &'static str,
+    root: &'static str,
+    limit: &'static str,
+    used: &'static str,
+    /// By what name the files that a group can give back stand in `memory.stat`.
+    cached: &'static str,
+}
+
+const GROUPS: [ControlGroups; 2] = [
+    ControlGroups {
+        before: "0::",
+        root: "/sys/fs/cgroup",
+        limit: "memory.max",
+        used: "memory.current",
+        cached: "inactive_file",
+    },
+    ControlGroups {
+        before: ":memory:",
+        root: "/sys/fs/cgroup/memory",
+        limit: "memory.limit_in_bytes",
+        used: "memory.usage_in_bytes",
+        cached: "total_inactive_file",
+    },
 ];
 
 /// Holds what the points of a plan need at the same time against what is there.
@@ -50,7 +65,8 @@ fn left(system: &System) -> Option<(u64, &'static str)> {
     let free = free.map(|kib| (kib.saturating_mul(1024), "the machine"));
     let own = system.read_file("/proc/self/cgroup").unwrap_or_default();
     let groups = GROUPS.iter().filter_map(|group| {
-        let line = own.lines().find_map(|line| line.split_once(group.0).map(|(_, path)| path))?;
+        let line =
+            own.lines().find_map(|line| line.split_once(group.before).map(|(_, path)| path))?;
         // A limit of any group above holds, too.
         let above =
             std::iter::successors(Some(line), |path| path.rsplit_once('/').map(|(up, _)| up));
@@ -60,11 +76,8 @@ fn left(system: &System) -> Option<(u64, &'static str)> {
     groups.chain(free).min()
 }
 
-fn of_group(
-    system: &System,
-    path: &str,
-    (_, root, limit, used, cached): &(&str, &str, &str, &str, &str),
-) -> Option<u64> {
+fn of_group(system: &System, path: &str, groups: &ControlGroups) -> Option<u64> {
+    let ControlGroups { root, limit, used, cached, .. } = groups;
     let read = |name: &str| system.read_trimmed(format!("{root}{path}/{name}"));
     // Without a limit there is a word, which is no number.
     let limit: u64 = read(limit)?.parse().ok()?;

@@ -116,7 +116,7 @@ impl Seen {
     }
 
     /// Takes what another load of ours read and wrote, in bytes, out of the kernel's counts.
-    pub(crate) fn without(&mut self, (read, written): (u64, u64)) {
+    pub(crate) fn without(&mut self, read: u64, written: u64) {
         self.shared = true;
         if let Some(kernel) = &mut self.kernel {
             kernel.read_bytes = kernel.read_bytes.saturating_sub(read);

@@ -29,7 +29,7 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     let (mut logbook, ready) = begun?;
     let mut ranks = Vec::new();
     events.started(&logbook, &ready);
-    let measured = points(lab, &ready, &mut logbook, (&mut ranks, &mut events));
+    let measured = points(lab, &ready, &mut logbook, &mut ranks, &mut events);
     // Should the logbook not answer, the run is not called whole, and what was made is put back.
     let done = logbook.points_done(&ready.run.id).map_or(0, |done| done.len());
     let beyond = *measured.as_ref().unwrap_or(&0);

@@ -19,7 +19,7 @@ use crate::seal::seal;
 use crate::virtual_time;
 use crate::visit::{Shown, Visited};
 use crate::visits::{in_turn, length, sweeps};
-use crate::worker_result::{WorkerResult, WorkerResults};
+use crate::worker_result::WorkerResults;
 
 /// Measures what is not yet done, and says how many points lie beyond the end of the steps. `ranks`
 /// takes what each worker of each point did.
@@ -27,7 +27,8 @@ pub(crate) fn points(
     lab: Lab<'_>,
     ready: &Ready,
     logbook: &mut Logbook,
-    (ranks, events): (&mut WorkerResults, &mut Events<'_>),
+    ranks: &mut WorkerResults,
+    events: &mut Events<'_>,
 ) -> Result<usize> {
     let signals = lab.signals;
     let mut before = Nanos::ZERO;
@@ -49,12 +50,13 @@ pub(crate) fn points(
         for (group, visited) in wanted.iter().zip(measured) {
             let Some(Visited { measured, started_at, doubts, .. }) = visited else { continue };
             let group = &*virtual_time::bounded(&ready.targets, group);
-            ranks.extend(group.iter().zip(&measured).map(of_workers));
+            let of_workers = group.iter().zip(&measured);
+            ranks.extend(of_workers.map(|(point, one)| (point.clone(), one.ranks.clone())));
             for (place, (point, measured)) in group.iter().zip(&measured).enumerate() {
                 if ready.done.contains(&point.index) {
                     continue;
                 }
-                let mut sealed = one_sealed(lab, ready, (point, measured), &started_at);
+                let mut sealed = one_sealed(lab, ready, point, measured, &started_at);
                 sealed.findings.extend(doubts.get(place).cloned().flatten());
                 let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
                 if ready.plan.ends_when_not_followed && whole && !follows(&sealed) {
@@ -78,10 +80,6 @@ pub(crate) fn points(
     Ok(beyond)
 }
 
-fn of_workers((point, measured): (&Point, &Measured)) -> (Point, Vec<WorkerResult>) {
-    (point.clone(), measured.ranks.clone())
-}
-
 /// Targets whose steps ended before this run was taken up again.
 fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
     if !ready.plan.ends_when_not_followed || ready.done.is_empty() {
@@ -97,7 +95,8 @@ fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
 fn one_sealed(
     lab: Lab<'_>,
     ready: &Ready,
-    (point, measured): (&Point, &Measured),
+    point: &Point,
+    measured: &Measured,
     started_at: &str,
 ) -> PointRecord {
     let mut sealed = seal(point, measured, started_at);

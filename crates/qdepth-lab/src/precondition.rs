@@ -53,7 +53,7 @@ pub(crate) fn precondition(
     let put = !done.facts.is_empty();
     for group in plan.precondition_groups() {
         if let Some(asked) = group.iter().find_map(|point| point.stop.until_steady) {
-            let Done { facts, findings } = rounds(lab, targets, group, options, (asked, put))?;
+            let Done { facts, findings } = rounds(lab, targets, group, options, asked, put)?;
             done.facts.extend(facts);
             done.findings.extend(findings);
         } else if !put {

@@ -312,8 +312,8 @@ fn clear_all(
     let mut missing: Option<Refusal> = None;
     for (number, (target, consent)) in found.iter().zip(consents).enumerate() {
         let promised = promised(&found[..cleared.len()], &cleared, target);
-        let place = (number, found.len());
-        match clear(system, target, consent.as_ref(), prepare_options, promised, place) {
+        let (consent, of) = (consent.as_ref(), found.len());
+        match clear(system, target, consent, prepare_options, promised, number, of) {
             // Those behind are asked for their consents alone.
             Ok(_) if missing.is_some() => {}
             Ok(one) => cleared.push(one),
@@ -407,20 +407,26 @@ fn writing<'a>(prepare_options: &PrepareOptions<'a>) -> Writing<'a> {
     }
 }
 
+/// Asks the guards of a target, by its number `of` so many.
 fn clear(
     system: &System,
     target: &Inspected,
     consent: Option<&Consent>,
     prepare_options: &PrepareOptions<'_>,
     promised: u64,
-    place: (usize, usize),
+    number: usize,
+    of: usize,
 ) -> Result<Cleared> {
     Ok(match &target.kind {
         Kind::Directory(_) => match &prepare_options.made {
             Provision::OwnFiles(files) => {
-                let (number, of) = place;
-                let how = (prepare_options.writes, prepare_options.keep);
-                let wanted = files.wanted(number, of, prepare_options.run_id, how);
+                let wanted = own_files::Wanted {
+                    size_bytes: files.bytes,
+                    run_id: prepare_options.run_id,
+                    naming: files.naming(number, of),
+                    writes: prepare_options.writes,
+                    keep: prepare_options.keep,
+                };
                 Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
             }
             Provision::MeasurementFile(_) => Cleared::File(measurement_file::clear(

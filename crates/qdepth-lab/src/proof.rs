@@ -17,7 +17,8 @@ pub(crate) fn proof(code: &str, subject: &str, outcome: ProofOutcome) -> ProofRe
 
 /// One that was tried: what was found, and under `bar` what was asked.
 pub(crate) fn judged<const N: usize>(
-    (code, subject): (&str, &str),
+    code: &str,
+    subject: &str,
     passed: bool,
     values: [(&str, f64); N],
 ) -> ProofRecord {
@@ -27,7 +28,7 @@ pub(crate) fn judged<const N: usize>(
 }
 
 /// One that was not.
-pub(crate) fn not_tried((code, subject): (&str, &str), bar: f64, why: String) -> ProofRecord {
+pub(crate) fn not_tried(code: &str, subject: &str, bar: f64, why: String) -> ProofRecord {
     let values = [("bar".to_owned(), bar)].into();
     ProofRecord { values, why: Some(why), ..proof(code, subject, ProofOutcome::NotTried) }
 }

@@ -1,6 +1,6 @@
 //! What a run makes in the directories that it is given.
 
-use qdepth_host::own_files::{self, Naming};
+use qdepth_host::own_files::Naming;
 use qdepth_workload::Plan;
 
 /// What is made in a directory.
@@ -27,18 +27,11 @@ pub struct ProvisionedFiles {
 const STEM: &str = "qdepth-bandwidth";
 
 impl ProvisionedFiles {
-    /// What is wanted of a directory, by its number among so many.
-    pub fn wanted<'a>(
-        &self,
-        target: usize,
-        targets: usize,
-        run_id: &'a str,
-        (writes, keep): (bool, bool),
-    ) -> own_files::Wanted<'a> {
+    /// What they are called in a directory, by its number among so many.
+    pub fn naming(&self, target: usize, targets: usize) -> Naming {
         let stem = self.names.get(target).map_or(STEM, String::as_str).to_owned();
         let (first, stride) = (target as u32, targets as u32);
-        let naming = Naming { stem, first, stride, suffix: self.suffix.clone() };
-        own_files::Wanted { size_bytes: self.bytes, run_id, naming, writes, keep }
+        Naming { stem, first, stride, suffix: self.suffix.clone() }
     }
 }
 

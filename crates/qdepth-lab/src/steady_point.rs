@@ -77,7 +77,8 @@ fn reads_only(point: &Point) -> bool {
 pub(crate) fn until_steady(
     lab: Lab<'_>,
     ready: &Ready,
-    (group, rule): (&[Point], SteadyRule),
+    group: &[Point],
+    rule: SteadyRule,
     shown: &mut Shown<'_, '_>,
 ) -> Result<Visited> {
     let course = Course::new(ready, group, rule);

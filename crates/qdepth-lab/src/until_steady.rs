@@ -48,7 +48,8 @@ pub(crate) fn rounds(
     targets: &[Prepared],
     group: &[Point],
     options: MeasureOptions<'_>,
-    (asked, put): (UntilSteady, bool),
+    asked: UntilSteady,
+    put: bool,
 ) -> Result<Done> {
     let step = group.first().map(|point| rounds_text(point, asked)).unwrap_or_default();
     lab.observer.print_line(&format!("precondition  {step}"));

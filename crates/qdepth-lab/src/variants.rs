@@ -69,7 +69,7 @@ fn together(
     let mut begin = lengths[0];
     name(&mut run, &asked.file.variants[0].name);
     for ((number, (other, theirs)), length) in (1..).zip(all).zip(&lengths[1..]) {
-        join(&mut run, other, number, (&asked.file.variants[number as usize].name, begin));
+        join(&mut run, other, number, &asked.file.variants[number as usize].name, begin);
         points.extend(theirs.into_iter().map(|mut point| {
             point.index += begin;
             point
@@ -97,8 +97,8 @@ fn name(run: &mut RunRecord, variant: &str) {
 }
 
 /// Adds the run of another variant to that of the first. Of the machine what is different is added:
-/// a setting may be what is compared.
-fn join(run: &mut RunRecord, mut other: RunRecord, number: u32, (variant, begin): (&str, u32)) {
+/// a setting may be what is compared. Its points are numbered from `begin` on.
+fn join(run: &mut RunRecord, mut other: RunRecord, number: u32, variant: &str, begin: u32) {
     name(&mut other, variant);
     for mut target in other.targets {
         target.index = number;

@@ -52,7 +52,8 @@ pub(crate) fn bounded(targets: &[Prepared], group: &[Point]) -> Vec<Point> {
 pub(crate) fn measure(
     targets: &[Prepared],
     group: &[Point],
-    (all_ranks, stop): (Option<&AllRanks>, &AtomicBool),
+    all_ranks: Option<&AllRanks>,
+    stop: &AtomicBool,
     seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
@@ -78,7 +79,7 @@ pub(crate) fn measure(
                 (*emulation, places.iter().map(|place| &group[*place]).collect())
             })
             .collect();
-        let outcomes = in_virtual_time(&points, (all_ranks, stop), &mut |sight| match sight {
+        let outcomes = in_virtual_time(&points, all_ranks, stop, &mut |sight| match sight {
             Sight::Slice(driver, slice) => seen(Sight::Slice(places[driver], slice)),
             other => seen(other),
         })?;
@@ -137,7 +138,8 @@ fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
 /// On a thread of its own as well, so that the screen lives while virtual time flies.
 fn in_virtual_time(
     media: &[(&Emulation, Vec<&Point>)],
-    (all_ranks, stop): (Option<&AllRanks>, &AtomicBool),
+    all_ranks: Option<&AllRanks>,
+    stop: &AtomicBool,
     seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<(Outcome, Seen)>> {
     let options: Vec<OpenMedia> = media

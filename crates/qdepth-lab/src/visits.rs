@@ -55,10 +55,10 @@ pub(crate) fn in_turn(
                 continue;
             }
             if let Some(rule) = rule_of(current.group) {
-                current.visited = Some(until_steady(lab, ready, (current.group, rule), shown)?);
+                current.visited = Some(until_steady(lab, ready, current.group, rule, shown)?);
                 continue;
             }
-            let one = current.visit(lab, ready, (turn, visits), shown)?;
+            let one = current.visit(lab, ready, turn, visits, shown)?;
             current.visited = Some(Visited::with(current.visited.take(), one));
         }
     }
@@ -92,7 +92,8 @@ impl<'a> GroupVisits<'a> {
         &mut self,
         lab: Lab<'_>,
         ready: &Ready,
-        (turn, visits): (u32, u32),
+        turn: u32,
+        visits: u32,
         shown: &mut Shown<'_, '_>,
     ) -> Result<Visit> {
         if visits == 1 {

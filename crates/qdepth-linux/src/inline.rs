@@ -22,20 +22,21 @@ pub(crate) trait Perform {
 
 /// Reads, writes and discards of a file.
 pub(crate) struct Transfers {
-    file: (RawFd, Discard),
+    file: RawFd,
+    discard: Discard,
     pieces: Pieces,
 }
 
 impl Transfers {
     pub(crate) fn new(file: BorrowedFd<'_>, pieces: Pieces) -> std::io::Result<Self> {
-        Ok(Self { file: (file.as_raw_fd(), Discard::for_file(file)?), pieces })
+        Ok(Self { file: file.as_raw_fd(), discard: Discard::for_file(file)?, pieces })
     }
 }
 
 impl Perform for Transfers {
     #[inline(always)]
     fn perform(&self, slot: u32, request: Request) -> i32 {
-        transfer(self.file, request, self.pieces.piece_ptr(slot))
+        transfer(self.file, self.discard, request, self.pieces.piece_ptr(slot))
     }
 }
 

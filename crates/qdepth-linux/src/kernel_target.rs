@@ -304,11 +304,11 @@ impl KernelTarget {
                 let namespace = options.namespace;
                 let namespace = namespace
                     .ok_or_else(|| std::io::Error::other("the target takes no NVMe commands"))?;
-                let sizes = (slots, options.size_max);
                 let queue = Passthrough::new(
                     file.as_fd(),
                     namespace,
-                    sizes,
+                    slots,
+                    options.size_max,
                     completion_mode,
                     buffers,
                     missing,
@@ -366,15 +366,14 @@ impl KernelTarget {
         stop: &AtomicBool,
         seen: &mut dyn FnMut(&Interval),
     ) -> Outcome {
-        let from = (shard, start, stop);
         match &mut *self.queue {
-            Queue::Uring(engine) => looped::run(&mut **engine, from, seen),
-            Queue::Trimming(engine) => looped::run(&mut **engine, from, seen),
-            Queue::Aio(engine) => looped::run(engine, from, seen),
-            Queue::Threads(engine) => looped::run(engine, from, seen),
-            Queue::Inline(engine) => looped::run(engine, from, seen),
-            Queue::Operations(engine) => looped::run(engine, from, seen),
-            Queue::Passthrough(engine) => looped::run(&mut **engine, from, seen),
+            Queue::Uring(engine) => looped::run(&mut **engine, shard, start, stop, seen),
+            Queue::Trimming(engine) => looped::run(&mut **engine, shard, start, stop, seen),
+            Queue::Aio(engine) => looped::run(engine, shard, start, stop, seen),
+            Queue::Threads(engine) => looped::run(engine, shard, start, stop, seen),
+            Queue::Inline(engine) => looped::run(engine, shard, start, stop, seen),
+            Queue::Operations(engine) => looped::run(engine, shard, start, stop, seen),
+            Queue::Passthrough(engine) => looped::run(&mut **engine, shard, start, stop, seen),
         }
     }
 

@@ -6,13 +6,12 @@ use std::sync::atomic::AtomicBool;
 use qdepth_engine::{Interval, Outcome, Shard, Target, measure_shard};
 use qdepth_measure::Instant;
 
-/// What is measured, from when, and what ends it early.
-pub(crate) type From<'a> = (&'a Shard<'a>, Instant, &'a AtomicBool);
-
 /// Measures from then, or from now where that is later.
 pub(crate) fn run<T: Target>(
     target: &mut T,
-    (shard, start, stop): From<'_>,
+    shard: &Shard<'_>,
+    start: Instant,
+    stop: &AtomicBool,
     seen: &mut dyn FnMut(&Interval),
 ) -> Outcome {
     let start = start.max(target.now());

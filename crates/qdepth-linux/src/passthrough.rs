@@ -54,7 +54,8 @@ impl Passthrough {
     pub(crate) fn new(
         commands: BorrowedFd<'_>,
         namespace: Namespace,
-        (slots, size_max): (u32, u32),
+        slots: u32,
+        size_max: u32,
         completion_mode: CompletionMode,
         buffers: &mut Buffers,
         missing: &mut Vec<(String, String)>,

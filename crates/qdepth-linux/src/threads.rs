@@ -43,7 +43,7 @@ impl Threads {
             thread::Builder::new()
                 .name("qdepth-io".to_owned())
                 .stack_size(128 << 10)
-                .spawn(move || serve((*file, discard), pieces, &work, &report))?;
+                .spawn(move || serve(*file, discard, pieces, &work, &report))?;
             to.push(sender);
         }
         Ok(Self { to, from, in_kernel: 0 })
@@ -101,13 +101,14 @@ impl Target for Threads {
 }
 
 fn serve(
-    file: (RawFd, Discard),
+    file: RawFd,
+    discard: Discard,
     pieces: Pieces,
     work: &Receiver<Work>,
     report: &Sender<Completion>,
 ) {
     while let Ok(Work { slot, request }) = work.recv() {
-        let result = transfer(file, request, pieces.piece_ptr(slot));
+        let result = transfer(file, discard, request, pieces.piece_ptr(slot));
         let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
         if report.send(completion).is_err() {
             return;
@@ -116,11 +117,7 @@ fn serve(
 }
 
 #[inline(always)]
-pub(crate) fn transfer(
-    (file, discard): (RawFd, Discard),
-    request: Request,
-    memory: *mut u8,
-) -> i32 {
+pub(crate) fn transfer(file: RawFd, discard: Discard, request: Request, memory: *mut u8) -> i32 {
     let Request { direction, offset, size } = request;
     if direction == Direction::Trim {
         return discard.now(file, request);

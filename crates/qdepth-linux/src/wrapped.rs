@@ -19,7 +19,7 @@ impl Verifying<'_, KernelTarget> {
         stop: &AtomicBool,
         seen: &mut dyn FnMut(&Interval),
     ) -> Outcome {
-        run(self, (shard, start, stop), seen)
+        run(self, shard, start, stop, seen)
     }
 }
 
@@ -32,6 +32,6 @@ impl Repeating<'_, KernelTarget> {
         stop: &AtomicBool,
         seen: &mut dyn FnMut(&Interval),
     ) -> Outcome {
-        run(self, (shard, start, stop), seen)
+        run(self, shard, start, stop, seen)
     }
 }

@@ -7,20 +7,21 @@ use sha2::{Digest as _, Sha256};
 /// Stores one, with the digest of its document.
 pub(crate) fn keep(connection: &Connection, certificate: &CertificateRecord) -> Result<()> {
     let CertificateRecord { id, at, host, .. } = certificate;
-    store(connection, (id, at, host), &export_certificate_json(certificate))
+    store(connection, id, at, host, &export_certificate_json(certificate))
 }
 
 /// The newest of this machine that is what was written.
 pub(crate) fn newest(
     connection: &Connection,
-    (host, cpu): (&str, &str),
+    host: &str,
+    cpu: &str,
 ) -> Result<Option<CertificateRecord>> {
     let of_host = rows(connection)?.into_iter().rev().filter(|row| row.host == host);
     let mut whole = of_host.filter_map(|row| row.whole());
     Ok(whole.find(|certificate| certificate.cpu == cpu))
 }
 
-fn store(connection: &Connection, (id, at, host): (&str, &str, &str), text: &str) -> Result<()> {
+fn store(connection: &Connection, id: &str, at: &str, host: &str, text: &str) -> Result<()> {
     let sha256: [u8; 32] = Sha256::digest(text).into();
     connection.execute(
         "INSERT OR IGNORE INTO certificate (id, at, host, document, sha256)
@@ -74,7 +75,7 @@ pub(crate) fn damaged(connection: &Connection) -> Result<Vec<String>> {
 /// Adds those of another logbook that are not here yet and are whole.
 pub(crate) fn merge(here: &Connection, there: &Connection) -> Result<()> {
     for row in rows(there)?.iter().filter(|row| row.whole().is_some()) {
-        store(here, (&row.id, &row.at, &row.host), &row.document)?;
+        store(here, &row.id, &row.at, &row.host, &row.document)?;
     }
     Ok(())
 }

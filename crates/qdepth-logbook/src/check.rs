@@ -111,13 +111,14 @@ impl Points {
 
 pub(crate) fn points(
     connection: &Connection,
-    (number, id): (i64, &str),
+    number: i64,
+    id: &str,
     purpose: Purpose,
 ) -> Result<Points> {
     let mut found = Points { attempts: Vec::new(), damaged: Vec::new() };
     let numbers = read::point_numbers(connection, number)?;
     for row in &numbers {
-        match point(connection, (number, *row), purpose)? {
+        match point(connection, number, *row, purpose)? {
             Ok(attempt) => found.attempts.push(attempt),
             Err(damage) => found.damaged.push(Damage { run: id.to_owned(), ..damage }),
         }
@@ -145,15 +146,16 @@ pub(crate) fn counted(connection: &Connection, run: i64, purpose: Purpose) -> Re
 /// An attempt at a point, or that it is damaged.
 pub(crate) fn point(
     connection: &Connection,
-    key: (i64, i64),
+    run: i64,
+    row: i64,
     purpose: Purpose,
 ) -> Result<std::result::Result<Attempt, Damage>> {
-    let mut parts = Parts::of_point(connection, key, purpose);
+    let mut parts = Parts::of_point(connection, run, row, purpose);
     let attempt = read::point(&mut parts)?;
     let is_sure = !parts.damaged.iter().any(|part| part == "point");
     let record = match &attempt {
         Some(attempt) if is_sure => format!("point {}", attempt.point.index),
-        _ => format!("row {} of the points", key.1),
+        _ => format!("row {row} of the points"),
     };
     Ok(match attempt {
         Some(attempt) if parts.damaged.is_empty() => Ok(attempt),
@@ -186,7 +188,7 @@ pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> 
             }),
             Err(error) => return Err(error),
         }
-        let points = points(connection, (number, &id), purpose)?;
+        let points = points(connection, number, &id, purpose)?;
         checked.points += points.attempts.len() as u64;
         checked.damaged.extend(points.damaged);
     }
@@ -212,7 +214,7 @@ pub(crate) fn digest_all(connection: &Connection) -> Result<()> {
         let points = read::point_numbers(connection, number)?;
         Chain::Points(number).store(connection, &points)?;
         for point in points {
-            let mut parts = Parts::of_point(connection, (number, point), Purpose::Store);
+            let mut parts = Parts::of_point(connection, number, point, Purpose::Store);
             passed_over(read::point(&mut parts).map(|_| ()))?;
         }
     }

@@ -124,7 +124,8 @@ impl<'c> Parts<'c> {
 
     pub(crate) fn of_point(
         connection: &'c Connection,
-        (run, point): (i64, i64),
+        run: i64,
+        point: i64,
         purpose: Purpose,
     ) -> Self {
         Self { point, ..Self::of_run(connection, run, purpose) }
@@ -156,15 +157,19 @@ impl<'c> Parts<'c> {
         match self.purpose {
             // What was damaged before stays so: a new digest would make it pass for whole.
             Purpose::Store if self.is_damaged(part) => {}
-            Purpose::Store => store(self.connection, (self.run, self.point, part), &found)?,
+            Purpose::Store => store(self.connection, self.key(part), &found)?,
             Purpose::Check => {
-                if stored(self.connection, (self.run, self.point, part))? != Some(found) {
+                if stored(self.connection, self.key(part))? != Some(found) {
                     self.note(part);
                 }
             }
             Purpose::Nothing => {}
         }
         Ok(value)
+    }
+
+    fn key<'p>(&self, part: &'p str) -> Key<'p> {
+        Key { run: self.run, point: self.point, part }
     }
 
     fn is_damaged(&self, part: &str) -> bool {
@@ -182,9 +187,15 @@ impl<'c> Parts<'c> {
     }
 }
 
-type Key<'a> = (i64, i64, &'a str);
+/// What a digest is of.
+struct Key<'a> {
+    run: i64,
+    point: i64,
+    part: &'a str,
+}
 
-fn store(connection: &Connection, (run, point, part): Key<'_>, hash: &[u8; 32]) -> Result<()> {
+fn store(connection: &Connection, key: Key<'_>, hash: &[u8; 32]) -> Result<()> {
+    let Key { run, point, part } = key;
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO digest (run, point, part, sha256) VALUES (?1, ?2, ?3, ?4)",
@@ -194,7 +205,8 @@ fn store(connection: &Connection, (run, point, part): Key<'_>, hash: &[u8; 32]) 
 }
 
 /// None where there is none, or none that can be read.
-fn stored(connection: &Connection, (run, point, part): Key<'_>) -> Result<Option<[u8; 32]>> {
+fn stored(connection: &Connection, key: Key<'_>) -> Result<Option<[u8; 32]>> {
+    let Key { run, point, part } = key;
     let query = "SELECT sha256 FROM digest WHERE run = ?1 AND point = ?2 AND part IN (?3, ?4)";
     let found = connection
         .prepare_cached(query)
@@ -220,13 +232,13 @@ pub(crate) enum Chain {
 impl Chain {
     fn key(self) -> Key<'static> {
         match self {
-            Self::Runs => (OF_FILE, OF_RUN, "runs"),
-            Self::Points(run) => (run, OF_RUN, "points"),
+            Self::Runs => Key { run: OF_FILE, point: OF_RUN, part: "runs" },
+            Self::Points(run) => Key { run, point: OF_RUN, part: "points" },
         }
     }
 
     fn empty(self) -> [u8; 32] {
-        let (run, point, part) = self.key();
+        let Key { run, point, part } = self.key();
         let mut hash = Sha256::new();
         hash.update(run.to_be_bytes());
         hash.update(point.to_be_bytes());

@@ -80,7 +80,8 @@ pub(crate) fn kept(connection: &Connection, number: i64) -> Result<Option<RunHea
 /// The line of a run that is read whole for it, and held against its digests.
 pub(crate) fn checked(
     connection: &Connection,
-    (number, id): (i64, &str),
+    number: i64,
+    id: &str,
     purpose: Purpose,
 ) -> Result<RunHeadline> {
     let (run, damage) = match check::run(connection, number, purpose) {
@@ -115,7 +116,7 @@ pub(crate) fn lines(
         let looked_at = kept.is_none();
         let line = match kept {
             Some(line) => line,
-            None => checked(connection, (run, &id), purpose)?,
+            None => checked(connection, run, &id, purpose)?,
         };
         if take(Listed { run, line, looked_at })?.is_break() {
             break;
@@ -131,7 +132,7 @@ pub(crate) fn damaged(connection: &Connection, purpose: Purpose) -> Result<Vec<D
     }
     let mut all = Vec::new();
     for (number, id) in read::run_numbers(connection)? {
-        let run = checked(connection, (number, &id), purpose)?;
+        let run = checked(connection, number, &id, purpose)?;
         if !run.damaged && kept(connection, number)? != Some(run) {
             let (record, parts) = ("line of the list of runs".to_owned(), vec!["line".to_owned()]);
             all.push(Damage { run: id, record, parts });

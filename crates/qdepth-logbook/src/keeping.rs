@@ -45,7 +45,8 @@ impl Logbook {
     /// # Errors
     /// As [`run`](Self::run), or where the file cannot be written.
     pub fn note(&mut self, asked: &str, text: &str, at: &str) -> Result<String> {
-        self.remark(asked, RunRecord::NOTE, text, format!("qdepth note, {at}"))
+        let (subject, key) = RunRecord::NOTE;
+        self.remark(asked, subject, key, text, format!("qdepth note, {at}"))
     }
 
     /// Says that a run is not to be relied on, and why; the run's id. It is kept, marked, and left
@@ -54,14 +55,16 @@ impl Logbook {
     /// # Errors
     /// As [`note`](Self::note).
     pub fn retract(&mut self, asked: &str, why: &str, at: &str) -> Result<String> {
-        self.remark(asked, RunRecord::RETRACTED, why, format!("qdepth retract, {at}"))
+        let (subject, key) = RunRecord::RETRACTED;
+        self.remark(asked, subject, key, why, format!("qdepth retract, {at}"))
     }
 
     /// What a person says of a run stands among the facts of its environment.
     fn remark(
         &mut self,
         asked: &str,
-        (subject, key): (&str, &str),
+        subject: &str,
+        key: &str,
         text: &str,
         source: String,
     ) -> Result<String> {
@@ -172,7 +175,7 @@ impl Logbook {
     /// # Errors
     /// Where the file cannot be read.
     pub fn certificate(&self, host: &str, cpu: &str) -> Result<Option<CertificateRecord>> {
-        let found = certificate::newest(&self.connection, (host, cpu));
+        let found = certificate::newest(&self.connection, host, cpu);
         found.map_err(doing(&self.path, "reading the certificates"))
     }
 
@@ -190,7 +193,7 @@ impl Logbook {
     ) -> rusqlite::Result<std::result::Result<Whole, Vec<Damage>>> {
         let connection = &self.connection;
         let (run, damage) = check::run(connection, number, self.purpose)?;
-        let points = check::points(connection, (number, id), self.purpose)?;
+        let points = check::points(connection, number, id, self.purpose)?;
         let damaged: Vec<Damage> = damage.into_iter().chain(points.damaged).collect();
         let attempts = points.attempts.into_iter().map(|each| (each.attempt, each.point));
         Ok(if damaged.is_empty() { Ok((run, attempts.collect())) } else { Err(damaged) })

@@ -153,7 +153,7 @@ impl Logbook {
         self.write("storing a point", |transaction, path| {
             let run = running(transaction, path, run_id)?;
             for row in read::attempts(transaction, run, point.index)? {
-                let found = check::point(transaction, (run, row), Purpose::Check)?;
+                let found = check::point(transaction, run, row, Purpose::Check)?;
                 if found.is_ok_and(|attempt| !attempt.is_cut_short()) {
                     let (run, index) = (run_id.to_owned(), point.index);
                     return Err(Failure::Rule(LogbookError::AlreadyMeasured { run, index }));
@@ -247,7 +247,7 @@ impl Logbook {
         let (number, id) = self.resolve(asked)?;
         let read = || {
             let (mut run, _) = check::run(&snapshot, number, self.purpose)?;
-            let points = check::points(&snapshot, (number, &id), self.purpose)?;
+            let points = check::points(&snapshot, number, &id, self.purpose)?;
             run.findings.extend(points.damaged.iter().map(Damage::finding));
             let last = points.last().into_iter().map(|attempt| attempt.point);
             // A target's row that is lost is said above; nothing can be said of its points.
@@ -301,7 +301,7 @@ impl Logbook {
             if wanted(&line) {
                 let mut found = line.clone();
                 if runs.len() < whole && !looked_at {
-                    found = headlines::checked(&snapshot, (run, &line.id), self.purpose)?;
+                    found = headlines::checked(&snapshot, run, &line.id, self.purpose)?;
                     found.alive = line.alive;
                 }
                 runs.extend((found == line || wanted(&found)).then_some(found));
@@ -325,7 +325,7 @@ impl Logbook {
         let snapshot = self.snapshot(what)?;
         let look = |line: &&RunHeadline| -> rusqlite::Result<Option<RunHeadline>> {
             let Some(run) = read::number(&snapshot, &line.id)? else { return Ok(None) };
-            let found = headlines::checked(&snapshot, (run, &line.id), self.purpose)?;
+            let found = headlines::checked(&snapshot, run, &line.id, self.purpose)?;
             Ok(Some(RunHeadline { alive: line.alive, ..found }))
         };
         let found: rusqlite::Result<Vec<RunHeadline>> =
@@ -375,7 +375,7 @@ impl Logbook {
         let what = "reading the points";
         let snapshot = self.snapshot(what)?;
         let (number, id) = self.resolve(run_id)?;
-        let found = check::points(&snapshot, (number, &id), self.purpose);
+        let found = check::points(&snapshot, number, &id, self.purpose);
         found.map(Points::last).map_err(doing(&self.path, what))
     }
 

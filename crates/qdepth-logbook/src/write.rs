@@ -182,7 +182,7 @@ pub(crate) fn point(
         trims(connection, id, &point.trims)?;
     }
     for (place, record) in (0i64..).zip(&point.intervals) {
-        interval(connection, (id, place), record, point.trim_share > 0.0)?;
+        interval(connection, id, place, record, point.trim_share > 0.0)?;
     }
     for (place, record) in (0i64..).zip(&point.monitors) {
         monitor(connection, id, place, record)?;
@@ -191,7 +191,7 @@ pub(crate) fn point(
         finding(connection, run, Some(id), each)?;
     }
     Chain::Points(run).add(connection, id)?;
-    read::point(&mut Parts::of_point(connection, (run, id), Purpose::Store))?;
+    read::point(&mut Parts::of_point(connection, run, id, Purpose::Store))?;
     Ok(())
 }
 
@@ -293,7 +293,8 @@ fn trims(connection: &Connection, point: i64, record: &DirectionRecord) -> Resul
 
 fn interval(
     connection: &Connection,
-    (point, place): (i64, i64),
+    point: i64,
+    place: i64,
     record: &IntervalRecord,
     trims: bool,
 ) -> Result<()> {

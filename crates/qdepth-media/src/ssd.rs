@@ -301,7 +301,7 @@ impl Ssd {
         let data = if follows { read_on } else { read_apart };
         let soonest = if ahead { soonest_ahead } else { soonest };
         let batch = self.awake(self.times.read.batch, soonest);
-        let path_end = self.pass(start, (data, io.size), batch, 0);
+        let path_end = self.pass(start, data, io.size, batch, 0);
         if ahead {
             let beyond = cost(io.size, self.times.prefetch_per_kib);
             return start.max(ready) + self.times.prefetch + link + beyond;
@@ -386,7 +386,7 @@ impl Ssd {
         let collection = if collected { of_size.collection } else { 0 };
         let path_begins = start.max(self.path_free);
         let batch = self.awake(self.times.write.batch, accept);
-        let path_end = self.pass(start, (write, io.size), batch, collection);
+        let path_end = self.pass(start, write, io.size, batch, collection);
         let room = self.gather(path_end, io.size, collected);
         let posted = path_begins.saturating_sub(self.times.posted);
         (start.max(posted) + accept).max(self.link_in_free).max(room)
@@ -401,13 +401,7 @@ impl Ssd {
     /// Takes the internal data path for a request's `data`, and for the `collection` that it
     /// causes, and says when it is through.
     #[inline(always)]
-    fn pass(
-        &mut self,
-        start: Tick,
-        (data, size): (Tick, u32),
-        batch: Tick,
-        collection: Tick,
-    ) -> Tick {
+    fn pass(&mut self, start: Tick, data: Tick, size: u32, batch: Tick, collection: Tick) -> Tick {
         let w = self.writes_16.min(1 << 16);
         let mixed = (w * ((1 << 16) - w)) >> 16;
         let loss = (1 << 16) + times(self.times.mix_loss_16, mixed);

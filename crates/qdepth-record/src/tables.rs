@@ -110,7 +110,7 @@ impl TableOf {
             }),
             Self::Intervals => points.iter().for_each(|point| {
                 let slices = (0_u64..).zip(&point.intervals);
-                slices.for_each(|(slice, of)| row(interval_fields((run, point), slice, of)));
+                slices.for_each(|(slice, of)| row(interval_fields(run, point, slice, of)));
             }),
             Self::Monitors => points.iter().for_each(|point| {
                 point.monitors.iter().for_each(|said| {
@@ -365,7 +365,8 @@ fn fact_fields<'a>(run: &'a RunRecord, of: Option<u32>, fact: &'a Observation) -
 }
 
 fn interval_fields<'a>(
-    (run, point): (&'a RunRecord, &'a PointRecord),
+    run: &'a RunRecord,
+    point: &'a PointRecord,
     slice: u64,
     of: &IntervalRecord,
 ) -> Vec<Field<'a>> {

@@ -90,10 +90,7 @@ fn grades(view: &View<'_>) -> Option<String> {
 
 fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let (few, many) = (load.points.first()?, load.points.last()?);
-    let shares = Shares::new(
-        (few.record.outstanding, few.summary.io_per_s.value),
-        (many.record.outstanding, many.summary.io_per_s.value),
-    )?;
+    let shares = Shares::new(Rate::of(few), Rate::of(many))?;
     // All are read alone: how much of it is reading stands in the table.
     let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
     let near = many.record.findings.iter().any(|found| found.code == Code::GeneratorCeiling);
@@ -110,6 +107,20 @@ fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     Some(said)
 }
 
+/// What is completed at one intensity.
+#[derive(Clone, Copy)]
+struct Rate {
+    outstanding: u32,
+    io_per_s: f64,
+}
+
+impl Rate {
+    fn of(point: &Point<'_>) -> Self {
+        let outstanding = point.record.outstanding;
+        Self { outstanding, io_per_s: point.summary.io_per_s.value }
+    }
+}
+
 /// Where the time of a request goes, from the rate at one outstanding I/O and at many. Little's
 /// law: outstanding I/Os are rate times time, so the times are `1 / rate` and `outstanding / rate`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,9 +133,13 @@ struct Shares {
 
 impl Shares {
     /// None where the first is not alone, the second is, or nothing was measured.
-    fn new((one, low): (u32, f64), (all, high): (u32, f64)) -> Option<Self> {
-        let measured = one == 1 && all > 1 && low > 0.0 && high > 0.0;
-        measured.then(|| Self { alone_ns: 1e9 / low, among_ns: f64::from(all) * 1e9 / high })
+    fn new(few: Rate, many: Rate) -> Option<Self> {
+        let alone = few.outstanding == 1 && many.outstanding > 1;
+        let measured = alone && few.io_per_s > 0.0 && many.io_per_s > 0.0;
+        measured.then(|| Self {
+            alone_ns: 1e9 / few.io_per_s,
+            among_ns: f64::from(many.outstanding) * 1e9 / many.io_per_s,
+        })
     }
 
     /// Time for which a request among many waits for others, nanoseconds.
@@ -206,10 +221,14 @@ mod tests {
         assert_eq!(grades(&run, &points).as_deref(), Some(of_run));
     }
 
+    fn at(outstanding: u32, io_per_s: f64) -> Rate {
+        Rate { outstanding, io_per_s }
+    }
+
     #[test]
     fn a_storage_that_serves_one_at_a_time_makes_the_others_wait() {
         // A single server of 100 µs: 10,000 a second, however many ask.
-        let shares = Shares::new((1, 10_000.0), (32, 10_000.0)).unwrap();
+        let shares = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap();
         assert!((shares.waiting_ns() - 31.0 * 100_000.0).abs() < 1e-3);
         let said = shares.sentence(32, false);
         assert!(said.contains("about 1.00 served at a time"), "{said}");
@@ -218,7 +237,7 @@ mod tests {
 
     #[test]
     fn fewer_than_one_at_a_time_is_no_number_of_servers() {
-        let said = Shares::new((1, 10_000.0), (32, 7_000.0)).unwrap().sentence(32, false);
+        let said = Shares::new(at(1, 10_000.0), at(32, 7_000.0)).unwrap().sentence(32, false);
         assert!(said.contains("with 32 outstanding"), "{said}");
         assert!(!said.contains("served at a time"), "{said}");
     }
@@ -226,23 +245,23 @@ mod tests {
     #[test]
     fn a_storage_without_queues_is_limited_by_latency() {
         // 32 servers of 100 µs each.
-        let said = Shares::new((1, 10_000.0), (32, 320_000.0)).unwrap().sentence(32, false);
+        let said = Shares::new(at(1, 10_000.0), at(32, 320_000.0)).unwrap().sentence(32, false);
         assert!(said.contains("none waits for another"), "{said}");
         // Half as fast again: a third of the time is waiting.
-        let said = Shares::new((1, 10_000.0), (32, 213_333.0)).unwrap().sentence(32, false);
+        let said = Shares::new(at(1, 10_000.0), at(32, 213_333.0)).unwrap().sentence(32, false);
         assert!(said.contains("latency is the limit"), "{said}");
     }
 
     #[test]
     fn near_the_own_limit_of_the_program_the_storage_is_not_blamed() {
-        let said = Shares::new((1, 10_000.0), (32, 10_000.0)).unwrap().sentence(32, true);
+        let said = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap().sentence(32, true);
         assert!(said.ends_with("the measuring program itself could do little more"), "{said}");
     }
 
     #[test]
     fn nothing_is_said_of_what_was_not_measured_alone() {
-        assert_eq!(Shares::new((2, 10_000.0), (32, 10_000.0)), None);
-        assert_eq!(Shares::new((1, 10_000.0), (1, 10_000.0)), None);
-        assert_eq!(Shares::new((1, 0.0), (32, 10_000.0)), None);
+        assert_eq!(Shares::new(at(2, 10_000.0), at(32, 10_000.0)), None);
+        assert_eq!(Shares::new(at(1, 10_000.0), at(1, 10_000.0)), None);
+        assert_eq!(Shares::new(at(1, 0.0), at(32, 10_000.0)), None);
     }
 }

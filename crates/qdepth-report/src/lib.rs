@@ -31,13 +31,13 @@ pub use certificate::{
     certificate_head, certificate_sentence, certificate_table, compose_certificate,
 };
 pub use compare::{
-    EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RunFigures, SniaWindow, SteadyPoint,
-    SteadyTold, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus, VersusDifference,
-    VersusRow, VersusSchema, VersusSide, VersusUnmatched, compose_trend, compose_versus, documents,
-    repeated, repeated_json, repeated_schema, repeated_table, rounds_sentences, steady_json,
-    steady_schema, steady_sentences, steady_table, steady_told, trend, trend_json, trend_of,
-    trend_schema, trend_sentences, trend_table, versus, versus_json, versus_schema,
-    versus_sentences, versus_table,
+    EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RunFigures, Side, SniaWindow,
+    SteadyPoint, SteadyTold, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus,
+    VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, compose_trend,
+    compose_versus, documents, repeated, repeated_json, repeated_schema, repeated_table,
+    rounds_sentences, steady_json, steady_schema, steady_sentences, steady_table, steady_told,
+    trend, trend_json, trend_of, trend_schema, trend_sentences, trend_table, versus, versus_json,
+    versus_schema, versus_sentences, versus_table,
 };
 pub use compose::{compose, doubts_in_words, point_tables, summary_sentences};
 pub use first::{FirstWords, first_words};

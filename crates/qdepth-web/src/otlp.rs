@@ -211,7 +211,7 @@ fn document(known: &Known, began_ns: u128, now_ns: u128) -> Value {
         .filter_map(|metric| {
             let points: Vec<Value> = (metric.values)(known)
                 .into_iter()
-                .map(|(labels, value)| point(&labels, value, (began_ns, now_ns)))
+                .map(|(labels, value)| point(&labels, value, began_ns, now_ns))
                 .collect();
             let data = match metric.kind {
                 Kind::Gauge => json!({ "gauge": { "dataPoints": points } }),
@@ -237,7 +237,7 @@ fn document(known: &Known, began_ns: u128, now_ns: u128) -> Value {
 }
 
 /// A number of 64 bits is a text in the JSON of protocol buffers.
-fn point(labels: &Labels, value: f64, (began_ns, now_ns): (u128, u128)) -> Value {
+fn point(labels: &Labels, value: f64, began_ns: u128, now_ns: u128) -> Value {
     let attributes: Vec<Value> = labels
         .iter()
         .map(|(label, of)| attribute(label.otel(), json!({ "stringValue": of })))

@@ -137,8 +137,8 @@ impl Point {
     /// Where requests come from, and what they do.
     fn check_requests(&self) -> Result<(), String> {
         if let Some(trace) = &self.trace {
-            let shares = (self.read_share, self.trim_share);
-            trace.check(self.area.length_bytes, self.request_size.max(), shares)?;
+            let (area_bytes, largest) = (self.area.length_bytes, self.request_size.max());
+            trace.check(area_bytes, largest, self.read_share, self.trim_share)?;
         }
         let recorded = matches!(self.arrivals, Arrivals::Recorded { .. });
         if (recorded && self.trace.is_none()) || (self.trace.is_some() && self.streams > 1) {

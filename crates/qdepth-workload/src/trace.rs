@@ -115,7 +115,8 @@ impl Trace {
         &self,
         area_bytes: u64,
         largest: u32,
-        (read_share, trim_share): (f64, f64),
+        read_share: f64,
+        trim_share: f64,
     ) -> Result<(), String> {
         let may = |recorded: &&Recorded| {
             let Request { direction, offset, size } = recorded.request;
@@ -286,12 +287,12 @@ mod tests {
     #[test]
     fn a_load_makes_no_request_that_it_does_not_say() {
         let trace: Trace = TEXT.parse().unwrap();
-        let check = |length, largest, shares| trace.check(length, largest, shares);
-        assert_eq!(check(66_048, 8192, (0.3, 0.3)), Ok(()));
-        assert!(check(66_047, 8192, (0.3, 0.3)).is_err(), "beyond the area");
-        assert!(check(66_048, 4096, (0.3, 0.3)).is_err(), "larger than the buffers");
-        assert!(check(66_048, 8192, (0.7, 0.3)).is_err(), "it writes");
-        assert!(check(66_048, 8192, (0.3, 0.0)).is_err(), "it trims");
+        let check = |length, largest, read, trim| trace.check(length, largest, read, trim);
+        assert_eq!(check(66_048, 8192, 0.3, 0.3), Ok(()));
+        assert!(check(66_047, 8192, 0.3, 0.3).is_err(), "beyond the area");
+        assert!(check(66_048, 4096, 0.3, 0.3).is_err(), "larger than the buffers");
+        assert!(check(66_048, 8192, 0.7, 0.3).is_err(), "it writes");
+        assert!(check(66_048, 8192, 0.3, 0.0).is_err(), "it trims");
     }
 
     #[test]

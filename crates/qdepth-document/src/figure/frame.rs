@@ -55,7 +55,8 @@ pub(super) fn cleared(body: String) -> (String, f64) {
 pub(super) fn framed(
     body: &str,
     left: f64,
-    (width, height): (f64, f64),
+    width: f64,
+    height: f64,
     &Label { id, title, description, mark }: &Label<'_>,
 ) -> String {
     format!(

@@ -68,7 +68,7 @@ pub(super) fn svg(figure: &Figure, label: &Label<'_>) -> String {
         escaped(&figure.x_label),
         escaped(&figure.y_label),
     );
-    framed(&body, 0.0, (all_wide, all_high + AXIS + below), label)
+    framed(&body, 0.0, all_wide, all_high + AXIS + below, label)
 }
 
 /// The same axes for all, with fewer numbers.

@@ -396,7 +396,7 @@ impl Making {
                 continue;
             }
             if let Some(replay) = &job.replay {
-                loads.extend(self.replayed(number, job, (origin, replay), whole)?);
+                loads.extend(self.replayed(number, job, origin, replay, whole)?);
                 continue;
             }
             let files = job_files(job, clone, whole)?;
@@ -471,7 +471,7 @@ impl Making {
                     "it is not there, and has no size=: it must be there when it is measured";
                 self.remark(job, path, what.to_owned());
             }
-            return self.load_on_absent(job, origin, (path, offset), (*depth, files));
+            return self.load_on_absent(job, origin, path, offset, *depth, files);
         }
         if let (Some(bytes), Some(all)) = (asked, existing)
             && bytes > all.saturating_sub(offset)
@@ -502,7 +502,7 @@ impl Making {
             area: (!all).then_some(area),
             bytes: end(job, area, existing, share)?,
             area_of,
-            ..on_all(target, origin, job, (*depth, files))
+            ..on_all(target, origin, job, *depth, files)
         })
     }
 }
@@ -521,10 +521,12 @@ impl Making {
         &mut self,
         job: &Job,
         origin: Origin,
-        (path, offset): (&str, u64),
-        (depth, files): (u32, usize),
+        path: &str,
+        offset: u64,
+        depth: u32,
+        files: usize,
     ) -> Result<Load, FioRefusal> {
-        let all = on_all(self.target(path), origin, job, (depth, files));
+        let all = on_all(self.target(path), origin, job, depth, files);
         let counted = job.span.io_size.is_some() || job.span.requests.is_some();
         let bytes = match counted {
             true => end(job, u64::MAX >> 1, None, files as u64)?,

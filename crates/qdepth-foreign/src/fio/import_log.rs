@@ -126,12 +126,19 @@ fn point(name: &str, logs: &[(Kind, Vec<LogRow>)]) -> PointRecord {
     filling.into_point(name, last_ms)
 }
 
+/// Means of windows.
+#[derive(Clone, Copy, Default)]
+struct Means {
+    sum: f64,
+    count: u64,
+    max: u64,
+}
+
 struct Filling {
     window_ms: u64,
     windows: BTreeMap<u64, Window>,
     times: [LatencyHistogram; 3],
-    /// Sum and number of means of windows, and the largest.
-    means: [(f64, u64, u64); 3],
+    means: [Means; 3],
 }
 
 impl Filling {
@@ -140,7 +147,7 @@ impl Filling {
             window_ms,
             windows: BTreeMap::new(),
             times: Default::default(),
-            means: [(0.0, 0, 0); 3],
+            means: [Means::default(); 3],
         }
     }
 
@@ -163,8 +170,10 @@ impl Filling {
                     window.bytes[side] += if bytes { 0.0 } else { row.size as f64 };
                 }
                 Kind::Latency => {
-                    let mean = &mut self.means[side];
-                    *mean = (mean.0 + row.value as f64, mean.1 + 1, mean.2.max(row.value));
+                    let means = &mut self.means[side];
+                    means.sum += row.value as f64;
+                    means.count += 1;
+                    means.max = means.max.max(row.value);
                 }
             }
         }
@@ -207,7 +216,8 @@ impl Filling {
 }
 
 /// Means of windows, taken as equally long.
-fn stated((sum, count, max): (f64, u64, u64), completed: u64) -> Option<StatedLatency> {
+fn stated(means: Means, completed: u64) -> Option<StatedLatency> {
+    let Means { sum, count, max } = means;
     (count > 0).then(|| StatedLatency {
         count: completed.max(count),
         min_ns: None,

@@ -84,7 +84,7 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
         line(text, "application", &quoted(&job.description));
     }
     if let Some((replay, place)) = job.replay.as_ref().zip(load.replays) {
-        return replayed(text, job, load, (replay, place));
+        return replayed(text, job, load, replay, place);
     }
     line(text, "random", &job.random.to_string());
     let read = if load.reads_back { 100.0 } else { job.read };
@@ -158,7 +158,7 @@ fn kinds(text: &mut String, job: &Job) {
 }
 
 /// The rest of a profile that makes requests again which were recorded.
-fn replayed(text: &mut String, job: &Job, load: &Load, (replay, place): (&Replay, usize)) {
+fn replayed(text: &mut String, job: &Job, load: &Load, replay: &Replay, place: usize) {
     let Some((_, trace)) = replay.for_clone(load.origin.clone).get(place) else { return };
     let (reads, trims) = trace.shares();
     let share = |share: f64| (share * 1e6).round() / 1e4;

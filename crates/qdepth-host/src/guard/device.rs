@@ -140,13 +140,13 @@ fn contents(
         None => signature::signatures(system, reading, name).unwrap_or_default(),
     };
     if let Ours::No(why) = old {
-        consented(system, found, consent, (why.as_deref(), &lost), writing)?;
+        consented(system, found, consent, why.as_deref(), &lost, writing)?;
     }
-    let is_signed = nothing_unnamed(system, found, (reading, size_bytes), old, consent)?;
+    let is_signed = nothing_unnamed(system, found, reading, size_bytes, old, consent)?;
     match old {
         // Consent is bound to a device; the mark of an earlier run does not stand for it here.
         Ours::Yes(_) if is_signed => {
-            consented(system, found, consent, (None, &lost), writing)?;
+            consented(system, found, consent, None, &lost, writing)?;
             Ok(Grant::Consented)
         }
         Ours::Yes(label) => Ok(Grant::Labelled(label.clone())),
@@ -160,7 +160,8 @@ pub(super) fn consented(
     system: &System,
     found: &BlockDevice,
     consent: Option<&Consent>,
-    (doubt, lost): (Option<&str>, &[String]),
+    doubt: Option<&str>,
+    lost: &[String],
     writing: &Writing<'_>,
 ) -> Result<(), Refusal> {
     match consent {
@@ -174,7 +175,8 @@ pub(super) fn consented(
 pub(super) fn nothing_unnamed(
     system: &System,
     found: &BlockDevice,
-    (reading, size_bytes): (&File, u64),
+    reading: &File,
+    size_bytes: u64,
     old: &Ours,
     consent: Option<&Consent>,
 ) -> Result<bool, Refusal> {

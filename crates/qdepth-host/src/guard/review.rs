@@ -37,7 +37,7 @@ pub fn review(
 ) -> Verdicts {
     match (&target.kind, writing) {
         (Kind::BlockDevice(found), Some(writing)) => {
-            device(system, (target, found), consent, writing)
+            device(system, target, found, consent, writing)
         }
         (_, Some(writing)) => {
             let order = [
@@ -77,7 +77,8 @@ fn to_verdict(result: Result<(), Refusal>) -> Verdict {
 
 fn device(
     system: &System,
-    (target, found): (&Inspected, &BlockDevice),
+    target: &Inspected,
+    found: &BlockDevice,
     consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Verdicts {
@@ -104,10 +105,10 @@ fn device(
         Ok((_, true)) => (Ok(()), Ok(())),
         Ok((doubt, false)) => {
             let doubt = doubt.as_deref();
-            (Ok(()), device::consented(system, found, consent, (doubt, &[]), writing))
+            (Ok(()), device::consented(system, found, consent, doubt, &[], writing))
         }
         Err(refusal) => {
-            (Err(refusal), device::consented(system, found, consent, (None, &[]), writing))
+            (Err(refusal), device::consented(system, found, consent, None, &[], writing))
         }
     };
     verdicts.push((Guard::G7Contents, to_verdict(contents)));
@@ -126,8 +127,7 @@ fn contents(
     let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
     let reading = File::from(reading);
     let ours = device::ours(system, found, &reading, size_bytes);
-    let looked_in = (&reading, size_bytes);
-    let is_signed = device::nothing_unnamed(system, found, looked_in, &ours, consent)?;
+    let is_signed = device::nothing_unnamed(system, found, &reading, size_bytes, &ours, consent)?;
     Ok(match ours {
         device::Ours::Yes(_) => (None, !is_signed),
         device::Ours::No(why) => (why, false),

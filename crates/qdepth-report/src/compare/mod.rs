@@ -76,6 +76,15 @@ pub struct VersusSchema {
     pub version: u32,
 }
 
+/// A side of a comparison, as it is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// As the user named it.
+    pub name: &'a str,
+    /// Its runs.
+    pub runs: &'a [Document],
+}
+
 /// A group of runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VersusSide {
@@ -155,20 +164,20 @@ impl Versus {
     }
 }
 
-/// Compares `b` with `a`, each a name and runs. `earlier` are other runs of the logbook: those of
-/// A's plan and targets say how far single runs differ, where a side has no more. `threshold` is
-/// the practical one, 0.02 for 2 %; `interim_checks` as for [`qdepth_measure::verdicts`].
+/// Compares `b` with `a`. `earlier` are other runs of the logbook: those of A's plan and targets
+/// say how far single runs differ, where a side has no more. `threshold` is the practical one, 0.02
+/// for 2 %; `interim_checks` as for [`qdepth_measure::verdicts`].
 pub fn versus(
-    a: (&str, &[Document]),
-    b: (&str, &[Document]),
+    a: Side<'_>,
+    b: Side<'_>,
     earlier: &[Document],
     threshold: f64,
     interim_checks: u32,
 ) -> Versus {
-    let of: [Vec<(Key, Figures)>; 2] = [a, b].map(|(_, runs)| figures(runs));
+    let of: [Vec<(Key, Figures)>; 2] = [a, b].map(|side| figures(side.runs));
     let [of_a, of_b] = &of;
-    let single = a.1.len() == 1 && b.1.len() == 1;
-    let known = if single { history(a.1, earlier) } else { Vec::new() };
+    let single = a.runs.len() == 1 && b.runs.len() == 1;
+    let known = if single { history(a.runs, earlier) } else { Vec::new() };
     let mut rows = Vec::new();
     for (key, figures_a) in of_a {
         let Some((_, figures_b)) = of_b.iter().find(|(other, _)| other == key) else { continue };
@@ -216,12 +225,12 @@ pub fn versus(
     Versus {
         schema: VersusSchema { name: "qdepth-compare", version: VERSION },
         sides: [a, b].map(side),
-        emulated: a.1.iter().chain(b.1).any(|run| run.run.emulated),
+        emulated: a.runs.iter().chain(b.runs).any(|run| run.run.emulated),
         threshold,
         history_runs: known.iter().map(|(_, figures)| figures.runs()).max().unwrap_or(0),
         rows: rows.into_iter().zip(said).map(entry).collect(),
         unmatched: [alone("a", of_a, of_b), alone("b", of_b, of_a)].concat(),
-        differences: match (a.1.first(), b.1.first()) {
+        differences: match (a.runs.first(), b.runs.first()) {
             (Some(a), Some(b)) => differences(a, b),
             _ => Vec::new(),
         },
@@ -246,7 +255,8 @@ fn of_b_words(figure: &str, verdict: Verdict) -> &'static str {
     }
 }
 
-fn side((name, runs): (&str, &[Document])) -> VersusSide {
+fn side(side: Side<'_>) -> VersusSide {
+    let Side { name, runs } = side;
     let again = runs.first().and_then(|run| run.fact(RunRecord::COMMAND));
     VersusSide {
         name: name.to_owned(),
@@ -258,6 +268,13 @@ fn side((name, runs): (&str, &[Document])) -> VersusSide {
 fn geometric(values: &[f64]) -> f64 {
     let logs: f64 = values.iter().map(|value| value.ln()).sum();
     (logs / values.len().max(1) as f64).exp()
+}
+
+/// A fact of a machine or target, as it is told.
+struct Fact {
+    subject: String,
+    key: String,
+    value: String,
 }
 
 /// Facts that change by themselves from run to run.
@@ -275,7 +292,8 @@ const PASSING: [&str; 9] = [
 
 /// Whether a fact may differ between two runs of one machine: what the generator cost, measured
 /// anew before each run, the newest certificate, and what passes.
-fn passes((subject, key, value): &(String, String, String)) -> bool {
+fn passes(fact: &Fact) -> bool {
+    let Fact { subject, key, value } = fact;
     let measured = subject == "generator" && value.parse::<f64>().is_ok();
     measured || subject == "certificate" || PASSING.iter().any(|passing| key.contains(passing))
 }
@@ -293,15 +311,18 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     differ("run", "plan", both(|run| run.plan_hash.chars().take(12).collect()));
     differ("run", "engine", both(|run| run.engine_choice.clone()));
     differ("run", "emulated", both(|run| run.emulated.to_string()));
-    let facts = |document: &Document| -> Vec<(String, String, String)> {
+    let facts = |document: &Document| -> Vec<Fact> {
         let named = |prefix: String, seen: &ObservationEntry| {
-            let value = seen.value.clone().unwrap_or_default();
-            (format!("{prefix}{}", seen.subject), seen.key.clone(), value)
+            let subject = format!("{prefix}{}", seen.subject);
+            Fact { subject, key: seen.key.clone(), value: seen.value.clone().unwrap_or_default() }
         };
         let of_targets = document.targets.iter().flat_map(|target| {
             let prefix = format!("target {} ", target.index + 1);
-            let spelled =
-                (prefix.trim_end().to_owned(), "name".to_owned(), target.expression.clone());
+            let spelled = Fact {
+                subject: prefix.trim_end().to_owned(),
+                key: "name".to_owned(),
+                value: target.expression.clone(),
+            };
             let seen = target.facts.iter().map(move |seen| named(prefix.clone(), seen));
             std::iter::once(spelled).chain(seen)
         });
@@ -309,11 +330,11 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
         of_machine.chain(of_targets).filter(|fact| !passes(fact)).collect()
     };
     let [of_a, of_b] = [facts(a), facts(b)];
-    let names = of_a.iter().chain(&of_b).map(|(subject, key, _)| (subject, key));
+    let names = of_a.iter().chain(&of_b).map(|fact| (&fact.subject, &fact.key));
     for (subject, key) in names.collect::<BTreeSet<_>>() {
-        let of = |facts: &[(String, String, String)]| {
-            let is_it = |fact: &&(String, String, String)| (&fact.0, &fact.1) == (subject, key);
-            facts.iter().find(is_it).map_or_else(String::new, |fact| fact.2.clone())
+        let of = |facts: &[Fact]| {
+            let is_it = |fact: &&Fact| (&fact.subject, &fact.key) == (subject, key);
+            facts.iter().find(is_it).map_or_else(String::new, |fact| fact.value.clone())
         };
         differ(subject, key, [of(&of_a), of(&of_b)]);
     }

@@ -16,7 +16,8 @@ fn versus(
     interim_checks: u32,
 ) -> Versus {
     let [of_a, of_b, earlier] = [of_a, of_b, earlier].map(documents);
-    super::versus((a, &of_a), (b, &of_b), &earlier, threshold, interim_checks)
+    let (a, b) = (Side { name: a, runs: &of_a }, Side { name: b, runs: &of_b });
+    super::versus(a, b, &earlier, threshold, interim_checks)
 }
 
 /// So many runs of the fixture, with rates scaled by `factor` and by a little of each run's own.

@@ -123,7 +123,7 @@ pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
     }
     let level = LEVEL / found.len().max(1) as f64;
     let row = |(key, name, values): (Key, &'static str, Vec<Option<f64>>)| TrendRow {
-        changes: changes_of(runs, name, &values, (level, threshold)),
+        changes: changes_of(runs, name, &values, level, threshold),
         profile: key.profile,
         profile_title: key.title,
         step: key.step,
@@ -150,7 +150,8 @@ fn changes_of(
     runs: &[RunFigures],
     name: &str,
     values: &[Option<f64>],
-    (level, threshold): (f64, f64),
+    level: f64,
+    threshold: f64,
 ) -> Vec<TrendChange> {
     let there: Vec<(usize, f64)> =
         values.iter().enumerate().filter_map(|(run, value)| Some((run, (*value)?))).collect();

@@ -4,7 +4,7 @@ use askama::Template;
 use http::StatusCode;
 use qdepth_record::Document;
 use qdepth_report::{
-    compose_versus, html_part, html_table, versus, versus_sentences, versus_table,
+    Side, compose_versus, html_part, html_table, versus, versus_sentences, versus_table,
 };
 
 use crate::answer::html;
@@ -108,7 +108,8 @@ fn pair(
     let name = |(run, _): &Compared| run.id.chars().take(SHORT).collect::<String>();
     let (name_a, name_b) = (name(a), name(b));
     let (of_a, of_b) = (std::slice::from_ref(&a.1), std::slice::from_ref(&b.1));
-    let judged = versus((&name_a, of_a), (&name_b, of_b), earlier, THRESHOLD, 1);
+    let (side_a, side_b) = (Side { name: &name_a, runs: of_a }, Side { name: &name_b, runs: of_b });
+    let judged = versus(side_a, side_b, earlier, THRESHOLD, 1);
     if alone {
         let report = html_part(&compose_versus(&judged, request.lang))?;
         return Ok(Pair {

@@ -49,7 +49,9 @@ pub(super) fn segments(
 /// Zones hold whole requests, so that none reaches into what is left out.
 pub(super) fn strides(
     profile: &Profile,
-    (area, streams, alignment): (&Extent, u32, u64),
+    area: &Extent,
+    streams: u32,
+    alignment: u64,
     sizes: &SizeMix,
 ) -> Result<Option<Strides>, String> {
     let Some(spec) = profile.strides else { return Ok(None) };

@@ -85,7 +85,7 @@ pub(crate) fn point(
         area,
         layout,
         segments: segments(profile, &area, streams, alignment_bytes).map_err(bad)?,
-        strides: strides(profile, (&area, streams, alignment_bytes), &request_size).map_err(bad)?,
+        strides: strides(profile, &area, streams, alignment_bytes, &request_size).map_err(bad)?,
         backwards: backwards(profile, &request_size).map_err(bad)?,
         request_size,
         own_writes,
@@ -117,7 +117,7 @@ fn sized(
 ) -> Result<(u64, SizeMix, Option<OwnWrites>), String> {
     let reads = chosen_sizes(profile, choices, block)?;
     let alignment_bytes = alignment(profile, &reads, block)?;
-    let (sizes, own) = own_writes(profile, choices, reads, (alignment_bytes, block))?;
+    let (sizes, own) = own_writes(profile, choices, reads, alignment_bytes, block)?;
     Ok((alignment_bytes, sizes, own))
 }
 
@@ -146,7 +146,8 @@ fn own_writes(
     profile: &Profile,
     choices: &Choices,
     reads: SizeMix,
-    (alignment, block): (u64, u64),
+    alignment: u64,
+    block: u64,
 ) -> Result<(SizeMix, Option<OwnWrites>), String> {
     let mixed = profile.read > 0.0 && profile.read < 100.0;
     let Some(spec) = profile.write_size.as_ref().filter(|_| choices.request_size.is_none()) else {

@@ -245,7 +245,7 @@ pub(crate) fn points(
             // Alone with its target, of which it takes everything.
             let of_its_own = PlanFile { name: STEP.to_owned(), ..PlanFile::default() };
             let everything = Choices { area: Some("full".to_owned()), ..Choices::default() };
-            let destination = Destination::on((target, shape));
+            let destination = Destination::on(target, shape);
             let mut point = point(&of_its_own, &everything, &load, &destination)?;
             point.index = points.len() as u32;
             point.group = group as u32;

@@ -36,7 +36,7 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    pub(crate) fn on((target, shape): (usize, &TargetShape)) -> Self {
+    pub(crate) fn on(target: usize, shape: &TargetShape) -> Self {
         Self { target, shape: *shape, times: 1, area: None }
     }
 }
@@ -48,7 +48,8 @@ pub(crate) fn ways(
     choices: &Choices,
     targets: &[TargetShape],
 ) -> Result<(Option<Comparison>, Vec<Way>), ResolveError> {
-    let destinations = || targets.iter().enumerate().map(Destination::on);
+    let on = |(target, shape)| Destination::on(target, shape);
+    let destinations = || targets.iter().enumerate().map(on);
     let Some(spec) = &file.comparison else {
         nothing_to_compare(file, choices)?;
         let one = |destinations: Vec<Destination>| Way { variant: None, destinations };

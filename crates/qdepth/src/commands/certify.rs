@@ -47,7 +47,7 @@ fn proved(options: &CertifyOptions) -> Result<CertificateRecord> {
     let file = &options.logbook.logbook;
     let mut logbook = Logbook::open(file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let certificate = prove(&System::real(), &Screen::new(), (options.duration, folder))?;
+    let certificate = prove(&System::real(), &Screen::new(), options.duration, folder)?;
     logbook.keep_certificate(&certificate)?;
     Ok(certificate)
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_record::{Document, RunHeadline, document};
 use qdepth_report::{
-    EARLIER_MAX, compose_versus, table_markdown, versus, versus_json, versus_sentences,
+    EARLIER_MAX, Side, compose_versus, table_markdown, versus, versus_json, versus_sentences,
     versus_table,
 };
 
@@ -30,7 +30,8 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
         )));
     }
     let earlier = if a.len() + b.len() == 2 { earlier(own, &a, &b)? } else { Vec::new() };
-    let told = versus((&options.a, &a), (&options.b, &b), &earlier, options.threshold.share(), 1);
+    let (a, b) = (Side { name: &options.a, runs: &a }, Side { name: &options.b, runs: &b });
+    let told = versus(a, b, &earlier, options.threshold.share(), 1);
     let lang = options.lang.of_report();
     if let Some((sheets, typesetter)) = sheets {
         sheets.write(typesetter.as_deref(), |lang| compose_versus(&told, lang))?;

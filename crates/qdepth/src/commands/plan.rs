@@ -165,7 +165,13 @@ fn describe(
             let taken = promised.get(&target.file_system()).copied().unwrap_or(0);
             match made {
                 Provision::OwnFiles(files) => {
-                    let wanted = files.wanted(index, targets.len(), "", (writes, false));
+                    let wanted = own_files::Wanted {
+                        size_bytes: files.bytes,
+                        run_id: "",
+                        naming: files.naming(index, targets.len()),
+                        writes,
+                        keep: false,
+                    };
                     (own_files::review(system, target, &wanted, taken)?, files.bytes)
                 }
                 Provision::MeasurementFile(size_bytes) => {

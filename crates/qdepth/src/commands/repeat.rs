@@ -7,8 +7,8 @@ use qdepth_logbook::Logbook;
 use qdepth_measure::{ROUNDS_MAX, Tolerance, WINDOW_ROUNDS};
 use qdepth_record::{Document, RunState};
 use qdepth_report::{
-    Measured, Rounds, Versus, documents, repeated, repeated_json, repeated_table, rounds_sentences,
-    versus, versus_json, versus_sentences, versus_table,
+    Measured, Rounds, Side, Versus, documents, repeated, repeated_json, repeated_table,
+    rounds_sentences, versus, versus_json, versus_sentences, versus_table,
 };
 
 use crate::commands::run::status_of;
@@ -297,7 +297,7 @@ fn compared(
     interim_checks: u32,
 ) -> Vec<Versus> {
     let groups: Vec<Vec<Document>> = groups.iter().map(|group| documents(group)).collect();
-    let named = |column: usize| (columns.names[column].as_str(), groups[column].as_slice());
+    let named = |column: usize| Side { name: &columns.names[column], runs: &groups[column] };
     (1..groups.len())
         .map(|column| versus(named(0), named(column), &[], threshold, interim_checks))
         .collect()

@@ -47,7 +47,7 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     }
     let served = served?;
     let text = if options.json {
-        json(&medium, &served, (&way, &outlook, lead))
+        json(&medium, &served, &way, &outlook, lead)
     } else {
         words(&medium, &served)
     };
@@ -134,7 +134,9 @@ fn words(medium: &TargetExpression, served: &Served) -> String {
 fn json(
     medium: &TargetExpression,
     served: &Served,
-    (way, outlook, lead): (&Way, &Outlook, Nanos),
+    way: &Way,
+    outlook: &Outlook,
+    lead: Nanos,
 ) -> String {
     let times = |h: &LatencyHistogram| {
         serde_json::json!({

@@ -102,12 +102,7 @@ pub(super) fn depths(
 }
 
 /// A load on all of a target, without an end by bytes.
-pub(super) fn on_all(
-    target: usize,
-    origin: Origin,
-    job: &Job,
-    (depth, files): (u32, usize),
-) -> Load {
+pub(super) fn on_all(target: usize, origin: Origin, job: &Job, depth: u32, files: usize) -> Load {
     Load {
         origin,
         target,

@@ -45,7 +45,7 @@ impl Making {
         let named = job.filenames.first().filter(|name| name.contains('/'));
         let folder = folder.or(named.map(|name| parent(name))).unwrap_or(".").to_owned();
         let area = job.entries.saturating_mul(unit);
-        let load = on_all(self.target(&folder), origin, job, (1, 1));
+        let load = on_all(self.target(&folder), origin, job, 1, 1);
         Ok(Load {
             area: Some(area),
             bytes: end(job, area, None, 1)?,
@@ -60,7 +60,8 @@ impl Making {
         &mut self,
         number: usize,
         job: &Job,
-        (origin, replay): (Origin, &Replay),
+        origin: Origin,
+        replay: &Replay,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Vec<Load>, FioRefusal> {
         let files = replay.for_clone(origin.clone);
@@ -70,7 +71,7 @@ impl Making {
         }
         let mut loads = Vec::new();
         for (place, (path, trace)) in files.iter().enumerate() {
-            let mut load = self.replayed_on(job, origin, (path, trace), whole)?;
+            let mut load = self.replayed_on(job, origin, path, trace, whole)?;
             let suffix = if files.len() > 1 { format!("-{}", place + 1) } else { String::new() };
             let clone = origin.clone + 1;
             load.profile = format!("{}-{clone}-{}{suffix}", number + 1, slug(&job.name));
@@ -84,7 +85,8 @@ impl Making {
         &mut self,
         job: &Job,
         origin: Origin,
-        (path, trace): (&str, &Trace),
+        path: &str,
+        trace: &Trace,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Load, FioRefusal> {
         let existing = whole(path);
@@ -101,12 +103,12 @@ impl Making {
         }
         let is_device = path.starts_with("/dev/");
         if existing.is_some() || is_device {
-            return Ok(Load { bytes, ..on_all(self.target(path), origin, job, (job.depth, 1)) });
+            return Ok(Load { bytes, ..on_all(self.target(path), origin, job, job.depth, 1) });
         }
         let target = self.target(parent(path));
         let area = ends.checked_next_multiple_of(WHOLE).unwrap_or(ends);
         let area_of = Some(self.area(path.to_owned(), target, area));
-        let load = on_all(target, origin, job, (job.depth, 1));
+        let load = on_all(target, origin, job, job.depth, 1);
         Ok(Load { area: Some(area), bytes, area_of, ..load })
     }
 }

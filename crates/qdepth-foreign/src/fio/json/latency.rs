@@ -5,11 +5,21 @@ use serde::Serialize;
 
 use super::Pairs;
 
-/// Upper edges of fio's classes of latency, each below its own; in the unit of the name.
-pub(super) const NS: (&[u64], u64) = (&[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000], 1);
-pub(super) const US: (&[u64], u64) = (&[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000], 1_000);
-pub(super) const MS: (&[u64], u64) =
-    (&[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000, u64::MAX], 1_000_000);
+/// fio's classes of latency in one unit.
+pub(super) struct Classes {
+    /// The upper edge of each, below which it is.
+    edges: &'static [u64],
+    /// Nanoseconds.
+    unit: u64,
+}
+
+pub(super) const NS: Classes = Classes { edges: US.edges, unit: 1 };
+pub(super) const US: Classes =
+    Classes { edges: &[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000], unit: 1_000 };
+pub(super) const MS: Classes = Classes {
+    edges: &[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000, u64::MAX],
+    unit: 1_000_000,
+};
 
 #[derive(Default, Serialize)]
 pub(in crate::fio) struct FioLatency {
@@ -80,7 +90,8 @@ fn deviation(times: &LatencyHistogram, mean: f64) -> f64 {
 
 /// Per cent of all requests in each class of a unit; the first class of µs begins where those of
 /// ns end.
-pub(super) fn shares(times: &LatencyHistogram, (edges, unit): (&[u64], u64)) -> Pairs<f64> {
+pub(super) fn shares(times: &LatencyHistogram, classes: &Classes) -> Pairs<f64> {
+    let &Classes { edges, unit } = classes;
     let mut counts = vec![0_u64; edges.len()];
     let begin = if unit == 1 { 0 } else { unit };
     for (low, high, count) in times.occupied() {

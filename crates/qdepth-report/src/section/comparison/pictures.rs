@@ -52,8 +52,8 @@ fn maxima(view: &View<'_>) -> Vec<Picture> {
             ("read", number::percent(first.read_share)),
         ];
         let title = fill_in(view.words.comparison.maxima_title, &shares);
-        let x = view.words.columns.request_size;
-        picture(view, format!("maxima-{}", number + 1), title, (x, titles), &groups, loads[0])
+        let (id, x) = (format!("maxima-{}", number + 1), view.words.columns.request_size);
+        picture(view, id, title, x, titles, &groups, loads[0])
     };
     alike.into_iter().enumerate().map(picture).collect()
 }
@@ -63,8 +63,7 @@ fn at_intensities(view: &View<'_>, load: &Load<'_>) -> Picture {
     let at = |outstanding: &u32| view.targets.iter().map(|t| load.at(*t, *outstanding)).collect();
     let groups: Vec<Vec<Option<&Point<'_>>>> = view.intensities.iter().map(at).collect();
     let id = format!("{}-bars", load.id);
-    let x = (view.intensity_words(), titles);
-    picture(view, id, load.title.clone(), x, &groups, load)
+    picture(view, id, load.title.clone(), view.intensity_words(), titles, &groups, load)
 }
 
 /// Groups of bars, a bar for each column; `load` says what they show.
@@ -72,7 +71,8 @@ fn picture(
     view: &View<'_>,
     id: String,
     title: String,
-    (x, titles): (&str, Vec<String>),
+    x: &str,
+    titles: Vec<String>,
     groups: &[Vec<Option<&Point<'_>>>],
     load: &Load<'_>,
 ) -> Picture {

@@ -29,18 +29,23 @@ pub(crate) fn paragraph(view: &View<'_>, told: &[String]) -> Option<Block> {
 }
 
 /// A curve: a load on a target that has valid points of it.
-type Curve<'v, 'a> = (&'v Load<'a>, u32);
+#[derive(Clone, Copy)]
+struct Curve<'v, 'a> {
+    load: &'v Load<'a>,
+    target: u32,
+}
 
 /// The curves of the sweeps.
 fn curves<'v, 'a>(view: &'v View<'a>) -> Vec<Curve<'v, 'a>> {
     let of_load =
-        |load: &'v Load<'a>| view.targets.iter().map(move |target| (load, *target)).collect();
-    let all = view.swept().flat_map(|load| -> Vec<Curve<'v, 'a>> { of_load(load) });
-    all.filter(|(load, target)| load.maximum(*target).is_some()).collect()
+        |load: &'v Load<'a>| view.targets.iter().map(move |target| Curve { load, target: *target });
+    let all = view.swept().flat_map(of_load);
+    all.filter(|curve| curve.load.maximum(curve.target).is_some()).collect()
 }
 
 /// The name of a curve: of the load, and of the target where there are several.
-fn name(view: &View<'_>, (load, target): Curve<'_, '_>) -> String {
+fn name(view: &View<'_>, curve: Curve<'_, '_>) -> String {
+    let Curve { load, target } = curve;
     if view.compares() {
         [load.title.clone(), view.target_name(target)].join(view.words.list[0])
     } else {

@@ -4,7 +4,7 @@ use qdepth_measure::saturation;
 
 use super::sum_up::{Won, by_winner};
 use super::why::{Cause, cause};
-use super::{curves, knee, name};
+use super::{Curve, curves, knee, name};
 use crate::document::{Block, Cell, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
 use crate::section::bandwidth::Bandwidth;
@@ -63,7 +63,7 @@ fn choices(view: &View<'_>) -> Vec<String> {
 fn depths(view: &View<'_>) -> Option<Table> {
     let words = view.words.explain;
     let mut known = Vec::new();
-    for (load, target) in curves(view) {
+    for Curve { load, target } in curves(view) {
         let Some(enough) = knee(&statements::line(load, target)) else { continue };
         let ends = load.at(target, enough.outstanding).zip(load.maximum(target));
         let Some((point, top)) = ends else { continue };
@@ -146,7 +146,7 @@ fn when_not(view: &View<'_>) -> Vec<String> {
     told.extend(overtaken(view).into_iter().take(WARNINGS));
     let ends: Vec<String> = curves(view)
         .into_iter()
-        .filter(|(load, target)| cause(view, load, *target) == Some(Cause::Latency))
+        .filter(|curve| cause(view, curve.load, curve.target) == Some(Cause::Latency))
         .map(|curve| name(view, curve))
         .collect();
     if !ends.is_empty() {
@@ -163,9 +163,8 @@ fn when_not(view: &View<'_>) -> Vec<String> {
 
 /// The mean latencies at the lowest intensity.
 fn shortest(view: &View<'_>) -> Option<String> {
-    let mean =
-        |(load, target): &super::Curve<'_, '_>| load.at(*target, view.lowest())?.latency().mean_ns;
-    let means: Vec<f64> = curves(view).iter().filter_map(mean).collect();
+    let mean = |curve: Curve<'_, '_>| curve.load.at(curve.target, view.lowest())?.latency().mean_ns;
+    let means: Vec<f64> = curves(view).into_iter().filter_map(mean).collect();
     let (low, high) =
         (means.iter().copied().reduce(f64::min)?, means.iter().copied().reduce(f64::max)?);
     let values = [
@@ -179,14 +178,14 @@ fn shortest(view: &View<'_>) -> Option<String> {
 
 /// Curves that fall behind their largest value for certain.
 fn falling(view: &View<'_>) -> Vec<String> {
-    let of = |curve: super::Curve<'_, '_>| {
-        let line = claims(&statements::line(curve.0, curve.1))?;
+    let of = |curve: Curve<'_, '_>| {
+        let line = claims(&statements::line(curve.load, curve.target))?;
         let values = [
             view.per(),
             ("largest_at", line.largest.outstanding.to_string()),
             ("load", name(view, curve)),
             ("last_at", line.last.outstanding.to_string()),
-            ("last", format!("{} {}", number::three_digits(line.last.value), curve.0.unit())),
+            ("last", format!("{} {}", number::three_digits(line.last.value), curve.load.unit())),
         ];
         (line.beyond == Beyond::Drops).then(|| fill_in(view.words.explain.beyond, &values))
     };

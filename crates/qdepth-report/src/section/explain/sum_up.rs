@@ -1,6 +1,6 @@
 //! The sum of a chapter.
 
-use super::{curves, knee, name};
+use super::{Curve, curves, knee, name};
 use crate::document::Block;
 use crate::section::answer;
 use crate::section::explain::why::{Cause, cause};
@@ -40,8 +40,8 @@ pub(crate) fn of_diagrams(view: &View<'_>) -> Option<Block> {
 fn limited(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
     let curves = curves(view);
-    let of = |curve: &super::Curve<'_, '_>| cause(view, curve.0, curve.1);
-    let known: Vec<(&super::Curve<'_, '_>, Cause)> =
+    let of = |curve: &Curve<'_, '_>| cause(view, curve.load, curve.target);
+    let known: Vec<(&Curve<'_, '_>, Cause)> =
         curves.iter().filter_map(|curve| Some((curve, of(curve)?))).collect();
     if known.is_empty() {
         return vec![words.nothing_told.to_owned()];
@@ -71,8 +71,8 @@ fn limited(view: &View<'_>) -> Vec<String> {
 /// How few outstanding I/Os are enough.
 fn depths(view: &View<'_>) -> String {
     let words = view.words.explain;
-    let known = |curve: &super::Curve<'_, '_>| {
-        let enough = knee(&statements::line(curve.0, curve.1))?;
+    let known = |curve: &Curve<'_, '_>| {
+        let enough = knee(&statements::line(curve.load, curve.target))?;
         let said = about(view.lang, &name(view, *curve), &enough.outstanding.to_string());
         Some((enough, said))
     };

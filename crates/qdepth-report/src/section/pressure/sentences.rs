@@ -77,24 +77,22 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let mut said =
         vec![fill_in(words.top, &[("step", view.step(first.title)), ("values", values)])];
     means.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-    if let Some((best, others)) = means.split_first() {
-        said.extend(others.iter().map(|other| quotient(view, best, other)));
+    if let Some(((best, best_mean), others)) = means.split_first() {
+        said.extend(
+            others.iter().map(|(other, mean)| quotient(view, best, other, mean / best_mean)),
+        );
     }
     said.join(view.words.gap)
 }
 
-/// How many times as fast the better of two answered, and how many times at least.
-fn quotient(
-    view: &View<'_>,
-    (best, best_mean): &(&Step<'_, '_>, f64),
-    (other, other_mean): &(&Step<'_, '_>, f64),
-) -> String {
+/// How many `times` as fast the better of two answered, and how many times at least.
+fn quotient(view: &View<'_>, best: &Step<'_, '_>, other: &Step<'_, '_>, times: f64) -> String {
     let words = view.words.pressure;
     let least = best.mean_interval().zip(other.mean_interval()).map(|(a, b)| b.0 / a.1);
     let mut values = vec![
         ("better", view.target_name(best.target)),
         ("worse", view.target_name(other.target)),
-        ("quotient", three_digits(other_mean / best_mean)),
+        ("quotient", three_digits(times)),
     ];
     match least {
         Some(least) if least <= 1.0 => return fill_in(words.alike, &values),

@@ -1,0 +1,115 @@
+//! A parameter that is taken apart as a tuple hides how many values a function takes, and its
+//! call says none of their names.
+
+use anyhow::{Context, Result};
+use syn::visit::{self, Visit};
+
+use super::sizes::is_test;
+
+/// Says which functions take a tuple apart in their parameters; closures may.
+pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
+    if name.contains("/tests/") || name.ends_with("tests.rs") {
+        return Ok(());
+    }
+    let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
+    let mut functions = Functions::default();
+    functions.visit_file(&file);
+    broken.extend(functions.found.iter().map(|(line, function)| {
+        format!("{name}:{line}: fn {function} takes a tuple: name its parts")
+    }));
+    Ok(())
+}
+
+/// Functions with such a parameter, each with the line of the parameter.
+#[derive(Default)]
+struct Functions {
+    found: Vec<(usize, String)>,
+}
+
+impl<'ast> Visit<'ast> for Functions {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        if !is_test(&module.attrs) {
+            visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_item_impl(&mut self, block: &'ast syn::ItemImpl) {
+        if !is_test(&block.attrs) {
+            visit::visit_item_impl(self, block);
+        }
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        if !is_test(&function.attrs) {
+            visit::visit_item_fn(self, function);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
+        if !is_test(&function.attrs) {
+            visit::visit_impl_item_fn(self, function);
+        }
+    }
+
+    fn visit_signature(&mut self, signature: &'ast syn::Signature) {
+        for input in &signature.inputs {
+            if let syn::FnArg::Typed(parameter) = input
+                && let Some(tuple) = tuple(&parameter.pat)
+            {
+                let line = tuple.paren_token.span.open().start().line;
+                self.found.push((line, signature.ident.to_string()));
+            }
+        }
+        visit::visit_signature(self, signature);
+    }
+}
+
+/// The tuple that a pattern is, behind a reference or not.
+fn tuple(pattern: &syn::Pat) -> Option<&syn::PatTuple> {
+    match pattern {
+        syn::Pat::Tuple(tuple) => Some(tuple),
+        syn::Pat::Reference(reference) => tuple(&reference.pat),
+        syn::Pat::Paren(parentheses) => tuple(&parentheses.pat),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(name: &str, text: &str) -> Vec<String> {
+        let mut broken = Vec::new();
+        check(name, text, &mut broken).unwrap();
+        broken
+    }
+
+    #[test]
+    fn a_parameter_that_is_a_tuple_is_seen_in_all_functions() {
+        let parameters =
+            ["(a, b): (u8, u8)", "&(a, b): &(u8, u8)", "(a, b): &(u8, u8)", "(a, b): Ab"];
+        for parameter in parameters {
+            let function = format!("fn f(\n    x: u8,\n    {parameter},\n) {{}}\n");
+            let said = "a.rs:4: fn f takes a tuple: name its parts";
+            for (open, close) in [("impl X {", "}"), ("trait X {", "}"), ("fn g() {", "}")] {
+                assert_eq!(
+                    found("a.rs", &format!("{open}\n{function}{close}\n")),
+                    [said],
+                    "{open}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn tests_closures_and_tuples_with_a_name_may() {
+        let function = "fn f((a, b): (u8, u8)) {}\n";
+        assert_eq!(found("a.rs", function).len(), 1);
+        for name in ["crates/x/tests/a.rs", "crates/x/src/a/tests.rs"] {
+            assert!(found(name, function).is_empty());
+        }
+        let module = format!("#[cfg(test)]\nmod tests {{\n{function}}}\n#[cfg(test)]\n{function}");
+        assert!(found("a.rs", &module).is_empty());
+        assert!(found("a.rs", "fn f(pair: (u8, u8)) { g(|(a, b)| a + b); }").is_empty());
+    }
+}
