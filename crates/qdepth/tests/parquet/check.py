@@ -150,6 +150,13 @@ def is_true(answers, truth):
     assert set(written.errnos.dropna()) == {"5"}, written
 
 
+def as_cell(value):
+    """What a table has of a value: nothing of an empty text, of an object its compact text."""
+    if isinstance(value, dict):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return None if value == "" else value
+
+
 def same(folder, run_json, run_csv):
     document = json.load(open(run_json))
     run = document["run"]["id"]
@@ -183,7 +190,7 @@ def same(folder, run_json, run_csv):
     ]:
         rows = [row for row in read(folder, name)[1].to_pylist() if row["run"] == run]
         found = [[row[key] for key in keys] for row in rows]
-        assert found == [[None if entry[key] == "" else entry[key] for key in keys] for entry in entries], name
+        assert found == [[as_cell(entry[key]) for key in keys] for entry in entries], name
         if name == "findings":
             doubts = document["findings"] + [f for p in document["points"] for f in p["findings"]]
             assert [json.loads(row["values"]) for row in rows] == [f["values"] for f in doubts]
