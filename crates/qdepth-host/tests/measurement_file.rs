@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, symlink};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use qdepth_host::extents::unwritten_share;
@@ -16,6 +17,14 @@ use qdepth_host::target::inspect;
 use qdepth_host::{Guard, Problem, guard};
 
 const SIZE: u64 = 9 << 20;
+
+/// A program that another test's guard starts holds what this one has open between fork and exec, and
+/// looks like a writer.
+#[cfg(test)]
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn wanted(keep: bool) -> Wanted<'static> {
     Wanted { size_bytes: SIZE, run_id: "test", now: Timestamp::now(), keep, direct: true }
@@ -38,6 +47,7 @@ fn guard_of<T>(result: Result<T, Problem>) -> Guard {
 
 #[test]
 fn it_is_filled_to_its_end_and_removed() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let made = create(dir.path(), &wanted(false)).unwrap();
     assert_eq!((made.claim.usable.offset, made.claim.usable.length), (0, SIZE));
@@ -56,6 +66,7 @@ fn it_is_filled_to_its_end_and_removed() {
 
 #[test]
 fn a_kept_file_is_used_again_and_stays() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     drop(create(dir.path(), &wanted(true)).unwrap());
     let before = fs::read(dir.path().join(NAME)).unwrap();
@@ -70,6 +81,7 @@ fn a_kept_file_is_used_again_and_stays() {
 
 #[test]
 fn a_kept_file_with_a_hole_is_filled_again() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     drop(create(dir.path(), &wanted(true)).unwrap());
     let punched = System::real().run(
@@ -91,6 +103,7 @@ fn a_kept_file_with_a_hole_is_filled_again() {
 /// Hole 6: a kept file that somebody wrote to, copied or renamed is not ours any more.
 #[test]
 fn a_kept_file_that_others_took_is_left() {
+    let _one = one_at_a_time();
     let system = System::real();
     let mut tries = 0;
     for way in ["write", "write and set the time", "rename", "copy", "replace"] {
@@ -141,6 +154,7 @@ fn a_kept_file_that_others_took_is_left() {
 
 #[test]
 fn the_second_run_in_the_same_place_is_refused() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let first = create(dir.path(), &wanted(false)).unwrap();
     assert_eq!(guard_of(create(dir.path(), &wanted(false))), Guard::G2Exclusive);
@@ -151,6 +165,7 @@ fn the_second_run_in_the_same_place_is_refused() {
 
 #[test]
 fn somebody_elses_file_of_that_name_is_left_alone() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let (place, other) = (dir.path().join(NAME), dir.path().join("thesis"));
     fs::write(&other, "twenty years of work").unwrap();
@@ -167,6 +182,7 @@ fn somebody_elses_file_of_that_name_is_left_alone() {
 
 #[test]
 fn only_the_file_that_was_made_is_removed() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let made = create(dir.path(), &wanted(false)).unwrap();
     fs::rename(&made.path, dir.path().join("moved")).unwrap();
@@ -178,6 +194,7 @@ fn only_the_file_that_was_made_is_removed() {
 
 #[test]
 fn a_stopped_filling_leaves_nothing_and_a_crashed_one_is_taken_up() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let system = System::real();
     let target = inspect(&system, dir.path()).unwrap();
@@ -206,6 +223,7 @@ fn a_stopped_filling_leaves_nothing_and_a_crashed_one_is_taken_up() {
 
 #[test]
 fn an_empty_file_given_by_name_is_filled_and_kept() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mine");
     fs::write(&path, "").unwrap();
@@ -225,6 +243,7 @@ fn an_empty_file_given_by_name_is_filled_and_kept() {
 
 #[test]
 fn without_room_or_in_a_system_place_nothing_is_made() {
+    let _one = one_at_a_time();
     let dir = tempfile::tempdir().unwrap();
     let huge = Wanted { size_bytes: 1 << 60, ..wanted(false) };
     assert_eq!(guard_of(create(dir.path(), &huge)), Guard::G13Bounds);
@@ -238,6 +257,7 @@ fn without_room_or_in_a_system_place_nothing_is_made() {
 
 #[test]
 fn a_sparse_file_is_seen_as_such() {
+    let _one = one_at_a_time();
     let mut file = tempfile::tempfile().unwrap();
     file.set_len(1 << 20).unwrap();
     assert_eq!(unwritten_share(&file, 0, 1 << 20), Some(1.0));
@@ -251,6 +271,7 @@ fn a_sparse_file_is_seen_as_such() {
 /// comes.
 #[test]
 fn an_empty_file_that_somebody_writes_to_is_left() {
+    let _one = one_at_a_time();
     let mut tries = 0;
     for window in ["before", "fill"] {
         let dir = tempfile::tempdir().unwrap();
