@@ -73,7 +73,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-words", &[]),
     ("qdepth-document", &["qdepth-words"]),
     ("qdepth-report", &["qdepth-document", "qdepth-measure", "qdepth-record", "qdepth-words"]),
-    ("qdepth-web", &["qdepth-logbook", "qdepth-media", "qdepth-record", "qdepth-report"]),
+    (
+        "qdepth-web",
+        &["qdepth-logbook", "qdepth-media", "qdepth-record", "qdepth-report", "qdepth-words"],
+    ),
     (
         "qdepth",
         &[

@@ -2,8 +2,8 @@
 //!
 //! [`Server::bind`] takes a port, [`Server::serve`] answers until it is told to stop. Requests pass
 //! `guard` (who may ask what), then `site`, which hands them to a page; pages get records from
-//! `source` and their words and pictures from the report's crate. Nothing here measures, speaks SQL
-//! or writes.
+//! `source`, pictures from the report's crate and words from the catalogues. Nothing here
+//! measures, speaks SQL or writes.
 
 mod answer;
 mod connection;
@@ -16,7 +16,6 @@ mod server;
 mod site;
 mod source;
 mod stream;
-mod words;
 
 pub use guard::Door;
 pub use otlp::{Exporter, OtlpError, Pushed};

@@ -22,3 +22,10 @@ pub fn entry<T: Copy>(map: Map<T>, name: &str) -> Option<T> {
 }
 
 include!(concat!(env!("OUT_DIR"), "/catalogues.rs"));
+
+impl Lang {
+    /// What it is called, in itself and in English.
+    pub fn names(self) -> [&'static str; 2] {
+        words(self).language
+    }
+}

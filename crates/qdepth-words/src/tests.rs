@@ -85,7 +85,13 @@ fn no_text_was_left_in_english() {
                 || is_id
                 || matches!(
                     &*filled,
-                    "" | "qdepth" | "EMULATED" | "Linux" | "SNIAPTS" | "BA" | "TestGPFSM"
+                    "" | "Japanese"
+                        | "qdepth"
+                        | "EMULATED"
+                        | "Linux"
+                        | "SNIAPTS"
+                        | "BA"
+                        | "TestGPFSM"
                 ),
             "{ja} is {en}"
         );

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
 use qdepth_linux::{Engine, EngineChoice};
@@ -481,21 +482,35 @@ pub(crate) enum SchemaOf {
     Certificate,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Language {
-    /// English
-    En,
-    /// Japanese
-    Ja,
-}
+/// A language that there is a catalogue of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Language(Lang);
 
 impl Language {
+    const ALL: [Self; Lang::ALL.len()] = {
+        let mut all = [Self(Lang::ALL[0]); Lang::ALL.len()];
+        let mut place = 0;
+        while place < all.len() {
+            all[place] = Self(Lang::ALL[place]);
+            place += 1;
+        }
+        all
+    };
+
     /// As the report's crate wants it.
     pub(crate) fn of_report(self) -> Lang {
-        match self {
-            Self::En => Lang::En,
-            Self::Ja => Lang::Ja,
-        }
+        self.0
+    }
+}
+
+impl ValueEnum for Language {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let [_, in_english] = self.0.names();
+        Some(PossibleValue::new(self.0.tag()).help(in_english))
     }
 }
 

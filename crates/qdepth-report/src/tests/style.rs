@@ -36,8 +36,7 @@ fn literals(file: &Path) -> Vec<String> {
 #[test]
 fn every_japanese_text_keeps_the_list_of_terms() {
     let house = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files = ["../qdepth-words/text/ja.toml", "../qdepth-web/src/words.rs"];
-    let files = files.map(|file| house.join(file));
+    let files = [house.join("../qdepth-words/text/ja.toml")];
     let mut wrong = Vec::new();
     let mut texts = 0;
     for file in &files {

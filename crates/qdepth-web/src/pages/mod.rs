@@ -6,11 +6,11 @@ use axum::response::Response;
 use http::{StatusCode, Uri};
 use qdepth_logbook::LogbookError;
 use qdepth_report::{Lang, ReportError, aids_words};
+use qdepth_words::{WebWords, words};
 
 use crate::answer::{html, json_error};
 use crate::query::Query;
 use crate::source::Source;
-use crate::words::Words;
 
 pub(crate) mod api;
 pub(crate) mod compare;
@@ -34,7 +34,7 @@ pub(crate) struct PageRequest<'a> {
     pub(crate) name: &'a str,
     pub(crate) query: Query,
     pub(crate) lang: Lang,
-    pub(crate) words: &'static Words,
+    pub(crate) words: &'static WebWords,
 }
 
 impl<'a> PageRequest<'a> {
@@ -42,7 +42,7 @@ impl<'a> PageRequest<'a> {
         let query = Query::from_uri(uri);
         let lang = Lang::ALL.into_iter().find(|lang| query.first(LANG) == Some(lang.tag()));
         let lang = lang.unwrap_or_default();
-        Self { source, path: uri.path(), name, query, lang, words: Words::for_lang(lang) }
+        Self { source, path: uri.path(), name, query, lang, words: words(lang).web }
     }
 
     /// An address of a page, in the same language.
@@ -61,7 +61,6 @@ impl<'a> PageRequest<'a> {
 
     /// What stands around a page.
     fn frame(&self, title: impl Into<String>) -> Frame<'_> {
-        let other = if self.lang == Lang::En { Lang::Ja } else { Lang::En };
         let pages = [
             ("/", self.words.runs),
             ("/live", self.words.live),
@@ -73,14 +72,15 @@ impl<'a> PageRequest<'a> {
             "/" => self.path == path || self.path.starts_with("/runs/"),
             path => self.path.starts_with(path),
         };
+        let others = Lang::ALL.into_iter().filter(|lang| *lang != self.lang);
+        let address = |lang: Lang| self.query.with(LANG, lang.tag()).address(self.path);
         Frame {
             request: self,
             title: title.into(),
             mark: String::new(),
             aids: None,
             pages: pages.map(|(path, name)| (self.link(path), name, is_here(path))).to_vec(),
-            other,
-            other_address: self.query.with(LANG, other.tag()).address(self.path),
+            others: others.map(|lang| (lang, address(lang))).collect(),
         }
     }
 }
@@ -95,8 +95,8 @@ pub(crate) struct Frame<'a> {
     aids: Option<String>,
     /// Address, name, and whether this page is there.
     pages: Vec<(String, &'static str, bool)>,
-    other: Lang,
-    other_address: String,
+    /// The other languages, each with the address of this page in it.
+    others: Vec<(Lang, String)>,
 }
 
 impl Frame<'_> {
@@ -143,7 +143,7 @@ impl Trouble {
     }
 
     /// What is wrong, as a heading.
-    fn title(&self, words: &Words) -> &'static str {
+    fn title(&self, words: &WebWords) -> &'static str {
         match self {
             Self::Unknown(_) => words.not_found,
             Self::Refused { title, .. } => title,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use http::StatusCode;
 use qdepth_record::{RunHeadline, STATES};
+use qdepth_words::WebWords;
 
 use crate::answer::html;
 use crate::pages::filter::filter;
@@ -109,7 +110,7 @@ fn choices(request: &PageRequest<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
             runs.iter().map(text).filter(|text| !text.is_empty()).collect();
         all.into_iter().map(|text| (text.clone(), text.clone())).collect()
     };
-    let states = STATES.map(|name| (name.to_owned(), words.state_of(name).to_owned())).to_vec();
+    let states = STATES.map(|name| (name.to_owned(), state_of(words, name).to_owned())).to_vec();
     let all = [
         ("plan", words.plan, of(|run| &run.plan)),
         ("host", words.host, of(|run| &run.host)),
@@ -122,6 +123,12 @@ fn choices(request: &PageRequest<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
     all.map(choice).into_iter().collect()
 }
 
+/// A state in words.
+fn state_of(words: &WebWords, name: &str) -> &'static str {
+    let place = STATES.iter().position(|known| *known == name);
+    place.map_or("", |place| words.states[place])
+}
+
 fn line(request: &PageRequest<'_>, run: &RunHeadline) -> Line {
     Line {
         id: run.id.clone(),
@@ -131,7 +138,7 @@ fn line(request: &PageRequest<'_>, run: &RunHeadline) -> Line {
         plan: run.plan.clone(),
         targets: run.targets.join(", "),
         host: run.host.clone(),
-        state: request.words.state_of(run.state_text()).to_owned(),
+        state: state_of(request.words, run.state_text()).to_owned(),
         points: format!("{}/{}", run.points_done, run.points_planned),
         // Most targets say it by themselves.
         emulated: run.emulated && !run.targets.iter().all(|target| target.contains("EMULATED")),
