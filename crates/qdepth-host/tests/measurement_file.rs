@@ -18,8 +18,8 @@ use qdepth_host::{Guard, Problem, guard};
 
 const SIZE: u64 = 9 << 20;
 
-/// A program that another test's guard starts holds what this one has open between fork and exec, and
-/// looks like a writer.
+/// A program that another test's guard starts holds what this one has open between fork and exec,
+/// and looks like a writer.
 #[cfg(test)]
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
