@@ -22,8 +22,8 @@ use crate::read::{unreadable, version};
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 /// Version of the newest form of the tables, which is `user_version` of a logbook.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
-/// The files of `migrations/`, which `build.rs` lists.
-const MIGRATIONS: &[&str] = include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
+/// Name and text of the files of `migrations/`, which `build.rs` lists.
+const MIGRATIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
 /// The oldest schema whose tables hold what the newest reads of every run; before it there were no
 /// steps (migration 3).
@@ -273,7 +273,7 @@ pub fn sqlite_version() -> &'static str {
 }
 
 fn migrations() -> Migrations<'static> {
-    let all = (1..).zip(MIGRATIONS).map(|(version, text)| match version {
+    let all = (1..).zip(MIGRATIONS).map(|(version, (_, text))| match version {
         SINCE_VERSION => M::up_with_hook(text, |found: &Transaction<'_>| Ok(digest_all(found)?)),
         headlines::SINCE_VERSION => {
             M::up_with_hook(text, |found: &Transaction<'_>| Ok(headlines::keep_all(found)?))

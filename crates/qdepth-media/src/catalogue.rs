@@ -1,6 +1,6 @@
 //! The media, hosts and layers that come with the program: the files of `media/`, embedded.
 
-/// Name and text of every file, what was held against most first: `build.rs` lists them.
+/// Name and text of every file, which `build.rs` lists.
 const ALL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/media.rs"));
 const HOST: &str = "host-";
 const LAYER: &str = "layer-";

@@ -3,8 +3,9 @@
 
 use serde::Deserialize;
 
-/// What a medium was held against. A closed set: a description that says anything else is refused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+/// What a medium was held against, most first. A closed set: a description that says anything else
+/// is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Checked {
     /// Fitted to measured runs; the error at points that were kept back is known.
     #[serde(rename = "own runs")]

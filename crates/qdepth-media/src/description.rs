@@ -112,6 +112,14 @@ impl Description {
         Self::read(name, text)
     }
 
+    /// Every description of the catalogue with its name, those first that were held against most.
+    pub fn all() -> Result<Vec<(&'static str, Self)>, MediaError> {
+        let read = |name| Ok((name, Self::shipped(name)?));
+        let mut all = catalogue::names().map(read).collect::<Result<Vec<_>, MediaError>>()?;
+        all.sort_by_key(|(_, description)| description.checked());
+        Ok(all)
+    }
+
     /// Reads a description.
     pub fn read(name: &str, text: &str) -> Result<Self, MediaError> {
         let wrong = |why: String| MediaError::Description { name: name.to_owned(), why };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_media::{Description, catalogue, parameters};
+use qdepth_media::{Description, parameters};
 use qdepth_report::{Align, Cell, Column, Row, Table, html_table};
 
 use crate::answer::html;
@@ -40,13 +40,12 @@ fn bug(error: impl std::fmt::Display) -> Trouble {
 }
 
 pub(crate) fn list(request: &PageRequest<'_>) -> Answer {
-    let medium = |name: &'static str| {
-        let description = Description::shipped(name).map_err(bug)?;
+    let medium = |(name, description): (&'static str, Description)| {
         let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
         let address = request.link(&format!("/media/{name}"));
-        Ok(Medium { name, address, title: description.title, formats: formats.join(", ") })
+        Medium { name, address, title: description.title, formats: formats.join(", ") }
     };
-    let media = catalogue().map(medium).collect::<Result<_, Trouble>>()?;
+    let media = Description::all().map_err(bug)?.into_iter().map(medium).collect();
     let mut frame = request.frame(request.words.media);
     frame.mark = "EMULATED".to_owned();
     Ok(html(StatusCode::OK, MediaPage { frame, media }.render()?))

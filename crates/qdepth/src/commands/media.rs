@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use qdepth_files::{Input, limit};
-use qdepth_media::{Checked, Description, catalogue, is_file, name_and_format, parameters};
+use qdepth_media::{Checked, Description, is_file, name_and_format, parameters};
 use qdepth_reference::{Reference, Use, compare};
 
 use crate::commands::fit::fit_medium;
@@ -26,8 +26,7 @@ pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
 
 fn list() -> Result<String> {
     let mut lines = vec!["EMULATED media, as `qdepth run standard media:NAME`".to_owned()];
-    for name in catalogue() {
-        let description = Description::shipped(name)?;
+    for (name, description) in Description::all()? {
         let (standing, checked) = (standing(&description), description.checked().words());
         let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
         let formats = if formats.is_empty() {
