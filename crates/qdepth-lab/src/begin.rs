@@ -95,6 +95,10 @@ pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
         logbook.reserve(RESERVE_BYTES)?;
         Ok(logbook)
     };
+    // One that is there is looked at before anybody is asked for a consent; one that is not is
+    // made once every guard was asked.
+    let there = (!request.is_kept || path.exists()).then(open).transpose()?;
+    let open = || there.map_or_else(open, Ok);
     match seen {
         Some((asked, seen)) => fresh(lab, asked, seen, expect.as_ref(), open),
         None => {

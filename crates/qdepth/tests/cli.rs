@@ -99,6 +99,10 @@ fn device_is_refused_without_consent_and_unchanged() {
         assert_eq!(sum(&node), before, "{node} was written by `{more}`");
         assert!(!workspace.has("qdepth.db"), "a refusal changes nothing");
     };
+    // What no consent mends is said before how to consent.
+    workspace.write("notes.txt", "no logbook");
+    let ended = workspace.run(&format!("run {node} {SHORT} --outstanding 1 --logbook notes.txt"));
+    assert!(ended.err.contains("notes.txt") && !ended.err.contains("--destroy"), "{}", ended.err);
     let name = token(&node, 64 << 20);
     let right = format!("--destroy {name}");
     run("", "G9", &right);
