@@ -17,9 +17,10 @@ use serde_json::Value;
 use super::{binary, median};
 use crate::command::{output, root, show, there_is};
 
-/// A rate that is looked at, over one that is not, at least.
+/// A rate that is seen, over one that is alone, at least.
 const RATIO_MIN: f64 = 0.995;
-/// Where pages are served.
+/// Where the worker runs, and where pages are served.
+const CPU: &str = "1";
 const OTHER_CPU: &str = "0";
 const PLAN: &str = "name = \"bench-live\"\noutstanding = [32]\nwarm_up = \"500ms\"\nduration = \"2s\"\n\
                     [[profile]]\nname = \"read\"\ntitle = \"Read\"\nrandom = 100\nread = 100\n\
@@ -30,14 +31,41 @@ pub fn live(pairs: usize) -> Result<()> {
         bail!("`script` is not installed (package bsdutils)");
     }
     show("cargo", &["build", "--release", "--quiet", "--bin", "qdepth"])?;
-    let number = fs::read_to_string("/sys/class/zram-control/hot_add")
-        .context("cannot make a zram device (root and the zram module are needed)")?;
-    let number = number.trim().to_owned();
-    let answer = on_zram(&number, pairs);
-    wait(Duration::from_millis(500));
-    let _ = fs::write(format!("/sys/block/zram{number}/reset"), "1");
-    let _ = fs::write("/sys/class/zram-control/hot_remove", &number);
-    answer
+    let devices = [Zram::new()?, Zram::new()?];
+    let sides = ["alone", "seen"].map(|name| root().join("target/bench-live").join(name));
+    for folder in &sides {
+        let _ = fs::remove_dir_all(folder);
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("plan.toml"), PLAN)?;
+    }
+    let [alone, seen] = [0, 1].map(|n| Side { folder: &sides[n], device: devices[n].path() });
+    in_turn(&alone, &Side { device: alone.device.clone(), ..seen }, pairs.max(2))?;
+    at_once(&alone, &seen, pairs.max(2))
+}
+
+/// A memory device that goes with the value.
+struct Zram(String);
+
+impl Zram {
+    fn new() -> Result<Self> {
+        let number = fs::read_to_string("/sys/class/zram-control/hot_add")
+            .context("cannot make a zram device (root and the zram module are needed)")?;
+        let number = number.trim().to_owned();
+        fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
+        Ok(Self(number))
+    }
+
+    fn path(&self) -> String {
+        format!("/dev/zram{}", self.0)
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        wait(Duration::from_millis(500));
+        let _ = fs::write(format!("/sys/block/zram{}/reset", self.0), "1");
+        let _ = fs::write("/sys/class/zram-control/hot_remove", &self.0);
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a reader that asks once a second")]
@@ -45,51 +73,65 @@ fn wait(time: Duration) {
     std::thread::sleep(time);
 }
 
-fn on_zram(number: &str, pairs: usize) -> Result<()> {
-    fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
-    let folder = root().join("target/bench-live");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join("plan.toml"), PLAN)?;
-    let device = format!("/dev/zram{number}");
-    let pairs = pairs.max(2);
-    let (mut ratios, mut costs, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-    for pair in 0..pairs {
-        // ABBA, so that a drift of the machine favours neither.
-        let (alone, seen) = if pair % 2 == 0 {
-            let alone = alone(&folder, &device)?;
-            (alone, looked_at(&folder, &device)?)
-        } else {
-            let seen = looked_at(&folder, &device)?;
-            (alone(&folder, &device)?, seen)
-        };
-        println!(
-            "{:>10.0} IO/s alone, {:>10.0} looked at: {:.4}; CPU of an I/O {:.4}",
-            alone.0,
-            seen.0,
-            seen.0 / alone.0,
-            seen.1 / alone.1
-        );
-        ratios.push(seen.0 / alone.0);
-        costs.push(seen.1 / alone.1);
-        rates.push(alone.0);
+/// One of a pair: where its runs are kept, and what they read.
+struct Side<'a> {
+    folder: &'a Path,
+    device: String,
+}
+
+impl Side<'_> {
+    fn words(&self) -> String {
+        let path = |name| self.folder.join(name).display().to_string();
+        let (plan, db) = (path("plan.toml"), path("qdepth.db"));
+        let device = &self.device;
+        format!("{} run {plan} {device} --cpus {CPU} --no-report --logbook {db}", binary())
     }
-    costs.sort_by(f64::total_cmp);
-    ratios.sort_by(f64::total_cmp);
-    // The median's 95 % interval by order statistics: no shape of the noise is assumed.
-    let below = (pairs as f64 / 2.0 - 0.98 * (pairs as f64).sqrt()).floor().max(1.0) as usize - 1;
-    let (low, high) = (ratios[below], ratios[pairs - 1 - below]);
-    let (middle, rate) = (median(ratios), median(rates));
+}
+
+/// One after the other on one device, ABBA, so that a drift of the machine favours neither: rates.
+fn in_turn(alone: &Side<'_>, seen: &Side<'_>, pairs: usize) -> Result<()> {
+    let (mut ratios, mut rates) = (Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        let (one, other) = if pair % 2 == 0 {
+            let one = run_alone(alone)?;
+            (one, run_seen(seen)?)
+        } else {
+            let other = run_seen(seen)?;
+            (run_alone(alone)?, other)
+        };
+        let ratio = other.io_per_s / one.io_per_s;
+        println!("{:>10.0} IO/s alone, {:>10.0} seen: {ratio:.4}", one.io_per_s, other.io_per_s);
+        ratios.push(ratio);
+        rates.push(one.io_per_s);
+    }
+    let found = Median::of(ratios);
+    println!("rate, seen ÷ alone, {pairs} pairs at {:.0} IO/s: {found}", median(rates));
+    Ok(())
+}
+
+/// Both at the same time on one core, each with a device of its own, so that what the machine does
+/// meets both alike: CPU time of an I/O, whose inverse is the rate of a worker that never waits.
+fn at_once(alone: &Side<'_>, seen: &Side<'_>, pairs: usize) -> Result<()> {
+    let (mut ratios, mut tries) = (Vec::new(), 0);
+    while ratios.len() < pairs {
+        tries += 1;
+        if tries > 2 * pairs {
+            bail!("of {tries} pairs, {} had both workers run at all", ratios.len());
+        }
+        let (one, other) = std::thread::scope(|scope| {
+            let one = scope.spawn(|| run_alone(alone));
+            let other = run_seen(seen);
+            (one.join(), other)
+        });
+        let one = one.map_err(|_| anyhow::anyhow!("a thread panicked"))??;
+        // The scheduler may let one wait for the whole of the other's point.
+        ratios.extend(one.cpu_ns.zip(other?.cpu_ns).map(|(one, other)| one / other));
+    }
+    let found = Median::of(ratios);
     println!(
-        "looked at ÷ alone, {pairs} pairs at {rate:.0} IO/s: {middle:.4} (95 %: {low:.4} to {high:.4})"
+        "both at once on one core, CPU time of an I/O, alone ÷ seen, {pairs} of {tries} pairs: {found}"
     );
-    println!(
-        "CPU time of the worker for an I/O, looked at ÷ alone: {:.4} (95 %: {:.4} to {:.4})",
-        median(costs.clone()),
-        costs[below],
-        costs[pairs - 1 - below]
-    );
-    match (high < RATIO_MIN, low < RATIO_MIN) {
+    match (found.high < RATIO_MIN, found.low < RATIO_MIN) {
         (true, _) => bail!("less than {RATIO_MIN}"),
         (false, true) => println!("more pairs would tell whether it is {RATIO_MIN} or more"),
         (false, false) => {}
@@ -97,36 +139,61 @@ fn on_zram(number: &str, pairs: usize) -> Result<()> {
     Ok(())
 }
 
-fn words(folder: &Path, device: &str) -> String {
-    let [plan, db] = ["plan.toml", "qdepth.db"].map(|name| folder.join(name).display().to_string());
-    format!("{} run {plan} {device} --no-report --logbook {db}", binary())
+/// A median with its 95 % interval by order statistics: no shape of the noise is assumed.
+struct Median {
+    value: f64,
+    low: f64,
+    high: f64,
 }
 
-/// Of the run that ended last: I/Os per second, and CPU time of the worker for each, ns.
-fn figures(folder: &Path) -> Result<(f64, f64)> {
-    let db = folder.join("qdepth.db").display().to_string();
+impl Median {
+    fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let count = values.len() as f64;
+        let below = (count / 2.0 - 0.98 * count.sqrt()).floor().max(1.0) as usize - 1;
+        let (low, high) = (values[below], values[values.len() - 1 - below]);
+        Self { value: median(values), low, high }
+    }
+}
+
+impl std::fmt::Display for Median {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.4} (95 %: {:.4} to {:.4})", self.value, self.low, self.high)
+    }
+}
+
+/// What a run found: I/Os per second, and CPU time of the worker for each.
+struct Found {
+    io_per_s: f64,
+    cpu_ns: Option<f64>,
+}
+
+/// Of the run that ended last.
+fn figures(side: &Side<'_>) -> Result<Found> {
+    let db = side.folder.join("qdepth.db").display().to_string();
     let text = output(&binary(), &["export", "latest", "--logbook", &db], &[0, 1])?;
     let document: Value = serde_json::from_str(&text)?;
     let point = &document["points"][0];
     let number = |name: &str| point[name].as_f64().with_context(|| format!("no {name}"));
-    let cpu = |part: &str| point["cpu_ns_per_io"][part].as_f64().context("no CPU time");
-    Ok((number("io_per_s")?, cpu("user")? + cpu("system")?))
+    let cpu = |part: &str| point["cpu_ns_per_io"][part].as_f64();
+    let cpu_ns = cpu("user").zip(cpu("system")).map(|(user, system)| user + system);
+    Ok(Found { io_per_s: number("io_per_s")?, cpu_ns })
 }
 
-fn alone(folder: &Path, device: &str) -> Result<(f64, f64)> {
-    let command = words(folder, device);
+fn run_alone(side: &Side<'_>) -> Result<Found> {
+    let command = side.words();
     let mut parts = command.split(' ');
     let program = parts.next().unwrap_or_default();
     output(program, &parts.collect::<Vec<_>>(), &[0, 1])?;
-    figures(folder)
+    figures(side)
 }
 
 /// With a live screen in a terminal, a page that follows the events, and metrics each second.
-fn looked_at(folder: &Path, device: &str) -> Result<(f64, f64)> {
-    let served = Served::start(folder)?;
+fn run_seen(side: &Side<'_>) -> Result<Found> {
+    let served = Served::start(side.folder)?;
     let done = Arc::new(AtomicBool::new(false));
     let readers = [reader(&served.1, &done, "/metrics"), events(&served.1, &done)];
-    let command = format!("stty cols 100 rows 30; {}", words(folder, device));
+    let command = format!("stty cols 100 rows 30; {}", side.words());
     let (out, err) = (Stdio::null(), Stdio::null());
     let status = Command::new("script")
         .args(["-qec", &command, "/dev/null"])
@@ -142,7 +209,7 @@ fn looked_at(folder: &Path, device: &str) -> Result<(f64, f64)> {
     if read.contains(&0) {
         bail!("the pages were not read: {read:?}");
     }
-    figures(folder)
+    figures(side)
 }
 
 /// A served logbook, which ends with the value.
