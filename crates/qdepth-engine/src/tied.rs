@@ -71,7 +71,8 @@ impl<'a> Tied<'a> {
 
 impl Pacing for Tied<'_> {
     fn released(&mut self, slot: Slot) {
-        self.in_flight -= 1;
+        // The flush at the end was asked for by no rule.
+        self.in_flight = self.in_flight.saturating_sub(1);
         self.rule.released(slot);
     }
 
