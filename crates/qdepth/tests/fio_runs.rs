@@ -32,6 +32,8 @@ const SHAPES: &[&str] = &[
     "--rw=randread --ioengine=mmap --iodepth=8 --size=64m",
     "--rw=randread --steadystate=iops:2% --ss_dur=1 --size=64m --number_ios=100",
     "--rw=read --numjobs=3 --offset_increment=25% --size=1%",
+    "--rw=rw --fsync=1 --flow=8 --size=4m",
+    "--rw=read --numa_cpu_nodes=0,0 --size=4m",
 ];
 
 #[test]
@@ -77,6 +79,19 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
     let there = workspace.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
     assert_eq!(there.err, "");
     workspace.run("fio --no-report --name=a --filename=later --rw=read").expect(0);
+    for (more, why) in [
+        ("--cpus_allowed=0-x", "cpus_allowed"),
+        ("--numa_cpu_nodes=0,77", "there is no node 77"),
+        ("--name=b --ioengine=null", "EMULATED beside jobs that are measured"),
+        ("--name=b --filename=media\\:p3700-1600gb", "EMULATED beside jobs that are measured"),
+    ] {
+        for parse_only in ["--parse-only", ""] {
+            let refused =
+                format!("fio --no-report {parse_only} --name=a --size=1m --rw=read {more}");
+            let refused = workspace.run(&refused).expect(2);
+            assert!(refused.err.contains(why), "{more}: {}", refused.err);
+        }
+    }
     let none = workspace.run("fio --parse-only --rw=read").expect(0);
     assert!(none.err.contains("there is no job"), "{}", none.err);
 }

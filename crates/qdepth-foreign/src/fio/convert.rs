@@ -170,16 +170,13 @@ impl JobSet {
             self.trim_as_beside(step);
         }
         self.end_run(&mut steps, &mut made);
+        refused.keep(self.all_emulated_or_none(&steps, &made.targets));
         let file_bytes = made.lay_out(steps.iter_mut().flatten());
         for step in &mut steps {
             // The order in which a plan lists the points of a step.
             step.sort_by_key(|load| load.target);
         }
-        let seeds: Vec<Option<u64>> = self.jobs.iter().map(|job| job.seed).collect();
-        let seed = seeds
-            .iter()
-            .find(|seed| seed.is_none())
-            .map_or_else(|| seeds.first().copied().flatten().unwrap_or(1), |_| fresh);
+        let seed = self.seed(fresh);
         let origins = steps.iter().flatten().map(|load| load.origin).collect();
         refused.or(Converted {
             toml: toml_text::plan(name, seed, &self.jobs, &steps, file_bytes),
@@ -189,6 +186,12 @@ impl JobSet {
             remarks: self.remarks().into_iter().chain(made.remarks).collect(),
             targets: made.targets,
         })
+    }
+
+    /// The first job's; of its own in each run where a job wants that.
+    fn seed(&self, fresh: u64) -> u64 {
+        let seeds: Option<Vec<u64>> = self.jobs.iter().map(|job| job.seed).collect();
+        seeds.map_or(fresh, |seeds| seeds.first().copied().unwrap_or(1))
     }
 
     /// Whether a job waits for the step before it, which must be the job that it names and no

@@ -99,6 +99,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         print_document(&plan_text(&converted))?;
         return Ok(Status::Valid);
     }
+    let pinning = pinning(&converted)?;
     if line.parse_only {
         // What is done in another way is said before anything is measured.
         converted.remarks.iter().for_each(|remark| print_line(&remark.to_string()));
@@ -108,7 +109,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         words.ours.push("--no-report".to_owned());
     }
     let run = run_options(words.ours, converted.engine)?;
-    let request = request(&run, file, &line, &converted)?;
+    let request = request(&run, file, &line, &converted, pinning)?;
     let results = Results::open(&line, &set, &converted, &run)?;
     let quiet = !words.strict && !std::io::stderr().is_terminal();
     let screen = if quiet { Screen::quiet() } else { Screen::new() };
@@ -150,24 +151,31 @@ fn request(
     file: PlanFile,
     line: &CommandLine,
     converted: &Converted,
+    pinning: Option<Pinning>,
 ) -> Result<RunRequest> {
     let targets = converted.targets.iter().map(PathBuf::from).collect();
     let mut request = run.request_of(PlanRequest { file, choices: Choices::default(), targets });
-    if let Some((cpus, split)) = converted.cpus.as_ref().filter(|_| run.cpus.is_none()) {
-        let cpus = of_nodes(cpus)?;
-        let cpus = each_once(&cpus)?;
-        request.pinning = if *split { Pinning::InTurn(cpus) } else { Pinning::Among(cpus) };
+    if let Some(pinning) = pinning.filter(|_| run.cpus.is_none()) {
+        request.pinning = pinning;
     }
     let of_jobs = converted.remarks.iter().map(|of: &FioRemark| not_literal(&of.place, &of.what));
     request.remarks = of_jobs.chain(line.notes.iter().map(|note| noted(note))).collect();
     Ok(request)
 }
 
-/// CPUs that several jobs may name, each once.
-fn each_once(lists: &str) -> Result<Vec<u32>> {
+/// The CPUs that the jobs name.
+fn pinning(converted: &Converted) -> Result<Option<Pinning>> {
+    let Some((cpus, split)) = converted.cpus.as_ref() else { return Ok(None) };
+    let cpus = of_nodes(cpus)?;
+    let cpus = each_once(&cpus).map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
+    Ok(Some(if *split { Pinning::InTurn(cpus) } else { Pinning::Among(cpus) }))
+}
+
+/// Numbers that several jobs may name, each once.
+fn each_once(lists: &str) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     for list in lists.split(',') {
-        let cpus: Cpus = list.parse().map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
+        let cpus: Cpus = list.parse()?;
         all.extend(cpus.0.iter().filter(|cpu| !all.contains(*cpu)).copied().collect::<Vec<_>>());
     }
     Ok(all)
@@ -226,10 +234,9 @@ fn inform(what: &Inform, words: &[String]) -> Result<Status> {
 fn of_nodes(cpus: &str) -> Result<String> {
     let Some((before, nodes)) = cpus.split_once("node:") else { return Ok(cpus.to_owned()) };
     let wrong = |why: String| Usage(format!("numa_cpu_nodes: {why}"));
-    let nodes: Cpus = nodes.replace("node:", "").parse().map_err(wrong)?;
     let mut all: Vec<String> =
         before.split(',').filter(|cpus| !cpus.is_empty()).map(str::to_owned).collect();
-    for node in nodes.0 {
+    for node in each_once(&nodes.replace("node:", "")).map_err(wrong)? {
         let found = cpus_of_node(&System::real(), node);
         let found = found.ok_or_else(|| wrong(format!("there is no node {node}")))?;
         all.extend(found.iter().map(u32::to_string));

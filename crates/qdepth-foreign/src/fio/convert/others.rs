@@ -27,6 +27,26 @@ impl JobSet {
             )),
         }
     }
+
+    /// A run is emulated or measured, and not both.
+    pub(super) fn all_emulated_or_none(
+        &self,
+        steps: &[Vec<Load>],
+        targets: &[String],
+    ) -> Result<(), FioRefusal> {
+        let is_emulated = |load: &&Load| targets[load.target].starts_with("media:");
+        let loads = || steps.iter().flatten();
+        let Some(emulated) = loads().find(is_emulated) else { return Ok(()) };
+        if loads().all(|load| is_emulated(&load)) {
+            return Ok(());
+        }
+        let job = &self.jobs[emulated.origin.job];
+        let why = format!(
+            "ioengine={}: refused: what is EMULATED beside jobs that are measured; --section=… runs some of the jobs of a file",
+            job.engine_name
+        );
+        Err(refuse(job, why))
+    }
 }
 
 impl Making {
