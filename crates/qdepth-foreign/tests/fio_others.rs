@@ -126,3 +126,26 @@ fn writes_of_a_mix_may_be_random_in_another_share() {
     let sizes = plan("[s]\nrw=randwrite\nbssplit=,4k/9:8k/91\nsize=1m\n");
     assert_eq!(sizes.points[0].request_size.sizes.len(), 2);
 }
+
+#[test]
+fn places_in_a_file_that_is_to_be_made_are_those_of_fio() {
+    let begins = |text: &str| -> Vec<u64> {
+        let made = plan(text);
+        made.points.iter().map(|point| point.area.offset_bytes).collect()
+    };
+    // Of a file that is not there a share is nothing; clones find it made by the first of them.
+    assert_eq!(begins("[a]\nsize=8m\noffset=50%\n"), [0]);
+    assert_eq!(begins("[a]\nfilename=f\nsize=8m\nnumjobs=2\noffset_increment=25%\n"), [0, 2 << 20]);
+    assert_eq!(begins("[a]\nfilename=f\nsize=8m\noffset=1m\n"), [1 << 20]);
+    assert_eq!(begins("[a]\nfilename=/dev/vdz\nsize=8m\noffset=50%\n"), [512 << 20]);
+    let told = convert("[a]\nsize=8m\noffset=50%\n").unwrap().remarks;
+    assert!(told.iter().any(|remark| remark.what.contains("write it in bytes")), "{told:?}");
+}
+
+#[test]
+fn a_file_system_is_not_filled_and_a_size_holds() {
+    let made = plan("[a]\nrw=write\nfill_device=1\nsize=8m\n");
+    assert_eq!(made.points[0].area.length_bytes, 8 << 20);
+    let refused = convert("[a]\nrw=write\nfill_device=1\n").unwrap_err();
+    assert!(refused.contains("say how long with size="), "{refused}");
+}

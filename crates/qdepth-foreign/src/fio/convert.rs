@@ -420,12 +420,18 @@ impl Making {
 
     /// Where the area of a clone begins.
     fn begin(
-        &self,
+        &mut self,
         job: &Job,
         clone: u32,
         path: &str,
         existing: Option<u64>,
+        made: Option<u64>,
     ) -> Result<u64, FioRefusal> {
+        let is_share = job.span.offset != Amount::Bytes(0) && job.span.offset.bytes(None).is_none();
+        if existing.is_none() && made.is_some() && is_share {
+            let what = "offset: as in fio, a share of a file that is to be made is nothing, and it begins at 0; write it in bytes";
+            self.remark(job, path, what.to_owned());
+        }
         let unknown = |what: &str| {
             refuse(
                 job,
@@ -433,9 +439,12 @@ impl Making {
             )
         };
         // Only read: any length will do.
-        let length = existing.or(self.any_length.then_some(1 << 50));
-        let step = job.span.offset_increment.bytes(length);
+        let any = self.any_length.then_some(1 << 50);
+        // As in fio: clones that share a file find it as long as the first of them has made it.
+        let shared = made.map(|size| if job.filenames.is_empty() { 0 } else { size });
+        let step = job.span.offset_increment.bytes(existing.or(shared).or(any));
         let step = step.ok_or_else(|| unknown("offset_increment"))?;
+        let length = existing.or(made.map(|_| 0)).or(any);
         let offset = job.span.offset.bytes(length).ok_or_else(|| unknown("offset"))?;
         let offset = match job.span.offset {
             Amount::Bytes(_) => offset,
@@ -459,14 +468,15 @@ impl Making {
             _ if folder.is_some() => None,
             _ => whole(path),
         };
-        let offset = self.begin(job, origin.clone, path, existing)?;
         let asked = match job.span.size {
             Amount::Bytes(bytes) => Some(bytes / share),
             Amount::Share(share) if share >= 100.0 => job.span.size.bytes(existing),
             Amount::Share(_) => job.span.size.bytes(existing).or(self.any_length.then_some(0)),
         };
-        // A device that is not here now: one pass over all of it, however long it is.
         let is_device = folder.is_none() && path.starts_with("/dev/");
+        let made = asked.filter(|bytes| *bytes > 0 && existing.is_none() && !is_device);
+        let offset = self.begin(job, origin.clone, path, existing, made)?;
+        // A device that is not here now: one pass over all of it, however long it is.
         let may_be_absent = existing.is_none() && (is_device || self.absent);
         if may_be_absent && asked.is_none_or(|bytes| bytes == 0) {
             if !is_device {

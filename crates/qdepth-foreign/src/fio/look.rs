@@ -130,8 +130,7 @@ impl Look<'_> {
         let given =
             |name: &str, default| self.get(name).map(|_| self.amount(name, default)).transpose();
         let whole = Amount::Share(100.0);
-        let filled = self.switch("fill_device", false)?;
-        let size = given("size", whole)?.filter(|_| !filled);
+        let size = given("size", whole)?;
         let io_size = given("io_size", Amount::Bytes(0))?;
         if self.get("filesize").is_none() {
             return Ok((size.unwrap_or(whole), io_size));

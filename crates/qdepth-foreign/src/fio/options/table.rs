@@ -126,7 +126,7 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("nrfiles", Honoured),
     ("openfiles", Silent),
     ("file_service_type", Honoured),
-    ("fill_device", Honoured),
+    ("fill_device", Remark("a file ends at its size=, as in fio; no file system is filled")),
     ("norandommap", Honoured),
     ("softrandommap", Silent),
     ("randrepeat", Honoured),
