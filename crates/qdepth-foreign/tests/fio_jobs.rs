@@ -518,7 +518,7 @@ fn zones_and_ways_back_are_gone_as_fio_goes_them() {
         ("rw=read:-64k\nbs=64k", "overlap"),
         ("rw=randread\nzonemode=strided\nzonesize=1m", "from their beginning"),
         ("rw=read\nzonemode=strided\nzonesize=2m\nzonerange=1m", "not above zonerange"),
-        ("rw=read\nzonemode=zbd", "not measured by zones"),
+        ("rw=read\nzonemode=zbd", "write pointers of zones are not followed"),
     ] {
         let said = refusal(&format!("[a]\nsize=64m\n{text}\n"));
         assert!(said.contains(says), "{said}");

@@ -149,3 +149,32 @@ fn a_file_system_is_not_filled_and_a_size_holds() {
     let refused = convert("[a]\nrw=write\nfill_device=1\n").unwrap_err();
     assert!(refused.contains("say how long with size="), "{refused}");
 }
+
+#[test]
+fn a_variable_that_is_not_set_is_refused_with_all_else_that_is_wrong() {
+    let text = "[global]\nbs=${BS}\nsize=1m\n[a]\nrw=${RW}\natomic=1\n[b]\nbs=4k\nioengine=dfs\npool=${POOL}\n";
+    let refused = convert(text).unwrap_err();
+    let lines: Vec<&str> = refused.lines().collect();
+    assert_eq!(lines.len(), 4, "{refused}");
+    assert!(lines[0].starts_with("jobs:2: [a] bs=${BS}: the environment variable is not set"));
+    assert!(lines[1].starts_with("jobs:5: [a] rw=${RW}: the environment variable is not set"));
+    assert!(lines[2].contains("atomic=1: refused"), "{refused}");
+    assert!(lines[3].contains("ioengine=dfs: refused") && lines[3].contains("where it is mounted"));
+}
+
+#[test]
+fn sizes_in_zones_and_engines_that_are_none_of_storage_are_told() {
+    let zones = convert("[a]\nsize=8z\n").unwrap_err();
+    assert!(zones.contains("`8z` counts zones of zonemode=zbd"), "{zones}");
+    for (engine, near) in [
+        ("cpuio", "run it beside"),
+        ("librpma_apm_client", "measures a network"),
+        ("libiscsi", "iscsiadm"),
+        ("rados", "rbd map"),
+        ("dev-dax", "block device"),
+    ] {
+        let refused = convert(&format!("[a]\nsize=1m\nioengine={engine}\n")).unwrap_err();
+        assert!(refused.contains(near), "{refused}");
+    }
+    assert!(convert("[a]\nsize=1m\nioengine=cpp_null\n").is_ok());
+}

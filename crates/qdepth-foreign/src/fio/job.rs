@@ -380,12 +380,19 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
             continue;
         }
         let value = setting.value.as_deref().unwrap_or("");
-        match rule(&setting.name) {
+        let rule = rule(&setting.name);
+        let is_engines = matches!(rule, Rule::Only(..) | Rule::Refused(_)) && lacking.is_some();
+        if setting.is_lost && !is_engines {
+            let why = "the environment variable is not set, which leaves no value";
+            refused.add(setting.refuse(&section.name, why).into());
+            continue;
+        }
+        match rule {
             Rule::Honoured | Rule::Silent => {}
             Rule::Remark(why) => remarks.push(setting.remark(&section.name, why)),
             Rule::Only(values, _) if values.contains(&value) => {}
             // The engine is refused, which may be what the option belongs to.
-            Rule::Only(..) | Rule::Refused(_) if lacking.is_some() => {}
+            Rule::Only(..) | Rule::Refused(_) if is_engines => {}
             Rule::Only(_, why) | Rule::Refused(why) => {
                 refused.add(setting.refuse(&section.name, format!("refused: {why}")).into());
             }

@@ -27,8 +27,9 @@ pub(super) fn size(text: &str, base: Base) -> Result<u64, String> {
         return u64::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no number"));
     }
     let (number, unit) = split(text)?;
-    let factor = size_factor(unit, base).ok_or_else(|| {
-        format!("`{text}` is no size: a number with k, m, g, t or p behind it is one")
+    let factor = size_factor(unit, base).ok_or_else(|| match unit {
+        "z" => format!("`{text}` counts zones of zonemode=zbd; write it in bytes"),
+        _ => format!("`{text}` is no size: a number with k, m, g, t or p behind it is one"),
     })?;
     whole(number * factor)
 }

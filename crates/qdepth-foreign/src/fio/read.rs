@@ -227,23 +227,19 @@ impl<'a> Reader<'a> {
             value: value.map(str::to_owned),
             file: file.clone(),
             line,
+            is_lost: false,
         };
         // What no name is known for is looked at with its job, whose engine may explain it.
         let known = canonical(name).unwrap_or(name).to_owned();
-        let value = match value {
-            Some(value) => {
-                let expanded = expand(value, self.around, &mut self.budget)
-                    .map_err(|why| written.refuse(section, why))?;
-                let is_lost = expanded.is_empty() && !value.is_empty();
-                if is_lost && !MAY_BE_EMPTY.contains(&known.as_str()) {
-                    let why = "the environment variable is not set, which leaves no value";
-                    return Err(written.refuse(section, why));
-                }
-                Some(expanded)
-            }
-            None => None,
-        };
-        let setting = Rc::new(Setting { name: known, value, ..written });
+        let expanded = value
+            .map(|value| expand(value, self.around, &mut self.budget))
+            .transpose()
+            .map_err(|why| written.refuse(section, why))?;
+        let is_empty = expanded.as_deref() == Some("") && value != Some("");
+        let is_lost = is_empty && !MAY_BE_EMPTY.contains(&known.as_str());
+        // As written, so that it is refused with its job and all else that is wrong there.
+        let value = if is_lost { written.value.clone() } else { expanded };
+        let setting = Rc::new(Setting { name: known, value, is_lost, ..written });
         let list = match self.sections.last_mut() {
             Some(job) if !global => &mut job.settings,
             _ => &mut self.globals,

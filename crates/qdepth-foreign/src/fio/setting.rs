@@ -15,6 +15,8 @@ pub(super) struct Setting {
     pub(super) file: Rc<str>,
     /// Line in it, from 1.
     pub(super) line: u32,
+    /// Whether variables that are not set leave nothing of the value, which is as written then.
+    pub(super) is_lost: bool,
 }
 
 impl Setting {

@@ -111,15 +111,33 @@ impl Engine {
             "io_uring" => return Ok(Self::IoUring),
             "io_uring_cmd" => return Ok(Self::Passthrough),
             "posixaio" => return Ok(Self::Threads),
-            "null" => return Ok(Self::Null),
-            "windowsaio" | "solarisaio" => "; libaio or io_uring is the same on Linux",
-            "sg" | "guasi" => "; libaio on the same device is near",
-            "nbd" => "; libaio on the device of nbd-client is near",
-            _ => "",
+            // The example of an engine in C++ does nothing either.
+            "null" | "cpp_null" => return Ok(Self::Null),
+            other => near(other),
         };
         Err(format!(
             "refused: qdepth has libaio, io_uring, io_uring_cmd, posixaio, null and the synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap, splice, falloc, ftruncate, file… and dir…){near}"
         ))
+    }
+}
+
+/// What comes near an engine that there is none of.
+fn near(engine: &str) -> &'static str {
+    let library = engine.trim_start_matches("lib").split(['_', '-']).next().unwrap_or("");
+    match library {
+        "windowsaio" | "solarisaio" => "; libaio or io_uring is the same on Linux",
+        "sg" | "guasi" | "zbc" | "xnvme" | "blkio" => "; libaio on the same device is near",
+        "nbd" => "; libaio on the device of nbd-client is near",
+        "rbd" | "rados" => "; libaio on the device of `rbd map` is near",
+        "iscsi" => "; libaio on the device of `iscsiadm --login` is near",
+        "pmem" | "pmemblk" | "dev" | "mtd" => "; libaio on its block device is near",
+        "nfs" | "hdfs" | "http" | "gfapi" | "gfapi_async" | "dfs" | "ime" | "cufile" => {
+            "; libaio on a file, where it is mounted, is near"
+        }
+        "net" | "netsplice" | "rdma" | "rpma" => "; it measures a network, and no storage",
+        "cpuio" | "exec" => "; it is no load of storage: run it beside, and leave its section out",
+        "e4defrag" => "; no file is defragmented: leave its section out",
+        _ => "",
     }
 }
 

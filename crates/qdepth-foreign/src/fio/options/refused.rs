@@ -1,6 +1,8 @@
 //! Options that nothing here stands for, and what comes near.
 
-const ZONES: &str = "zoned devices are not measured by zones";
+pub(super) const ZONES: &str = "write pointers of zones are not followed; zonemode=strided reads and writes parts of a device in their order, and fio itself writes to zoned devices";
+const PROGRAM: &str = "the engine exec is none of storage; run the program beside it";
+const SG: &str = "an option of the engine sg; libaio on the device is near";
 const GROUP: &str = "no control group is made: systemd-run --scope -p IOWeight=… qdepth fio …";
 const DATA_PLACEMENT: &str = "data placement is not asked of the device";
 const GPU: &str = "buffers are in main memory";
@@ -65,6 +67,13 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("pingpong", NETWORK),
     ("window_size", NETWORK),
     ("mss", NETWORK),
+    ("interface", NETWORK),
+    ("nodelay", NETWORK),
+    ("ttl", NETWORK),
+    ("program", PROGRAM),
+    ("arguments", PROGRAM),
+    ("grace_time", PROGRAM),
+    ("std_redirect", PROGRAM),
     ("rbdname", NETWORK),
     ("clientname", NETWORK),
     ("pool", NETWORK),
@@ -76,7 +85,10 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("apptag_mask", "requests have no metadata"),
     ("pi_act", "requests have no metadata"),
     ("pi_chk", "requests have no metadata"),
-    ("cdb_len", "an option of the engine sg; libaio on the device is near"),
+    ("cdb_len", SG),
+    ("sg_write_mode", SG),
+    ("stream_id", SG),
+    ("skip_bad", "an option of the engine mtd; libaio on /dev/mtdblock… is near"),
     ("deac", "writes are ordinary ones"),
     ("read_mode", "reads are ordinary ones"),
     ("verify_bytchk", "writes are ordinary ones"),

@@ -1,6 +1,7 @@
 //! Options that are accepted, with some value at least.
 
 use super::Rule::{self, Honoured, Only, Remark, Silent};
+use super::refused::ZONES;
 
 const OFF: &[&str] = &["0"];
 const FULL: &str = "a measurement file is always written in full before it is measured";
@@ -284,6 +285,7 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("unique_filename", Remark(OWN_FILES)),
     ("mem", Remark("buffers are aligned memory of qdepth's own")),
     ("iomem_align", Silent),
+    ("thp", Remark("no file is mapped")),
     ("hugepage-size", Silent),
     ("lockmem", Remark("memory is not locked, and none of it is swapped in what is measured")),
     ("fadvise_hint", Remark("no advice is given to the kernel")),
@@ -318,12 +320,18 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("verify_mode", Silent),
     ("file_append", Only(OFF, "requests stay within the file; offset= places it")),
     ("pre_read", Only(OFF, "nothing is read beforehand; a job before it, with a stonewall, does")),
-    ("atomic", Only(OFF, "writes are ordinary ones")),
+    (
+        "atomic",
+        Only(
+            OFF,
+            "writes do not ask to be atomic (RWF_ATOMIC); a bs= that the device writes as one is near",
+        ),
+    ),
     ("bs_unaligned", Only(OFF, "requests are aligned; ba=512 is possible")),
     ("bs_is_seq_rand", Only(OFF, "sizes do not depend on the place; two jobs do it")),
     ("opendir", Only(&[""], "name the files: filename=a:b:c")),
     ("lockfile", Only(&["none"], "requests are not ordered by a lock")),
-    ("zonemode", Only(&["none", "strided"], "zoned devices are not measured by zones")),
+    ("zonemode", Only(&["none", "strided"], ZONES)),
     ("zonesize", Honoured),
     ("zonerange", Honoured),
     ("zoneskip", Honoured),
