@@ -13,6 +13,7 @@ fn around<'a>(include: &'a dyn Fn(&str) -> Result<String, String>) -> Surroundin
         variable: &|name| (name == "DEPTH").then(|| "16".to_owned()),
         include,
         trace: &|_| Err("no trace".to_owned()),
+        is_directory: &|_| true,
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,

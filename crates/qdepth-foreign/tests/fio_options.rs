@@ -85,6 +85,7 @@ fn jobs(beside: &str, option: &str) -> Result<JobSet, String> {
         variable: &|_| None,
         include: &|_| Err("none".to_owned()),
         trace: &|_| Ok(TRACE.as_bytes().to_vec()),
+        is_directory: &|_| true,
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,

@@ -17,6 +17,7 @@ fn convert(text: &str) -> Result<Converted, String> {
             "trace" => Ok(TRACE.as_bytes().to_vec()),
             _ => Err("there is no such file".to_owned()),
         },
+        is_directory: &|path| path != "none",
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,

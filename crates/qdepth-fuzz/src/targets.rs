@@ -116,6 +116,7 @@ fn around() -> Surroundings<'static> {
             if name.len() < 4 { Ok(format!("[{name}]\nbs=4k\n")) } else { Err("no".to_owned()) }
         },
         trace: &|_| Err("no trace".to_owned()),
+        is_directory: &|_| true,
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,

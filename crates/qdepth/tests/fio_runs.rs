@@ -52,6 +52,16 @@ fn what_is_read_is_also_run() {
 }
 
 #[test]
+fn folders_of_files_are_made_as_fio_makes_them_and_go_again() {
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let words = "--name=a --filename=no/folder/f --size=1m --rw=write --no-report";
+    workspace.run(&format!("fio {words}")).expect_finished();
+    assert!(!workspace.join("no").exists());
+    workspace.run(&format!("fio {words} --keep")).expect_finished();
+    assert!(workspace.join("no/folder").read_dir().unwrap().next().is_some());
+}
+
+#[test]
 fn a_job_that_ends_first_ends_the_others_and_what_is_behind_them() {
     let (_alone, workspace) = (alone(), Workspace::new());
     let text = "[global]\nbs=4k\nsize=4m\nexitall\n[short]\nrw=read\nnumber_ios=50\n\
@@ -82,6 +92,7 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
     for (more, why) in [
         ("--cpus_allowed=0-x", "cpus_allowed"),
         ("--numa_cpu_nodes=0,77", "there is no node 77"),
+        ("--directory=no/folder", "`no/folder` is not a directory"),
         ("--name=b --ioengine=null", "EMULATED beside jobs that are measured"),
         ("--name=b --filename=media\\:p3700-1600gb", "EMULATED beside jobs that are measured"),
     ] {

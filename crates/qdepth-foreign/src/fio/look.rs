@@ -74,10 +74,7 @@ impl Look<'_> {
     }
 
     pub(super) fn refuse(&self, name: &str, why: impl Into<String>) -> FioRefusal {
-        match self.get(name) {
-            Some(setting) => setting.refuse(&self.section.name, why),
-            None => self.section.refuse(why),
-        }
+        self.section.refuse_option(name, why)
     }
 }
 

@@ -77,6 +77,11 @@ impl JobSet {
             if refused.keep(replay::into(&mut job, section, around)).is_none() {
                 continue;
             }
+            let missing = |folder: &&String| !(around.is_directory)(folder.as_str());
+            if let Some(folder) = job.directories.iter().find(missing) {
+                let why = format!("`{folder}` is not a directory, and fio makes none: mkdir -p");
+                refused.add(section.refuse_option("directory", why).into());
+            }
             job.stonewall |= section.next_file;
             if line.read_only && job.writes() {
                 refused.add(section.refuse("--readonly was given, and this job writes").into());

@@ -16,6 +16,8 @@ pub struct Surroundings<'a> {
     pub include: &'a dyn Fn(&str) -> Result<String, String>,
     /// The bytes of a trace that is replayed, or why there are none.
     pub trace: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
+    /// Whether it is a directory in which files can be.
+    pub is_directory: &'a dyn Fn(&str) -> bool,
     /// Bytes of a page of memory.
     pub page_bytes: u64,
     /// Memory in MiB.

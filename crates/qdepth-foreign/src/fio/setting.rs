@@ -68,6 +68,14 @@ impl Section {
         self.settings.iter().rev().find(|setting| setting.name == name).map(AsRef::as_ref)
     }
 
+    /// A refusal of an option where it is written, else of the section.
+    pub(super) fn refuse_option(&self, name: &str, why: impl Into<String>) -> FioRefusal {
+        match self.get(name) {
+            Some(setting) => setting.refuse(&self.name, why),
+            None => self.refuse(why),
+        }
+    }
+
     /// A refusal about the section as a whole.
     pub(super) fn refuse(&self, why: impl Into<String>) -> FioRefusal {
         FioRefusal {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::CommandFactory;
-use qdepth_files::{Input, Privacy, limit};
+use qdepth_files::{Folder, Input, Privacy, limit};
 use qdepth_foreign::fio::{
     Absent, CommandLine, Converted, Engine, FioRefusals, FioRemark, Inform, JobSet, OutputFormat,
     Surroundings, fio_options,
@@ -80,7 +80,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         }
         return Err(Usage(format!("name a job file, or a job: --name=JOB --rw=…\n\n{HELP}")).into());
     }
-    let set = jobs(&line)?;
+    let set = jobs(&line, words.convert)?;
     let name = line.files.first().map_or("fio", |path| stem(path));
     // TOML's whole numbers have a sign.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
@@ -114,6 +114,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let quiet = !words.strict && !std::io::stderr().is_terminal();
     let screen = if quiet { Screen::quiet() } else { Screen::new() };
     let mut failed = false;
+    let _folders = MadeFolders::make(&converted)?;
     let status = run::measure_on(&screen, &run, &request, |ran| {
         failed = ran.points.iter().any(has_errors);
         results.logs.write(&set, &converted, &ran.points)?;
@@ -135,10 +136,14 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     })
 }
 
-/// The jobs of a command line and of the files that it names.
-fn jobs(line: &CommandLine) -> Result<JobSet> {
+/// The jobs of a command line and of the files that it names; `elsewhere` are those that may run
+/// on another machine.
+fn jobs(line: &CommandLine, elsewhere: bool) -> Result<JobSet> {
     let files: Vec<(String, String)> = line.files.iter().map(read).collect::<Result<_>>()?;
-    Ok(JobSet::read(line, &files, &surroundings()).map_err(refused)?)
+    let around = surroundings();
+    let anywhere = Surroundings { is_directory: &|_| true, ..surroundings() };
+    let around = if elsewhere { anywhere } else { around };
+    Ok(JobSet::read(line, &files, &around).map_err(refused)?)
 }
 
 fn has_errors(point: &PointRecord) -> bool {
@@ -224,7 +229,7 @@ fn inform(what: &Inform, words: &[String]) -> Result<Status> {
             let rest: Vec<String> =
                 words.iter().filter(|word| !word.ends_with("-showcmd")).cloned().collect();
             let line = CommandLine::read(&rest).map_err(refused)?;
-            print_document(&jobs(&line)?.command_line())?;
+            print_document(&jobs(&line, true)?.command_line())?;
         }
     }
     Ok(Status::Valid)
@@ -242,6 +247,34 @@ fn of_nodes(cpus: &str) -> Result<String> {
         all.extend(found.iter().map(u32::to_string));
     }
     Ok(all.join(","))
+}
+
+/// Folders of files that are not there, which fio makes as well. They go again where nothing is
+/// left in them.
+struct MadeFolders(Vec<PathBuf>);
+
+impl MadeFolders {
+    fn make(converted: &Converted) -> Result<Self> {
+        let mut made = Self(Vec::new());
+        let elsewhere = |name: &&String| name.starts_with("media:") || name.starts_with("/dev/");
+        for target in converted.targets.iter().filter(|name| !elsewhere(name)) {
+            let lacks = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+            let missing: Vec<&Path> = Path::new(target).ancestors().take_while(lacks).collect();
+            made.0.extend(missing.iter().rev().map(|folder| folder.to_path_buf()));
+            if !missing.is_empty() {
+                Folder::make(Path::new(target), 0o777)?;
+            }
+        }
+        Ok(made)
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        for folder in self.0.iter().rev() {
+            rustix::fs::rmdir(folder).ok();
+        }
+    }
 }
 
 /// Files in fio's forms.
@@ -343,6 +376,7 @@ fn surroundings() -> Surroundings<'static> {
         variable: &|name| std::env::var(name).ok(),
         include: &|name| Input::file(name, limit::JOB).text().map_err(|error| error.to_string()),
         trace: &|name| Input::file(name, limit::TRACE).bytes().map_err(|error| error.to_string()),
+        is_directory: &|name| Path::new(name).is_dir(),
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: (memory.totalram * u64::from(memory.mem_unit)) >> 20,
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64),
