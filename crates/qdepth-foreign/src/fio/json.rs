@@ -1,5 +1,4 @@
-//! A run as fio's JSON, for programs that read that. Names, units and types are fio 3.33's, with
-//! `job_start` of later versions.
+//! A run as fio's JSON, for programs that read that. Names, units and types are fio 3.42's.
 //!
 //! What fio counts and qdepth does not is 0 or empty: `slat_ns` (a request is handed over and
 //! stamped in one), `ctx`, `majf`, `minf`, `iodepth_submit`, `iodepth_complete`, `disk_util`.
@@ -111,14 +110,15 @@ pub(super) struct JobEntry {
     #[serde(rename = "job options")]
     pub(super) options: Pairs<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) mixed: Option<Direction>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) read: Option<Direction>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) write: Option<Direction>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) trim: Option<Direction>,
+    #[serde(skip_serializing_if = "Sync::is_left_out")]
     pub(super) sync: Sync,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mixed: Option<Direction>,
     pub(super) job_runtime: u64,
     pub(super) usr_cpu: f64,
     pub(super) sys_cpu: f64,
@@ -133,8 +133,10 @@ pub(super) struct JobEntry {
     pub(super) latency_ms: Pairs<f64>,
     pub(super) latency_depth: u32,
     pub(super) latency_target: u64,
+    pub(super) latency_target_ns: u64,
     pub(super) latency_percentile: f64,
     pub(super) latency_window: u64,
+    pub(super) latency_window_us: u64,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) desc: String,
 }
@@ -168,8 +170,17 @@ pub(super) struct Direction {
 
 #[derive(Serialize)]
 pub(super) struct Sync {
+    /// As in fio where reads and writes are told together alone.
+    #[serde(skip)]
+    is_left_out: bool,
     pub(super) total_ios: u64,
     pub(super) lat_ns: FioLatency,
+}
+
+impl Sync {
+    fn is_left_out(&self) -> bool {
+        self.is_left_out
+    }
 }
 
 /// The document. `version` stands where fio's stands; `plus` adds every bucket of the latencies.
@@ -221,6 +232,8 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
     let syncs = merged(members, Side::Syncs);
     let zeros = |names: &[&str]| Pairs(names.iter().map(|n| ((*n).to_owned(), 0.0)).collect());
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let target_ns = entry.goal.map_or(0, |goal| goal.target_ns);
+    let window_us = entry.goal.map_or(0, |goal| goal.window_ns / 1000);
     let error = members
         .iter()
         .flat_map(|p| p.transfers().into_iter().chain([&p.syncs]))
@@ -235,14 +248,15 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         eta: 0,
         elapsed: u64::try_from((moment.unix_ms - entry.start_ms).div_euclid(1000)).unwrap_or(0),
         options: Pairs(entry.options.clone()),
-        mixed: (entry.unified != Unified::Apart).then(|| side(Side::Both)),
         read: apart(Side::Reads),
         write: apart(Side::Writes),
         trim: apart(Side::Trims),
         sync: Sync {
             total_ios: syncs.count(),
             lat_ns: FioLatency::new(&syncs, &entry.percentiles, true, plus),
+            is_left_out: entry.unified == Unified::Mixed,
         },
+        mixed: (entry.unified != Unified::Apart).then(|| side(Side::Both)),
         job_runtime: members.iter().map(|point| point.duration_ns / 1_000_000).sum(),
         usr_cpu: cpu(|point| point.cpu_user_ns),
         sys_cpu: cpu(|point| point.cpu_system_ns),
@@ -256,10 +270,11 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         latency_us: shares(&all, &latency::US),
         latency_ms: shares(&all, &latency::MS),
         latency_depth: entry.depth,
-        latency_target: entry.goal.map_or(0, |goal| goal.target_ns),
+        latency_target: target_ns,
+        latency_target_ns: target_ns,
         latency_percentile: entry.goal.map_or(100.0, |goal| goal.percentile),
-        // In microseconds, as fio tells it.
-        latency_window: entry.goal.map_or(0, |goal| goal.window_ns / 1000),
+        latency_window: window_us,
+        latency_window_us: window_us,
         desc: entry.description.clone(),
     }
 }

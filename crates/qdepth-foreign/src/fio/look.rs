@@ -85,14 +85,14 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
         other => Err(format!("`{other}`: 0 and 1 are possible")),
     }
 }
-/// Own options of the section with a value, each once, as fio reports them.
+/// Own options of the section, each once, as fio reports them: what stands alone is empty.
 fn written(section: &Section) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     for setting in section.settings.iter().skip(section.inherited) {
-        let Some(value) = &setting.value else { continue };
+        let value = setting.value.clone().unwrap_or_default();
         match list.iter_mut().find(|(name, _)| *name == setting.name) {
-            Some(known) => known.1.clone_from(value),
-            None => list.push((setting.name.clone(), value.clone())),
+            Some(known) => known.1 = value,
+            None => list.push((setting.name.clone(), value)),
         }
     }
     list

@@ -1,8 +1,8 @@
 //! fio's job files, read, held against what qdepth can do, and turned into a plan. Pure: texts in,
 //! texts and plans out.
 //!
-//! Written from the published rules of the format and from what fio 3.33 does when it is run; no
-//! line of fio was copied. Start with [`JobSet::read`], then [`JobSet::convert`].
+//! Written from the published rules of the format and from what fio 3.33 and 3.42 do when they are
+//! run; no line of fio was copied. Start with [`JobSet::read`], then [`JobSet::convert`].
 
 mod as_fio;
 mod blktrace;
@@ -99,7 +99,11 @@ impl JobSet {
     /// The jobs as a command line of fio: global options before the first.
     pub fn command_line(&self) -> String {
         let words = |list: &[(String, String)]| -> Vec<String> {
-            list.iter().map(|(name, value)| format!("--{name}={value}")).collect()
+            let word = |(name, value): &(String, String)| match value.as_str() {
+                "" => format!("--{name}"),
+                value => format!("--{name}={value}"),
+            };
+            list.iter().map(word).collect()
         };
         let mut all = vec!["fio".to_owned()];
         all.extend(words(&self.globals));
@@ -146,7 +150,7 @@ fn nothing(line: &CommandLine, sections: &[setting::Section]) -> FioRefusal {
 }
 
 fn own_globals(list: &[std::rc::Rc<setting::Setting>]) -> Vec<(String, String)> {
-    list.iter().filter_map(|s| Some((s.name.clone(), s.value.clone()?))).collect()
+    list.iter().map(|s| (s.name.clone(), s.value.clone().unwrap_or_default())).collect()
 }
 
 fn each_once(list: Vec<(String, String)>) -> Vec<(String, String)> {

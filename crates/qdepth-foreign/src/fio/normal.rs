@@ -1,4 +1,4 @@
-//! A run as fio prints it for people. Written from what fio 3.33 prints.
+//! A run as fio prints it for people. Written from what fio 3.42 prints.
 
 use std::fmt::Write;
 
@@ -110,7 +110,7 @@ fn append_job(text: &mut String, entry: &FioEntry, job: &JobEntry, moment: &FioM
     shares(text, "usec", &job.latency_us);
     shares(text, "msec", &job.latency_ms);
     if job.sync.total_ios > 0 {
-        line(text, "  fsync/fdatasync/sync_file_range:");
+        line(text, "  fsync/fdatasync/sync_file_range/syncfs:");
         latency(text, "sync", &job.sync.lat_ns);
         percentiles(text, "sync", &job.sync.lat_ns);
     }
@@ -152,18 +152,31 @@ fn footer(text: &mut String, job: &JobEntry) {
         text,
         &format!(
             "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
-            job.latency_target, job.latency_window, job.latency_percentile, job.latency_depth
+            time(job.latency_target_ns),
+            time(job.latency_window_us.saturating_mul(1000)),
+            job.latency_percentile,
+            job.latency_depth
         ),
     );
 }
 
+/// A time in the unit in which it is below 2000.
+fn time(ns: u64) -> String {
+    let (mut value, mut unit) = (ns as f64, "ns");
+    for larger in ["us", "ms", "s"] {
+        if value >= 2000.0 {
+            (value, unit) = (value / 1000.0, larger);
+        }
+    }
+    format!("{value:.2}{unit}")
+}
+
 fn direction(text: &mut String, name: &str, side: &Direction) {
     let rate = |binary| figure(side.bw_bytes, 4, binary, Unit::BytesPerSecond);
-    let zones = if name == "write" { "; 0 zone resets" } else { "" };
     line(
         text,
         &format!(
-            "  {name}: IOPS={}, BW={} ({})({}/{}msec){zones}",
+            "  {name}: IOPS={}, BW={} ({})({}/{}msec)",
             figure(side.iops as u64, 4, false, Unit::None),
             rate(true),
             rate(false),

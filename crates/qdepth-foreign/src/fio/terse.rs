@@ -1,5 +1,5 @@
 //! A run in fio's semicolons: a line for each entry, times in microseconds. Written from what fio
-//! 3.33 prints.
+//! 3.42 prints.
 
 use std::fmt::Write;
 
@@ -31,9 +31,13 @@ fn line(version: u8, program: &str, entry: &FioEntry, job: &JobEntry) -> String 
     };
     let none = Direction::default();
     let trim = if version == 3 { None } else { Some(&job.trim) };
-    let mixed = job.read.is_none().then_some(&job.mixed);
-    let sides = mixed.unwrap_or(&job.read);
-    for side in [Some(sides), Some(&job.write), trim].into_iter().flatten() {
+    // What is reported together stands alone, or behind all that is also reported apart.
+    let together = job.mixed.is_some().then_some(&job.mixed);
+    let sides = match job.read {
+        None => [together, None, None, None],
+        Some(_) => [Some(&job.read), Some(&job.write), trim, together],
+    };
+    for side in sides.into_iter().flatten() {
         direction(&mut text, version, entry, side.as_ref().unwrap_or(&none));
     }
     // Writing to a String never fails.

@@ -21,6 +21,9 @@ pub(super) const MS: Classes = Classes {
     unit: 1_000_000,
 };
 
+/// The least share of a class in which there is a request, per cent.
+const SHARE_LEAST: f64 = 0.01;
+
 #[derive(Default, Serialize)]
 pub(in crate::fio) struct FioLatency {
     pub(in crate::fio) min: u64,
@@ -103,6 +106,8 @@ pub(super) fn shares(times: &LatencyHistogram, classes: &Classes) -> Pairs<f64> 
     }
     let total = times.count().max(1) as f64;
     let name = |edge: &u64| if *edge == u64::MAX { ">=2000".to_owned() } else { edge.to_string() };
-    let shares = counts.iter().map(|count| *count as f64 / total * 100.0);
+    // As in fio, what occurred is never told as nothing.
+    let least = |count: u64| if count > 0 { SHARE_LEAST } else { 0.0 };
+    let shares = counts.iter().map(|count| (*count as f64 / total * 100.0).max(least(*count)));
     Pairs(edges.iter().map(name).zip(shares).collect())
 }

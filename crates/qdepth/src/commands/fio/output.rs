@@ -18,7 +18,7 @@ use qdepth_record::{PointRecord, RunRecord};
 use crate::result_file::ResultFile;
 
 /// The version whose forms these are, as fio says its own.
-pub(super) const VERSION: &str = "fio-3.33";
+pub(super) const VERSION: &str = "fio-3.42";
 
 /// A run in these forms, in fio's order.
 pub(super) fn text(
