@@ -34,6 +34,8 @@ mod findings;
 #[cfg(test)]
 mod fio;
 #[cfg(test)]
+mod fio_accepted;
+#[cfg(test)]
 mod fio_forms;
 #[cfg(test)]
 mod fio_others;
