@@ -224,6 +224,7 @@ const SUPPORTED: &[&str] = &[
     "butterfly",
     "cmdprio-bssplit",
     "cmdprio-percentage",
+    "cpp_null",
     "cross-stripe-verify",
     "dedupe-global",
     "dircreate-ioengine",
