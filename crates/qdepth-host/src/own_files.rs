@@ -15,15 +15,12 @@ use rustix::io::Errno;
 use crate::guard::{self, Direct, Use, Verdicts};
 use crate::measurement_file::{cannot_make, failure, may_make, set_direct};
 use crate::noise;
-use crate::own_folder::OwnFolder;
+use crate::own_folder::{MADE_BY, OwnFolder};
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::room::check_room;
 use crate::seal;
 use crate::system::System;
 use crate::target::{Inspected, Kind};
-
-/// Which run made a file. Measurement files, whose labels speak for them, do not bear it.
-const MADE_BY: &str = "user.qdepth-made-by";
 
 /// What the files of streams are called, as IOR calls them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,8 +216,8 @@ impl OwnFiles {
     }
 
     /// Makes a directory for the entries of a point, with these in it: files of so many bytes, or
-    /// directories. Its name holds the run's, so that it can be no other's; a run that is killed
-    /// leaves it.
+    /// directories. Its name holds the run's, so that it can be no other's. What runs that were
+    /// killed left there goes first.
     ///
     /// # Errors
     /// Where it or an entry cannot be made.
@@ -232,7 +229,11 @@ impl OwnFiles {
     ) -> Result<OwnedFd, Problem> {
         let name = format!("{}-{}-{point}", self.naming.stem, self.run_id);
         let path = self.path.join(&name);
-        let folder = OwnFolder::make(&self.directory, name).map_err(|e| cannot_make(&path, e))?;
+        let (stem, run) = (&self.naming.stem, &self.run_id);
+        OwnFolder::remove_left(&self.directory, stem, run)
+            .map_err(|error| failure("clear what was left in", &self.path, error))?;
+        let folder =
+            OwnFolder::make(&self.directory, name, run).map_err(|e| cannot_make(&path, e))?;
         let file = folder.file.try_clone().map_err(|error| failure("open", &path, error));
         let filled = folder.fill(entries, file_bytes);
         // Whatever came of it, it is taken away again.

@@ -4,10 +4,14 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, XattrFlags, flock};
 use rustix::io::Errno;
 
 use crate::noise;
+
+/// Which run made a file or a directory. Measurement files, whose labels speak for them, do not
+/// bear it.
+pub(crate) const MADE_BY: &str = "user.qdepth-made-by";
 
 /// A directory that is open.
 #[derive(Debug)]
@@ -18,13 +22,78 @@ pub(crate) struct OwnFolder {
 }
 
 impl OwnFolder {
-    /// Makes it, which must be new.
-    pub(crate) fn make(directory: &OwnedFd, name: String) -> rustix::io::Result<Self> {
+    /// Makes it, which must be new, for a run.
+    pub(crate) fn make(
+        directory: &OwnedFd,
+        name: String,
+        run_id: &str,
+    ) -> rustix::io::Result<Self> {
         rustix::fs::mkdirat(directory, name.as_str(), Mode::RWXU)?;
+        let folder = Self::open(directory, name)?;
+        // Held as long as it is open; one that says who made it and that nobody holds was left.
+        // Where the file system has no locks or attributes it stays until its owner removes it.
+        let held = flock(&folder.file, FlockOperation::NonBlockingLockExclusive);
+        let _ = held.and_then(|()| {
+            let id = run_id.as_bytes();
+            rustix::fs::fsetxattr(&folder.file, MADE_BY, id, XattrFlags::empty())
+        });
+        Ok(folder)
+    }
+
+    fn open(directory: &OwnedFd, name: String) -> rustix::io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(directory, name.as_str(), flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&file)?;
         Ok(Self { name, file, inode: (stat.st_dev, stat.st_ino) })
+    }
+
+    /// Takes away what runs that were killed left, where all of it is theirs.
+    ///
+    /// # Errors
+    /// Where one was left and cannot be removed.
+    pub(crate) fn remove_left(directory: &OwnedFd, stem: &str, run_id: &str) -> io::Result<()> {
+        // The directory itself is held as a place alone, which cannot be read.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let listed = rustix::fs::openat(directory, ".", flags, Mode::empty())?;
+        for entry in Dir::read_from(&listed)? {
+            let entry = entry?;
+            let name = entry.file_name().to_str().unwrap_or_default();
+            if !name.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-')) {
+                continue;
+            }
+            let Ok(folder) = Self::open(directory, name.to_owned()) else { continue };
+            if folder.is_left(stem, run_id)? {
+                folder.remove(directory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether another run made it, as it and its name say, nobody holds it, and what is in it are
+    /// entries of a measurement.
+    fn is_left(&self, stem: &str, run_id: &str) -> io::Result<bool> {
+        let mut bytes = [0_u8; 64];
+        let Ok(length) = rustix::fs::fgetxattr(&self.file, MADE_BY, &mut bytes) else {
+            return Ok(false);
+        };
+        let maker = bytes.get(..length).and_then(|id| std::str::from_utf8(id).ok());
+        let Some(maker) = maker.filter(|maker| !maker.is_empty() && *maker != run_id) else {
+            return Ok(false);
+        };
+        if !self.name.starts_with(&format!("{stem}-{maker}-"))
+            || flock(&self.file, FlockOperation::NonBlockingLockExclusive).is_err()
+        {
+            return Ok(false);
+        }
+        for entry in Dir::read_from(&self.file)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            let is_own = matches!(name, [b'f' | b'd', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
+            if !is_own && !matches!(name, b"." | b"..") {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Makes entries in it: files of so many bytes, or directories.
@@ -87,16 +156,19 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let directory: OwnedFd = File::open(place.path()).unwrap().into();
         std::fs::write(place.path().join("kept"), "yours").unwrap();
-        let folder = OwnFolder::make(&directory, "mine".to_owned()).unwrap();
+        let folder = OwnFolder::make(&directory, "mine".to_owned(), "r").unwrap();
         folder.fill(["a", "b"].map(str::to_owned).into_iter(), Some(4096)).unwrap();
         folder.fill(std::iter::once("c".to_owned()), None).unwrap();
         assert_eq!(std::fs::metadata(place.path().join("mine/b")).unwrap().len(), 4096);
-        assert!(OwnFolder::make(&directory, "mine".to_owned()).is_err(), "it is there already");
+        assert!(
+            OwnFolder::make(&directory, "mine".to_owned(), "r").is_err(),
+            "it is there already"
+        );
         folder.remove(&directory).unwrap();
         let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().flatten().collect();
         assert_eq!(left.len(), 1);
 
-        let folder = OwnFolder::make(&directory, "moved".to_owned()).unwrap();
+        let folder = OwnFolder::make(&directory, "moved".to_owned(), "r").unwrap();
         std::fs::rename(place.path().join("moved"), place.path().join("elsewhere")).unwrap();
         std::fs::create_dir(place.path().join("moved")).unwrap();
         assert!(folder.remove(&directory).is_err());

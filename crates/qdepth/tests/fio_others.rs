@@ -76,6 +76,44 @@ fn entries_are_made_looked_at_and_removed_and_nothing_is_left() {
     assert_ne!(workspace.run(emulated).status, Some(0));
 }
 
+/// Directories in the workspace.
+fn folders(workspace: &Workspace) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(workspace.path()).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_dir()).collect()
+}
+
+#[test]
+fn what_a_killed_run_leaves_of_entries_goes_with_the_next() {
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let words = "fio --no-report --name=e --nrfiles=200";
+    let run = workspace
+        .start(&format!("{words} --ioengine=filestat --time_based --runtime=60 --numjobs=2"));
+    let is_filled = |path: &std::path::PathBuf| path.read_dir().is_ok_and(|all| all.count() == 200);
+    let began = std::time::Instant::now();
+    while folders(&workspace).iter().filter(|path| is_filled(path)).count() < 2 {
+        assert!(began.elapsed().as_secs() < 30, "{:?}", folders(&workspace));
+        std::thread::yield_now();
+    }
+    // While a run lives, what is its own stays.
+    workspace.run(&format!("{words} --ioengine=dircreate")).expect(0);
+    let left = folders(&workspace);
+    assert!(left.len() == 2 && left.iter().all(is_filled), "{left:?}");
+    run.kill();
+    let attribute = format!("getfattr -n user.qdepth-made-by {}", left[0].display());
+    if sh(&attribute).is_err() && can("the mark of who made a directory", &["getfattr"]) {
+        println!("SKIPPED: entries that a kill left (the file system has no attributes)");
+        return;
+    }
+    // What somebody has put there keeps all that is there.
+    std::fs::write(left[0].join("mine"), "mine").unwrap();
+    workspace.run(&format!("{words} --ioengine=filecreate")).expect(0);
+    assert_eq!(folders(&workspace), [left[0].clone()]);
+    assert_eq!(left[0].read_dir().unwrap().count(), 201);
+    std::fs::remove_file(left[0].join("mine")).unwrap();
+    workspace.run(&format!("{words} --ioengine=filecreate")).expect(0);
+    assert!(folders(&workspace).is_empty());
+}
+
 #[test]
 fn the_end_of_a_file_is_moved_and_what_comes_next_is_on_all_of_it() {
     let (_alone, workspace) = (alone(), Workspace::new());
