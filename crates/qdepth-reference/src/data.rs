@@ -1,6 +1,6 @@
 //! All of `reference/`, as it comes with the program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -12,6 +12,7 @@ use crate::published::{self, Published};
 use crate::relation::{self, Relation};
 use crate::shading::{self, Shaded};
 use crate::targets::{self, Diagram, Diagrams, Maxima, Target};
+use crate::translation;
 
 /// A published document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -23,6 +24,16 @@ pub struct Document {
     pub source: String,
     /// What it is.
     pub title: String,
+    /// The same in other languages, by their tags.
+    #[serde(skip)]
+    pub(crate) titles: BTreeMap<&'static str, String>,
+}
+
+impl Document {
+    /// What it is, in the language of this BCP 47 tag; in English where that does not tell it.
+    pub fn title_in(&self, tag: &str) -> &str {
+        self.titles.get(tag).unwrap_or(&self.title)
+    }
 }
 
 /// What was published, or the part of it that belongs to one document.
@@ -70,17 +81,19 @@ impl Reference {
     /// # Errors
     /// Where a file is damaged: a bug, which a test of this crate finds first.
     pub fn shipped() -> Result<Self, DataError> {
-        let documents: Documents =
-            toml::from_str(shipped!("documents.toml")).map_err(|source| DataError::Toml {
+        let Documents { document: mut documents } = toml::from_str(shipped!("documents.toml"))
+            .map_err(|source| DataError::Toml {
                 file: "documents.toml",
                 source: Box::new(source),
             })?;
+        let mut relations = relation::read(shipped!("relations.toml"))?;
+        translation::tell(&mut documents, &mut relations)?;
         let Diagrams { diagram, maxima } = targets::read_diagrams(shipped!("diagrams.toml"))?;
         let Goals { goal, shares } = goals::read(shipped!("goals.toml"))?;
         Ok(Self {
-            documents: documents.document,
+            documents,
             published: published::read(shipped!("published.csv"))?,
-            relations: relation::read(shipped!("relations.toml"))?,
+            relations,
             shaded: shading::read(shipped!("shading.csv"))?,
             targets: targets::read_targets(shipped!("targets.toml"))?,
             plans: plans::read(shipped!("plans.toml"))?,

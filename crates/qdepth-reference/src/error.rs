@@ -43,6 +43,14 @@ pub enum DataError {
         /// What stands there and what could.
         what: String,
     },
+    /// A file of `translations` is not what it should be.
+    #[error("reference/translations/{tag}.toml: {what}")]
+    Translation {
+        /// Of which language.
+        tag: &'static str,
+        /// What is wrong.
+        what: String,
+    },
     /// A document that is not among the published ones.
     #[error("there is no document `{name}`; there are: {known}")]
     NoSuchDocument {

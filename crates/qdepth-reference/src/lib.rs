@@ -17,6 +17,7 @@ mod published;
 mod relation;
 mod shading;
 mod targets;
+mod translation;
 
 pub use compare::{
     ComparedFigure, ComparedRelation, ComparedShade, Comparison, EmulatedPoint, Emulation, Errors,
@@ -32,7 +33,7 @@ pub use json::{json, json_schema};
 pub use noise::Noise;
 pub use plans::SectionPlan;
 pub use published::{Precision, Published, Use};
-pub use relation::{Relation, RelationUse};
+pub use relation::{Relation, RelationUse, Told};
 pub use shading::{Class, Shaded};
 pub use targets::{Diagram, Intensity, Line, Maxima, Named, Target};
 

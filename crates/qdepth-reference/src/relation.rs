@@ -1,9 +1,12 @@
 //! One published relation: an order, an equality, a shape.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
 use crate::expression::Condition;
+use crate::translation::Statement;
 
 /// What a relation is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -38,6 +41,41 @@ pub struct Relation {
     pub why: String,
     /// Our reading: all must hold.
     pub holds: Vec<Condition>,
+    /// What it says in other languages, by their tags.
+    pub(crate) statements: BTreeMap<&'static str, Statement>,
+}
+
+/// What a relation says, in one language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told<'r> {
+    /// The statement.
+    pub says: &'r str,
+    /// Under which conditions.
+    pub place: &'r str,
+    /// What follows.
+    pub expected: &'r str,
+    /// Why it is not held; empty where it is.
+    pub why: &'r str,
+}
+
+impl Relation {
+    /// What it says in the language of this BCP 47 tag; in English what that does not tell.
+    pub fn told_in(&self, tag: &str) -> Told<'_> {
+        let Self { says, place, expected, why, .. } = self;
+        let english = Told { says, place, expected, why };
+        let Some(told) = self.statements.get(tag) else { return english };
+        Told {
+            says: or(&told.says, says),
+            place: or(&told.place, place),
+            expected: or(&told.expected, expected),
+            why: or(&told.why, why),
+        }
+    }
+}
+
+/// The first, or where that is empty the second.
+fn or<'r>(told: &'r str, english: &'r str) -> &'r str {
+    if told.is_empty() { english } else { told }
 }
 
 #[derive(Deserialize)]
@@ -108,6 +146,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Relation>, DataError> {
             used: entry.used,
             why: entry.why,
             holds,
+            statements: BTreeMap::new(),
         });
     }
     Ok(all)

@@ -19,7 +19,7 @@ pub fn compose_edition(
 ) -> Document {
     let words = words(lang);
     let view = View { comparison, words: words.reproduction, lang };
-    let titles: Vec<&str> = comparison.documents.iter().map(|d| d.title.as_str()).collect();
+    let titles: Vec<&str> = comparison.documents.iter().map(|d| d.title_in(lang.tag())).collect();
     let title =
         fill_in(words.reproduction.edition.title, &[("documents", titles.join(words.list[0]))]);
     let method = words.reproduction.method.map(|text| Block::Paragraph(text.to_owned()));

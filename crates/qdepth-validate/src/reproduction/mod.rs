@@ -162,7 +162,9 @@ fn facts(view: &View<'_>, version: &str, command: &str) -> Vec<Fact> {
     let words = view.words;
     let fact =
         |name: &str, value: String, literal: bool| Fact { name: name.to_owned(), value, literal };
-    let title = |document: &Source| fact(words.documents, document.title.clone(), false);
+    let title = |document: &Source| {
+        fact(words.documents, document.title_in(view.lang.tag()).to_owned(), false)
+    };
     let mut all: Vec<Fact> = view.comparison.documents.iter().map(title).collect();
     let points = number::count(view.comparison.emulation.len() as u64);
     all.push(fact(words.points, points, false));

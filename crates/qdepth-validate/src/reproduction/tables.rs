@@ -4,7 +4,7 @@ use qdepth_document::document::{Cell, Column, Mark, Row, Table, number_in, text}
 use qdepth_document::number::thousands;
 use qdepth_reference::{
     Class, ComparedFigure, ComparedRelation, Errors, Maxima, PointName, Precision, Published,
-    Quantity, ShareResult, Standing, Use, Verdict,
+    Quantity, ShareResult, Standing, Told, Use, Verdict,
 };
 use qdepth_words::{Lang, about, aside, counted, fill_in, heading, translated};
 
@@ -346,23 +346,20 @@ fn relation_columns(view: &View<'_>) -> Vec<Column> {
 
 fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
     let relation = &compared.relation;
+    let Told { says, place, expected, why } = relation.told_in(view.lang.tag());
     let [holds, fails, missing, inconsistent, given] = view.words.verdicts;
     let verdict = match compared.verdict {
         Verdict::Holds => Cell::plain(about(view.lang, holds, &sides(view, compared))),
         Verdict::Fails => Cell::alarm(about(view.lang, fails, &sides(view, compared))),
         Verdict::Missing => Cell::alarm(missing),
-        Verdict::Inconsistent => {
-            Cell::unknown(about(view.lang, inconsistent, &translated(view.lang, &relation.why)))
-        }
-        Verdict::Given => {
-            Cell::unknown(about(view.lang, given, &translated(view.lang, &relation.why)))
-        }
+        Verdict::Inconsistent => Cell::unknown(about(view.lang, inconsistent, why)),
+        Verdict::Given => Cell::unknown(about(view.lang, given, why)),
     };
     let cells = vec![
         Cell::head(&*relation.id),
-        Cell::plain(&*relation.says),
-        Cell::plain(&*relation.place),
-        Cell::plain(&*relation.expected),
+        Cell::plain(says),
+        Cell::plain(place),
+        Cell::plain(expected),
         verdict,
     ];
     row(cells, false)
@@ -390,7 +387,8 @@ pub(super) fn relations(view: &View<'_>) -> Vec<(String, Table)> {
         let own = view.comparison.relations.iter().filter(|r| r.relation.document == document.id);
         let rows = own.map(|relation| relation_row(view, relation)).collect();
         let caption = view.words.captions[3];
-        (document.title.clone(), table(caption, relation_columns(view), rows, view.words.notes[2]))
+        let title = document.title_in(view.lang.tag()).to_owned();
+        (title, table(caption, relation_columns(view), rows, view.words.notes[2]))
     });
     documents.filter(|(_, table)| !table.rows.is_empty()).collect()
 }

@@ -14,7 +14,7 @@ use qdepth_document::figure::{Horizontal, MarkValue, Markers, Series, Stroke};
 use qdepth_document::{html, markdown};
 use qdepth_reference::{
     Comparison, EmulatedPoint, Emulation, PointName, Published, Quantity, Reference, ShareResult,
-    compare,
+    Told, compare,
 };
 use qdepth_words::{Lang, heading, translated};
 
@@ -225,9 +225,9 @@ fn every_item_of_the_published_reports_that_editions_have_stands_there() {
 
 #[test]
 fn no_edition_leaves_the_japanese_style_of_its_texts() {
-    let sources = Reference::shipped().unwrap().documents;
-    let quoted: Vec<&str> = sources.iter().map(|source| &*source.title).collect();
-    let wrong = faults_of_all(&[edition(Lang::Ja)], &quoted);
+    let documents =
+        [edition(Lang::Ja), compose_reproduction(&comparison(1.02), "0.1.0", "qdepth", Lang::Ja)];
+    let wrong = faults_of_all(&documents, &[]);
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
@@ -241,8 +241,10 @@ fn the_words_of_the_reference_data_are_told_in_japanese() {
     let named = |figure: &&Published| !["CPU", "DRAM"].contains(&figure.quantity.as_str());
     let quantities = reference.published.iter().filter(named);
     quantities.for_each(|figure| assert_told(&figure.quantity));
-    let reasons = reference.relations.iter().map(|relation| &relation.why);
-    reasons.filter(|why| !why.is_empty()).for_each(|why| assert_told(why));
+    for relation in &reference.relations {
+        let Told { says, .. } = relation.told_in("ja");
+        assert!(is_japanese(says) && says.ends_with('。'), "{}: {says}", relation.id);
+    }
     let sections = reference.published.iter().map(|figure| &figure.section);
     for section in sections.filter(|section| !section.contains("Test ")) {
         assert!(is_japanese(&heading(Lang::Ja, section)), "{section}");
