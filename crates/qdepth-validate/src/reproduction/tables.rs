@@ -6,7 +6,7 @@ use qdepth_reference::{
     Class, ComparedFigure, ComparedRelation, Errors, Maxima, PointName, Precision, Published,
     Quantity, ShareResult, Standing, Told, Use, Verdict,
 };
-use qdepth_words::{Lang, about, aside, counted, fill_in, heading, translated};
+use qdepth_words::{Lang, about, aside, counted, fill_in, heading, translated, words};
 
 use super::View;
 
@@ -236,8 +236,14 @@ pub(super) fn load(lang: Lang, published: &Published) -> String {
 fn at(lang: Lang, published: &Published) -> String {
     match published.outstanding.as_str() {
         "" if published.processes.is_empty() => String::new(),
-        "" => format!("× {}", published.processes),
-        at => format!("× {}", translated(lang, at)),
+        "" => format!("× {}", translated(lang, &published.processes)),
+        at => match at.split_once("..") {
+            Some((low, high)) => {
+                let values = [("low", low.to_owned()), ("high", high.to_owned())];
+                format!("× {}", fill_in(words(lang).explain.span, &values))
+            }
+            None => format!("× {}", translated(lang, at)),
+        },
     }
 }
 
@@ -276,7 +282,7 @@ fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
         Cell::plain(translated(view.lang, &published.quantity)),
         Cell::plain(as_worded(published)),
         Cell::or_dash(figure.emulated.map(value)),
-        Cell::plain(&*published.unit),
+        Cell::plain(translated(view.lang, &published.unit)),
         error,
         Cell::plain(view.use_name(published.used)),
     ];
@@ -322,7 +328,7 @@ pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
             Cell::head(translated(view.lang, &published.medium)),
             Cell::plain(translated(view.lang, &published.quantity)),
             Cell::plain(as_worded(published)),
-            Cell::plain(&*published.unit),
+            Cell::plain(translated(view.lang, &published.unit)),
         ];
         all[of_section].1.rows.push(row(cells, false));
     }

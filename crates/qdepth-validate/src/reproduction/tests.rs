@@ -241,6 +241,22 @@ fn the_words_of_the_reference_data_are_told_in_japanese() {
     let named = |figure: &&Published| !["CPU", "DRAM"].contains(&figure.quantity.as_str());
     let quantities = reference.published.iter().filter(named);
     quantities.for_each(|figure| assert_told(&figure.quantity));
+    let is_word = |word: &str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase());
+    // As the documents and the command line write them.
+    let names = ["imsm", "xvm", "xfs", "gpfs", "raid"];
+    let untold: Vec<String> = reference
+        .published
+        .iter()
+        .flat_map(|p| {
+            [&p.medium, &p.arrangement, &p.profile, &p.processes, &p.outstanding, &p.unit]
+        })
+        .map(|text| translated(Lang::Ja, text))
+        .filter(|told| {
+            let mut words = told.split(|c: char| !c.is_ascii_alphanumeric());
+            words.any(|word| is_word(word) && !names.contains(&word))
+        })
+        .collect();
+    assert!(untold.is_empty(), "{untold:?}");
     for relation in &reference.relations {
         let Told { says, .. } = relation.told_in("ja");
         assert!(is_japanese(says) && says.ends_with('。'), "{}: {says}", relation.id);
