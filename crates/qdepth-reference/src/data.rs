@@ -87,7 +87,9 @@ impl Reference {
                 source: Box::new(source),
             })?;
         let mut relations = relation::read(shipped!("relations.toml"))?;
-        translation::tell(&mut documents, &mut relations)?;
+        for (tag, text) in translation::FILES {
+            tell(tag, text, &mut documents, &mut relations)?;
+        }
         let Diagrams { diagram, maxima } = targets::read_diagrams(shipped!("diagrams.toml"))?;
         let Goals { goal, shares } = goals::read(shipped!("goals.toml"))?;
         Ok(Self {
@@ -179,4 +181,29 @@ impl Reference {
         }
         points
     }
+}
+
+/// Tells documents and relations in the language of a file.
+///
+/// # Errors
+/// Where it tells what there is not, or is not of the expected form.
+pub(crate) fn tell(
+    tag: &'static str,
+    text: &str,
+    documents: &mut [Document],
+    relations: &mut [Relation],
+) -> Result<(), DataError> {
+    let bad = |what: String| DataError::Translation { tag, what };
+    let told = translation::read(tag, text)?;
+    for (id, title) in told.documents {
+        let document = documents.iter_mut().find(|document| document.id == id);
+        let document = document.ok_or_else(|| bad(format!("there is no document `{id}`")))?;
+        document.titles.insert(tag, title);
+    }
+    for (id, statement) in told.relations {
+        let relation = relations.iter_mut().find(|relation| relation.id == id);
+        let relation = relation.ok_or_else(|| bad(format!("there is no relation `{id}`")))?;
+        relation.statements.insert(tag, statement);
+    }
+    Ok(())
 }

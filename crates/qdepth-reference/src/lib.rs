@@ -39,3 +39,5 @@ pub use targets::{Diagram, Intensity, Line, Maxima, Named, Target};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod translation_tests;

@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::data::Document;
 use crate::error::DataError;
-use crate::relation::Relation;
 
 /// The files, each with its tag.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/translations.rs"));
+pub(crate) const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/translations.rs"));
 
 /// What a relation says in a language; what is empty is as in English.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -25,141 +23,21 @@ pub(crate) struct Statement {
     pub(crate) why: String,
 }
 
+/// A file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    documents: BTreeMap<String, String>,
-    relations: BTreeMap<String, Statement>,
+pub(crate) struct Translation {
+    /// Titles by the ids of documents.
+    pub(crate) documents: BTreeMap<String, String>,
+    /// Statements by the ids of relations.
+    pub(crate) relations: BTreeMap<String, Statement>,
 }
 
-/// Tells documents and relations in every language that there is a file of.
+/// The translation in this text.
 ///
 /// # Errors
-/// Where a file tells what there is not, or is not of the expected form.
-pub(crate) fn tell(
-    documents: &mut [Document],
-    relations: &mut [Relation],
-) -> Result<(), DataError> {
-    FILES.iter().try_for_each(|(tag, text)| tell_one(tag, text, documents, relations))
-}
-
-fn tell_one(
-    tag: &'static str,
-    text: &str,
-    documents: &mut [Document],
-    relations: &mut [Relation],
-) -> Result<(), DataError> {
-    let bad = |what: String| DataError::Translation { tag, what };
-    let File { documents: titles, relations: statements } =
-        toml::from_str(text).map_err(|source| bad(source.to_string()))?;
-    for (id, title) in titles {
-        let document = documents.iter_mut().find(|document| document.id == id);
-        let document = document.ok_or_else(|| bad(format!("there is no document `{id}`")))?;
-        document.titles.insert(tag, title);
-    }
-    for (id, statement) in statements {
-        let relation = relations.iter_mut().find(|relation| relation.id == id);
-        let relation = relation.ok_or_else(|| bad(format!("there is no relation `{id}`")))?;
-        relation.statements.insert(tag, statement);
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::data::Reference;
-    use crate::relation::Told;
-
-    /// Numbers of a text, also those that English spells.
-    fn numbers(text: &str) -> Vec<String> {
-        let spelt = |word: &str| {
-            let known = ["one", "two", "three", "four", "five", "eight", "twelve"];
-            let values = ["1", "2", "3", "4", "5", "8", "12"];
-            let place = known.iter().position(|known| word.eq_ignore_ascii_case(known))?;
-            Some(values[place].to_owned())
-        };
-        let words = text.split(|c: char| !c.is_ascii_alphabetic());
-        let mut all: Vec<String> = words.filter_map(spelt).collect();
-        let digits = text.split(|c: char| !c.is_ascii_digit() && c != '.');
-        let digits = digits.flat_map(|run| run.split("..")).map(|run| run.trim_matches('.'));
-        all.extend(digits.filter(|run| !run.is_empty()).map(str::to_owned));
-        all.sort();
-        all
-    }
-
-    /// Words of English: names have a capital, and units stand behind numbers.
-    fn has_words(text: &str) -> bool {
-        let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-        let is_word =
-            |word: &str| word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_lowercase());
-        words.filter(|word| *word != "kHz").any(is_word)
-    }
-
-    #[test]
-    fn every_language_tells_every_document_and_relation_with_the_same_numbers() {
-        let reference = Reference::shipped().unwrap();
-        assert!(!FILES.is_empty());
-        for (tag, _) in FILES {
-            for document in &reference.documents {
-                let title = document.title_in(tag);
-                assert!(document.titles.contains_key(tag), "{tag}: {}", document.id);
-                assert_eq!(numbers(&document.title), numbers(title), "{tag}: {title}");
-            }
-            for relation in &reference.relations {
-                let Relation { id, says, place, expected, why, .. } = relation;
-                let told = relation.statements.get(tag);
-                let told = told.unwrap_or_else(|| panic!("{tag}: {id} is missing"));
-                assert!(!told.says.is_empty(), "{tag}: {id}");
-                let pairs = [
-                    (says, &told.says),
-                    (place, &told.place),
-                    (expected, &told.expected),
-                    (why, &told.why),
-                ];
-                for (english, told) in pairs {
-                    let lacks = told.is_empty() && has_words(english);
-                    let same = told.is_empty() || numbers(english) == numbers(told);
-                    assert!(same && !lacks, "{tag}: {id}: {english}: {told}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_left_out_is_told_in_english() {
-        let reference = Reference::shipped().unwrap();
-        let relation = reference.relations.iter().find(|r| r.id == "p3700-r01").unwrap();
-        let told = relation.told_in("ja");
-        assert_eq!((told.place, told.expected), ("すべての負荷", "AIC = SFF"));
-        assert!(told.says.ends_with('。') && told.why.contains('1'), "{told:?}");
-        let Relation { says, place, expected, why, .. } = relation;
-        assert_eq!(relation.told_in("en"), Told { says, place, expected, why });
-    }
-
-    #[test]
-    fn a_translation_of_nothing_is_refused() {
-        let mut reference = Reference::shipped().unwrap();
-        let Reference { documents, relations, .. } = &mut reference;
-        let mut said = |text: &str| {
-            let told = tell_one("xx", text, documents, relations);
-            told.expect_err("there is no such thing").to_string()
-        };
-        let whole = "reference/translations/xx.toml: there is no ";
-        let document = said("relations = {}\ndocuments = { p3701 = \"x\" }");
-        assert_eq!(document, format!("{whole}document `p3701`"));
-        let relation = said("documents = {}\nrelations = { p3700-r99 = { says = \"x\" } }");
-        assert_eq!(relation, format!("{whole}relation `p3700-r99`"));
-        assert!(said("documents = 1").contains("xx.toml: TOML parse error"));
-    }
-
-    #[test]
-    fn numbers_are_found_spelt_and_in_ranges() {
-        let found: BTreeSet<String> =
-            numbers("Four of 190000..200000, x3.99.").into_iter().collect();
-        assert_eq!(found, ["190000", "200000", "3.99", "4"].map(str::to_owned).into());
-        assert!(has_words("512 = low") && !has_words("f(2) < 3 MB/s, ioDrive2, raid0x2"));
-    }
+/// Where it is not of the expected form.
+pub(crate) fn read(tag: &'static str, text: &str) -> Result<Translation, DataError> {
+    let bad = |source: toml::de::Error| DataError::Translation { tag, what: source.to_string() };
+    toml::from_str(text).map_err(bad)
 }
