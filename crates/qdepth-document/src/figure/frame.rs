@@ -11,6 +11,8 @@ const LEGEND_LEFT: f64 = 62.0;
 const LEGEND_ROW: f64 = 19.0;
 /// The widest name in a legend.
 const NAME: f64 = WIDTH - 54.0;
+/// The row above a picture in which its mark stands.
+const STAMP: f64 = 14.0;
 /// A bar in a legend.
 const SWATCH: &str = "M-9 -5h18v10h-18z";
 /// The markers again, as paths around the origin.
@@ -59,11 +61,13 @@ pub(super) fn framed(
     height: f64,
     &Label { id, title, description, mark }: &Label<'_>,
 ) -> String {
+    let top = if mark.is_empty() { 0.0 } else { -STAMP };
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"{left} 0 {} {height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"{left} {top} {} {}\" \
          font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
          <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}{}</svg>",
         width - left,
+        height - top,
         escaped(title),
         escaped(description),
         stamp(mark, plot_right(body).unwrap_or(width) - 12.0),
@@ -133,13 +137,14 @@ fn plot_right(body: &str) -> Option<f64> {
 }
 
 /// The mark of what was not measured on a device, within the picture: it stays there when the
-/// picture is taken out of its page.
+/// picture is taken out of its page. It stands above the lines, of which the highest would strike
+/// it out.
 fn stamp(mark: &str, right: f64) -> String {
     if mark.is_empty() {
         return String::new();
     }
     format!(
-        "<text class=\"stamp\" x=\"{right}\" y=\"14\" text-anchor=\"end\" font-size=\"12\" \
+        "<text class=\"stamp\" x=\"{right}\" y=\"-2\" text-anchor=\"end\" font-size=\"12\" \
          font-weight=\"bold\" letter-spacing=\"1\">{}</text>",
         escaped(mark)
     )
@@ -187,7 +192,21 @@ pub fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::cleared;
+    use super::super::Label;
+    use super::{cleared, framed};
+
+    #[test]
+    fn no_line_strikes_out_the_mark_of_a_picture() {
+        let of = |mark| {
+            let label = Label { id: "a", title: "", description: "", mark };
+            framed("<path/>", -3.0, 500.0, 300.0, &label)
+        };
+        let marked = of("EMULATED");
+        // Its letters are above 0, where the lines begin, and within the picture.
+        assert!(marked.contains("viewBox=\"-3 -14 503 314\""), "{marked}");
+        assert!(marked.contains("y=\"-2\""), "{marked}");
+        assert!(of("").contains("viewBox=\"-3 0 503 300\""));
+    }
 
     #[test]
     fn the_name_of_an_axis_stands_clear_of_its_numbers() {

@@ -303,9 +303,10 @@ mod tests {
     }
 
     fn view(svg: &str) -> (f64, f64) {
-        let size = svg.split_once("viewBox=\"0 0 ").unwrap().1.split('"').next().unwrap();
-        let (width, height) = size.split_once(' ').unwrap();
-        (width.parse().unwrap(), height.parse().unwrap())
+        let size = svg.split_once("viewBox=\"0 ").unwrap().1.split('"').next().unwrap();
+        let numbers: Vec<f64> = size.split(' ').map(|number| number.parse().unwrap()).collect();
+        let [top, width, height] = numbers[..] else { panic!("{size}") };
+        (width, top + height)
     }
 
     fn assert_legible(names: &[String]) {
