@@ -351,6 +351,9 @@ pub struct Drawing {
     pub description: String,
     /// The picture as SVG, with title and description.
     pub svg: String,
+    /// The author's file, where that is all that the picture holds: letters of a picture within a
+    /// picture have no font in print.
+    pub own: Option<Logo>,
 }
 
 /// Where the numbers of a picture come from.

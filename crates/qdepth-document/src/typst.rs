@@ -160,10 +160,14 @@ fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap
             call(out, "reference", &[text(words), text(link)])
         }
         Block::Drawing(drawing) => {
-            let name = format!("{}.svg", drawing.id);
+            let (ending, bytes) = match &drawing.own {
+                Some(own) => (own.kind.extension(), own.bytes.clone()),
+                None => ("svg", drawing.svg.clone().into_bytes()),
+            };
+            let name = format!("{}.{ending}", drawing.id);
             let words = [text(&name), text(&drawing.title), text(&drawing.description)];
             call(out, "picture", &words);
-            files.insert(name, drawing.svg.clone().into_bytes());
+            files.insert(name, bytes);
         }
         Block::Heading(words) => call(out, "minor", &[text(words)]),
         Block::Facts(list) => call(out, "fact-list", &[facts(list)]),

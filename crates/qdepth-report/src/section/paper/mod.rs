@@ -3,6 +3,7 @@
 
 pub(crate) mod literature;
 pub(crate) mod media;
+mod picture_size;
 pub(crate) mod practice;
 pub(crate) mod slots;
 pub(crate) mod topology;

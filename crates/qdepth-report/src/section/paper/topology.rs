@@ -7,11 +7,13 @@ use qdepth_record::Observation;
 
 use qdepth_document::data_uri;
 
-use crate::document::{Block, Drawing, Logo, LogoKind};
+use crate::document::{Block, Drawing, Logo};
 use crate::figure::{FONT, GRID, INK, escaped};
 use crate::number;
 use crate::section::machine::{has, subjects, value};
 use crate::view::View;
+
+use super::picture_size;
 
 /// More would not be read.
 const MOST: usize = 16;
@@ -33,7 +35,8 @@ pub(crate) fn drawing(view: &View<'_>) -> Option<Block> {
     if let Some(own) = view.topology {
         let (id, title) = ("topology".to_owned(), words.topology.to_owned());
         let svg = framed(own, &title);
-        return Some(Block::Drawing(Drawing { id, description: title.clone(), title, svg }));
+        let own = Some(own.clone());
+        return Some(Block::Drawing(Drawing { id, description: title.clone(), title, svg, own }));
     }
     let facts: Vec<Observation> = view.observations().cloned().collect();
     let columns = columns(&facts);
@@ -45,38 +48,18 @@ pub(crate) fn drawing(view: &View<'_>) -> Option<Block> {
     let description = names.collect::<Vec<_>>().join(view.words.list[0]);
     let (id, title) = ("topology".to_owned(), words.topology.to_owned());
     let svg = svg(&columns, &title, &description);
-    Some(Block::Drawing(Drawing { id, title, description, svg }))
+    Some(Block::Drawing(Drawing { id, title, description, svg, own: None }))
 }
 
 /// A picture of the author's, as a picture: what it holds is shown and never run.
 fn framed(own: &Logo, title: &str) -> String {
-    let (width, height) = size(own).unwrap_or((800.0, 450.0));
+    let (width, height) = picture_size::of(own).unwrap_or((800.0, 450.0));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\" aria-label=\"{}\"><image href=\"{}\" width=\"{width}\" height=\"{height}\"/></svg>",
         escaped(title),
         data_uri(own),
     )
-}
-
-/// Width and height as the file has them: of PNG in its first chunk, of SVG its view box.
-fn size(own: &Logo) -> Option<(f64, f64)> {
-    match own.kind {
-        LogoKind::Png => {
-            let number =
-                |at: usize| own.bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
-            Some((f64::from(number(16)?), f64::from(number(20)?)))
-        }
-        LogoKind::Svg => {
-            let text = String::from_utf8_lossy(&own.bytes);
-            let numbers = text.split_once("viewBox=")?.1.get(1..)?.split(['"', '\'']).next()?;
-            let mut numbers =
-                numbers.split([' ', ',']).filter_map(|n| n.parse::<f64>().ok()).skip(2);
-            Some((numbers.next()?, numbers.next()?))
-        }
-        LogoKind::Jpeg => None,
-    }
-    .filter(|(width, height)| *width > 0.0 && *height > 0.0)
 }
 
 /// Machine, drives, arrays, file systems.
