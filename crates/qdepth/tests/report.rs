@@ -119,6 +119,57 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert_eq!(first, read(folder, "out.ja.html"), "the same run, the same bytes");
     }
 
+    /// The command that a report prints, behind its label; the last word is the seed.
+    fn printed(text: &str) -> &str {
+        let (_, rest) = text.split_once("To repeat this run").expect("it is printed");
+        let rest = &rest[rest.find("qdepth run").expect("with its command")..];
+        let end = rest.find(['`', '\n']).expect("and an end");
+        rest[..end].trim()
+    }
+
+    /// Each kind of run, from its report through a shell to the same plan.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a shell reads the printed command")]
+    fn the_printed_command_gives_the_same_plan_in_a_shell() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        std::fs::copy(root.join("plans/quick.toml"), folder.join("my plan.toml")).unwrap();
+        let medium = root.join("media/p4800x-375gb.toml");
+        std::fs::copy(medium, folder.join("my drive's.toml")).unwrap();
+        let two = ["media:p3700-800gb", "media:p4800x-375gb"];
+        let array = ["--array", "raid0(media:p3700-800gb*2)"];
+        let options = ["media:p3700-800gb @cpu=2.3GHz", "media:p3700-800gb"];
+        let kinds: [&[&str]; 8] = [
+            &["quick", two[0]],
+            &["quick", two[0], two[1]],
+            &["devices", two[0], two[0], array[0], array[1]],
+            &["options", options[0], options[1]],
+            &["processes", two[0], "--processes", "1,3"],
+            &["area", two[0]],
+            &["./my plan.toml", two[0], "--seed", "7", "--profile", "database"],
+            &["quick", "media:./my drive's.toml", "--area", "3GiB"],
+        ];
+        let path = Path::new(env!("CARGO_BIN_EXE_qdepth")).parent().unwrap();
+        for kind in kinds {
+            let more = ["--outstanding", "1", "--duration", "100ms", "--no-report", "--json"];
+            let hash = |output: &Output| {
+                assert!(matches!(status(output), 0 | 1), "{kind:?}: {}", stderr(output));
+                let run: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+                run["run"]["plan_hash"].as_str().unwrap().to_owned()
+            };
+            let first = hash(&qdepth(folder, &[&["run"], kind, &more].concat()));
+            let output = qdepth(folder, &["report", "--format", "md", "-o", "out.md"]);
+            assert_eq!(status(&output), 0, "{}", stderr(&output));
+            let text = read(folder, "out.md");
+            let line = printed(&text);
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("PATH=\"$1:$PATH\"; {line} --no-report --json"), "sh"]);
+            let again = shell.arg(path).current_dir(folder).output().unwrap();
+            assert_eq!(first, hash(&again), "{kind:?}: {line}");
+        }
+    }
+
     #[test]
     #[expect(clippy::disallowed_methods, reason = "sha256sum is the oracle")]
     fn the_hash_of_the_results_is_that_of_the_csv_export() {
@@ -289,21 +340,41 @@ changes = { en = "Second series", ja = "第二の計測" }
     }
 
     #[test]
-    fn the_first_page_holds_the_answer_of_seven_drives_and_no_word_is_torn() {
-        let (programs, built) = programs();
-        if !built {
-            println!("{NOT_BUILT}");
-            return;
-        }
-        let run = tempfile::tempdir().unwrap();
+    fn the_first_page_holds_the_answer_of_three_drives() {
+        let media = ["media:p3700-800gb", "media:p4800x-375gb", "media:iodrive-320gb/advertised"];
+        holds_its_answer(&[&["run", "quick"], &media[..]].concat());
+    }
+
+    #[test]
+    fn the_first_page_holds_the_answer_of_seven_drives() {
         let drives = ["p3700-800gb", "p3700-1600gb", "p3700-2tb", "iodrive-320gb"];
         let others = ["iodrive2-1200gb", "p4800x-375gb", "sas-12g-ssd-400gb"];
         let media: Vec<String> =
             drives.iter().chain(&others).map(|name| format!("media:{name}")).collect();
         let media = media.iter().map(String::as_str);
         let words = ["run", "devices"].into_iter().chain(media).collect::<Vec<_>>();
-        let more = ["--outstanding", "1,8", "--duration", "1s", "--no-report"];
-        let output = qdepth(run.path(), &[&words[..], &more].concat());
+        holds_its_answer(&[&words[..], &["--outstanding", "1,8", "--duration", "1s"]].concat());
+    }
+
+    /// Words of a PDF that end in the margin of 21 mm; a full stop of Japanese may hang into it.
+    fn beyond_the_edge(folder: &Path) -> Vec<String> {
+        let places = ran(Path::new("pdftotext"), folder, &["-bbox", "out.pdf", "-"]);
+        let places = places.map_or_else(String::new, |places| stdout(&places));
+        let end = |line: &str| line.split_once("xMax=\"")?.1.split('"').next()?.parse::<f64>().ok();
+        let is_beyond = |line: &&str| end(line).is_some_and(|end| end > 595.3 - 50.0);
+        places.lines().filter(is_beyond).map(str::to_owned).collect()
+    }
+
+    /// Whether the first page of what is run so ends with the table of the answer, in both
+    /// languages, and no word of any page is torn.
+    fn holds_its_answer(words: &[&str]) {
+        let (programs, built) = programs();
+        if !built {
+            println!("{NOT_BUILT}");
+            return;
+        }
+        let run = tempfile::tempdir().unwrap();
+        let output = qdepth(run.path(), &[words, &["--no-report"]].concat());
         assert_eq!(status(&output), 0, "{}", stderr(&output));
         for (lang, last_row, next) in [("en", "Restore", "Contents"), ("ja", "リストア", "目次")]
         {
@@ -313,6 +384,7 @@ changes = { en = "Second series", ja = "第二の計測" }
             let Some(first) = text(run.path(), ["1", "1"]) else { return };
             let Some(second) = text(run.path(), ["2", "2"]) else { return };
             assert!(first.contains(last_row), "{lang}: {first}");
+            assert_eq!(beyond_the_edge(run.path()), Vec::<String>::new(), "{lang}");
             assert!(second.contains(next), "{lang}: {second}");
             let whole = text(run.path(), ["1", "99"]).unwrap_or_default();
             let torn = |line: &&str| {
