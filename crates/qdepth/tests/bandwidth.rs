@@ -20,7 +20,7 @@ fn points_of_profile<'a>(document: &'a Value, profile: &str) -> Vec<&'a Value> {
 
 #[test]
 fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let words = "--threads 1,3,6 --transfer 1MiB,16MiB --bytes-per-thread 32MiB --json";
     let document =
         workspace.run(&format!("run bandwidth media:p3700-800gb {words}")).expect(0).json();

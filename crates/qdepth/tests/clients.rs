@@ -103,7 +103,7 @@ fn tools_of_fios_package_read_what_we_print() {
 /// What YABS takes of fio's terse line (`cut` and `awk` on places), and dbench of its text.
 #[test]
 fn scripts_find_their_figures_where_fio_has_them() {
-    let (_alone, link) = (alone(), Link::new());
+    let link = Link::new();
     let line = "--ioengine=libaio --iodepth=16 --size=16M --runtime=1 --gtod_reduce=1 --direct=1";
     let terse = link.sh(&format!(
         "fio --name=rand_rw_4k --rw=randrw --rwmixread=50 --bs=4k --numjobs=2 {line} \
@@ -138,7 +138,7 @@ fn scripts_find_their_figures_where_fio_has_them() {
 /// what it takes of the JSON.
 #[test]
 fn kbench_finds_its_figures() {
-    let (_alone, link) = (alone(), Link::new());
+    let link = Link::new();
     let common = "stonewall=1\nrandrepeat=0\nverify=0\nioengine=libaio\ndirect=1\ntime_based=1\n\
                   ramp_time=100ms\nruntime=500ms\n";
     fs::create_dir(link.0.join("fio")).unwrap();

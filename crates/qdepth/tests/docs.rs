@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use crate::common::{Workspace, alone};
+use crate::common::Workspace;
 
 /// The pages, with the number of commands that are run, and of fences that are not.
 const PAGES: [(&str, usize, usize); 13] = [
@@ -313,7 +313,6 @@ fn run_page(
 
 #[test]
 fn every_command_of_the_pages_does_what_it_says() {
-    let _alone = alone();
     let (wrong, before) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
     let template = Workspace::new();
     let (bin, like) = (furnish(&template), template.path());

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::common::{Ended, Workspace, alone, can, consent_lines, sh, token};
+use crate::common::{Ended, Workspace, can, consent_lines, sh, token};
 
 const BYTES: usize = 16 << 20;
 const JOB: &str = "--name=w --rw=randwrite --bs=4k --filename=precious --runtime=1 --time_based";
@@ -39,7 +39,7 @@ fn refused(workspace: &Workspace, words: &str, says: &[&str]) -> Ended {
 
 #[test]
 fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     workspace.write("notes.txt", "hello\n");
     let path = fs::canonicalize(workspace.join("notes.txt")).expect("a file");
     let inode = fs::metadata(&path).expect("a file").ino();
@@ -56,7 +56,7 @@ fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
 
 #[test]
 fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
-    let (_alone, workspace) = (alone(), with_file());
+    let workspace = with_file();
     let (token, before) = named(&workspace);
     let right = format!("--destroy {token}");
     // One refusal says all that is missing, and the line to type.
@@ -85,7 +85,7 @@ fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
 
 #[test]
 fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
-    let (_alone, workspace) = (alone(), with_file());
+    let workspace = with_file();
     let (token, before) = named(&workspace);
     let first = refused(&workspace, &format!("fio {JOB} --no-report"), &["guard G8"]);
     workspace.write("consent", &consent_lines(&first.err));
@@ -112,7 +112,7 @@ fn all_that_consents_lack_is_said_at_once() {
     if !can(test, &["losetup", "mkfs.ext4"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), with_file());
+    let workspace = with_file();
     let node = workspace.device("image", 64 << 20).display().to_string();
     sh(&format!("mkfs.ext4 -q {node}")).unwrap();
     let (file, _) = named(&workspace);
@@ -129,7 +129,7 @@ fn all_that_consents_lack_is_said_at_once() {
 fn hostile_names_are_refused_in_words_and_a_consent_is_one_line() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     for (name, logbook) in [("x\nsize_bytes = 1", &b"q.db"[..]), ("x", b"\xff.db")] {
         workspace.write(name, &"x".repeat(1 << 20));
         let ran = std::process::Command::new(env!("CARGO_BIN_EXE_qdepth"))

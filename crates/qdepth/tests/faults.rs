@@ -344,7 +344,6 @@ fn figures(document: &Value) -> Vec<Value> {
 /// every run of the plan measures the same.
 #[cfg(test)]
 fn killed(name: &str, (toml, words): (&str, &str), moments: u64, same: bool) {
-    let _alone = alone();
     let workspace = Workspace::new();
     workspace.write("plan.toml", toml);
     let began = Instant::now();

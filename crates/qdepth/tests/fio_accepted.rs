@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Workspace, alone};
+use crate::common::Workspace;
 
 /// Options of which an example has more than a test has time or room for, and the most.
 const MOST: &[(&str, u64)] = &[
@@ -93,7 +93,6 @@ fn what_is_accepted_of_the_examples_of_fio_runs_to_its_end() {
         println!("SKIPPED: the examples of fio (cargo xtask test fetches them)");
         return;
     };
-    let _alone = alone();
     let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =
         entries.filter(|path| path.extension().is_some_and(|end| end == "fio")).collect();
@@ -170,7 +169,6 @@ const DRAWN: &[(&str, &[&str])] = &[
 
 #[test]
 fn what_is_accepted_of_jobs_that_are_drawn_runs_to_its_end() {
-    let _alone = alone();
     let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut draw = |below: usize| {

@@ -1,7 +1,7 @@
 //! Jobs of fio's that draw no places, measured: traces, held against the fio that is installed, and
 //! what is done to entries of directories and to the ends of files, of which nothing is left.
 
-use crate::common::{Workspace, alone, can, sh};
+use crate::common::{Workspace, can, sh};
 use serde_json::Value;
 
 /// Requests of the first job by way, and how long they took, ms.
@@ -18,7 +18,6 @@ fn ours(workspace: &Workspace, words: &str) -> Value {
 
 #[test]
 fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
-    let _alone = alone();
     if !can("a trace of fio", &["fio"]) {
         return;
     }
@@ -49,7 +48,7 @@ fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
 
 #[test]
 fn entries_are_made_looked_at_and_removed_and_nothing_is_left() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     for kind in ["filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"] {
         let words = format!("--name=e --ioengine={kind} --nrfiles=40 --numjobs=2");
         let document = ours(&workspace, &words);
@@ -84,7 +83,7 @@ fn folders(workspace: &Workspace) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn what_a_killed_run_leaves_of_entries_goes_with_the_next() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let words = "fio --no-report --name=e --nrfiles=200";
     let run = workspace
         .start(&format!("{words} --ioengine=filestat --time_based --runtime=60 --numjobs=2"));
@@ -116,7 +115,7 @@ fn what_a_killed_run_leaves_of_entries_goes_with_the_next() {
 
 #[test]
 fn the_end_of_a_file_is_moved_and_what_comes_next_is_on_all_of_it() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let text = "[global]\nfilename=f\nsize=4m\nbs=4k\n[cut]\nioengine=ftruncate\nrw=randwrite\n\
                 number_ios=100\nnorandommap\n[room]\nstonewall\nioengine=falloc\nrw=write\n\
                 [all]\nstonewall\nioengine=psync\nrw=read\n";

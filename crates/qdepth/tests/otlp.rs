@@ -10,7 +10,7 @@ mod tests {
 
     use serde_json::Value;
 
-    use crate::common::{Workspace, alone};
+    use crate::common::Workspace;
 
     /// What was pushed: each body with the line that it was asked with.
     type Pushes = Arc<Mutex<Vec<(String, Value)>>>;
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_collector_gets_what_is_measured() {
-        let (_alone, workspace) = (alone(), Workspace::new());
+        let workspace = Workspace::new();
         let (address, pushes) = collector(|_| "200 OK");
         let words = "run quick . --area 16MiB --profile database --outstanding 1,4 --duration 2s \
                      --no-report --events e.jsonl --otlp";

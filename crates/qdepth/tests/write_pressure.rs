@@ -1,6 +1,6 @@
 //! A reader beside rising writes, from the command line to the answer, on emulated media.
 
-use crate::common::{Workspace, alone, points};
+use crate::common::{Workspace, points};
 use serde_json::Value;
 
 /// As the shipped plan, but short.
@@ -47,7 +47,7 @@ fn reader_means(document: &Value, target: &str) -> Vec<f64> {
 
 #[test]
 fn optane_stays_flat_where_nand_rises() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     workspace.write("short.toml", PLAN);
     let media = "media:p3700-1600gb media:p4800x-375gb";
     let ended =
@@ -101,7 +101,7 @@ fn optane_stays_flat_where_nand_rises() {
 
 #[test]
 fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let steep = PLAN.replace("600MiB", "4000MiB").replace("200MiB", "1000MiB");
     workspace.write("steep.toml", &steep);
     let told = workspace.run("run steep.toml media:p3700-1600gb --no-report").expect(0).out;
@@ -119,7 +119,7 @@ fn words_that_name_no_limit_are_refused_before_anything_is_done() {
 
 #[test]
 fn a_stair_that_ends_with_its_first_step_has_a_report() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     // A disk: its reader has so few requests that a line over time has nothing to draw.
     let words = "run write-pressure media:generic-7200rpm-hdd --duration 60ms --warm-up 10ms";
     let ended = workspace.run(words).expect_finished();
