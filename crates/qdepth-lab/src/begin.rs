@@ -11,7 +11,7 @@ use qdepth_logbook::{Logbook, RESERVE_BYTES};
 use qdepth_measure::{Bytes, Finding, Seed};
 use qdepth_media::TargetExpression;
 use qdepth_record::{CertificateRecord, Observation, ProofOutcome, RunRecord, TargetKind};
-use qdepth_workload::{Plan, STANDARD_AREA, needs_writing};
+use qdepth_workload::{Plan, STANDARD_AREA, WrittenTargets, needs_writing};
 
 use crate::Lab;
 use crate::certify::machine;
@@ -226,11 +226,10 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
         targets.iter().map(|target| find(lab.system, target)).collect::<Result<_>>()?;
     same_devices(lab.system, &run, &found)?;
     reachable(lab.system, engine, &found, &plan)?;
-    let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
     let (made, keep) = (Provision::from_plan(&plan, bytes), lab.request.keep || plan.keep_files);
-    let options = prepare_options(lab, &run.id, writes, made, keep);
+    let options = prepare_options(lab, &run.id, plan.written_targets(), made, keep);
     let stopping = || lab.signals.caught().is_some();
     let mut prepared = prepare(lab.system, &targets, &options, lab.observer, &stopping)?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
@@ -297,7 +296,7 @@ fn same_devices(system: &System, run: &RunRecord, found: &[ResolvedTarget]) -> R
 fn prepare_options<'a>(
     lab: Lab<'a>,
     run_id: &'a str,
-    writes: bool,
+    writes: WrittenTargets,
     made: Provision,
     keep: bool,
 ) -> PrepareOptions<'a> {

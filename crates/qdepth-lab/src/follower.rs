@@ -164,7 +164,7 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
     let prepare_options = PrepareOptions {
         run_id: &task.run_id,
         results_dir: Path::new("."),
-        writes: plan.points.iter().any(Point::writes),
+        writes: plan.written_targets(),
         made: Provision::from_plan(&plan, task.bytes),
         keep: task.keep,
         consent: &lab.request.consent,

@@ -20,7 +20,7 @@ use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_measure::Bytes;
 use qdepth_media::{TargetExpression, Wear, is_emulated};
 use qdepth_record::TargetKind;
-use qdepth_workload::{Extent, TargetShape};
+use qdepth_workload::{Extent, TargetShape, WrittenTargets};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::failure::Usage;
@@ -219,10 +219,25 @@ impl Prepared {
 pub(crate) struct PrepareOptions<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) results_dir: &'a Path,
-    pub(crate) writes: bool,
+    pub(crate) writes: WrittenTargets,
     pub(crate) made: Provision,
     pub(crate) keep: bool,
     pub(crate) consent: &'a ConsentWords,
+}
+
+impl PrepareOptions<'_> {
+    fn writes(&self, number: usize, target: &Inspected) -> bool {
+        is_written(&self.writes, number, target)
+    }
+}
+
+/// Whether the target of this number is written to. An empty file among targets of which some are
+/// is filled first, also where it is only read.
+pub fn is_written(writes: &WrittenTargets, number: usize, target: &Inspected) -> bool {
+    match target.kind {
+        Kind::RegularFile { size_bytes: 0, .. } => writes.any(),
+        _ => writes.on(number),
+    }
 }
 
 /// Targets of which every guard was asked; nothing was written yet.
@@ -270,10 +285,10 @@ pub(crate) fn clear_targets(
     }
     let found = real;
     let mut consents = Vec::new();
-    for target in &found {
+    for (number, target) in found.iter().enumerate() {
         consents.push(match target.kind {
             Kind::Directory(_) => None,
-            _ if prepare_options.writes => {
+            _ if prepare_options.writes(number, target) => {
                 open_to_consent(system, target, &writing(prepare_options))?;
                 consent_for(system, target, prepare_options.consent, observer)?
             }
@@ -424,7 +439,7 @@ fn clear(
                     size_bytes: files.bytes,
                     run_id: prepare_options.run_id,
                     naming: files.naming(number, of),
-                    writes: prepare_options.writes,
+                    writes: prepare_options.writes(number, target),
                     keep: prepare_options.keep,
                 };
                 Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
@@ -436,10 +451,17 @@ fn clear(
                 promised,
             )?),
         },
-        Kind::RegularFile { size_bytes: 0, .. } if prepare_options.writes => Cleared::File(
-            measurement_file::clear(system, target, &wanted(prepare_options), promised)?,
-        ),
-        Kind::BlockDevice(_) | Kind::RegularFile { .. } if prepare_options.writes => {
+        Kind::RegularFile { size_bytes: 0, .. } if prepare_options.writes(number, target) => {
+            Cleared::File(measurement_file::clear(
+                system,
+                target,
+                &wanted(prepare_options),
+                promised,
+            )?)
+        }
+        Kind::BlockDevice(_) | Kind::RegularFile { .. }
+            if prepare_options.writes(number, target) =>
+        {
             Cleared::Writing(clear_for_writing(system, target, consent, &writing(prepare_options))?)
         }
         Kind::BlockDevice(_) | Kind::RegularFile { .. } => {

@@ -27,6 +27,7 @@ mod steps;
 mod stream;
 mod target_spec;
 mod trace;
+mod written_targets;
 
 pub use address::AddressPattern;
 pub use alike::{alike, meant};
@@ -63,3 +64,4 @@ pub use steps::{FlowSpec, LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
 pub use stream::RequestStream;
 pub use target_spec::TargetSpec;
 pub use trace::{Recorded, Trace};
+pub use written_targets::WrittenTargets;

@@ -10,6 +10,7 @@ use crate::plan::{Extent, Plan, Point};
 use crate::profile::{PlanFile, Profile};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::steps::{LoadSpec, StaircaseSpec};
+use crate::written_targets::WrittenTargets;
 
 pub(crate) use self::point::{FLOW_WEIGHT_MAX, point};
 pub use self::precondition::{Method, Preconditioning, Wear};
@@ -195,14 +196,17 @@ fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
     text.parse().map_err(|e: toml::de::Error| ResolveError::Shipped(name.to_owned(), e.to_string()))
 }
 
-/// Whether anything that these choices leave writes; asked before a target is opened.
+/// The targets that what these choices leave writes to; asked before a target is opened.
 ///
 /// # Errors
 /// As [`resolve`].
-pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<bool, ResolveError> {
+pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<WrittenTargets, ResolveError> {
     let steps = steps(file, choices, 1)?;
-    let points = steps.iter().flat_map(|step| &step.loads).any(|load| load.profile.writes());
-    Ok(precondition::is_wanted(file, choices)? || points)
+    if precondition::is_wanted(file, choices)? {
+        return Ok(WrittenTargets::Each);
+    }
+    let loads = steps.iter().flat_map(|step| &step.loads);
+    Ok(loads.filter(|load| load.profile.writes()).map(|load| load.spec.target_index()).collect())
 }
 
 /// Loads that run at the same time on each target.

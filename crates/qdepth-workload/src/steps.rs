@@ -66,7 +66,12 @@ pub struct LoadSpec {
 impl LoadSpec {
     /// Whether it runs on the target with this number, from 0.
     pub(crate) fn on(&self, target: usize) -> bool {
-        self.target.is_none_or(|number| number as usize == target + 1)
+        self.target_index().is_none_or(|number| number == target)
+    }
+
+    /// The one target that it runs on, from 0; none where it runs on each.
+    pub(crate) fn target_index(&self) -> Option<usize> {
+        self.target.map(|number| (number as usize).wrapping_sub(1))
     }
 }
 

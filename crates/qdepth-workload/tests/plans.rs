@@ -562,8 +562,12 @@ fn preconditioning_writes_all_of_each_target_before_the_points() {
     assert_eq!((plan.precondition_bytes(0), plan.wear()), (2 << 30, Some(Wear::Preconditioned)));
     let reading = "name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"r\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"";
     let reading: PlanFile = toml::from_str(reading).expect("a plan");
-    assert_eq!(needs_writing(&reading, &Choices::default()), Ok(false));
-    assert_eq!(needs_writing(&reading, &half), Ok(true), "a plan that reads writes first");
+    assert_eq!(needs_writing(&reading, &Choices::default()), Ok(WrittenTargets::Only([].into())));
+    assert_eq!(
+        needs_writing(&reading, &half),
+        Ok(WrittenTargets::Each),
+        "a plan that reads writes first"
+    );
 }
 
 #[test]

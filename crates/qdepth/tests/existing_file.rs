@@ -84,6 +84,28 @@ fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
 }
 
 #[test]
+fn a_file_that_is_only_read_needs_no_consent_beside_one_that_is_written() {
+    let workspace = with_file();
+    let (_, before) = named(&workspace);
+    fs::write(workspace.join("read"), &before).unwrap();
+    let read = "--name=r --rw=randread --filename=read";
+    let common = "fio --bs=4k --runtime=1 --time_based --no-report --output-format=json";
+    let words = format!("{common} {read} --name=w --rw=randwrite --filename=new --size=16m");
+    workspace.run(&format!("{words} --parse-only")).expect(0);
+    let made = workspace.run(&words).expect(0).json();
+    let moved = |job: usize, way: &str| made["jobs"][job][way]["total_ios"].as_u64().unwrap();
+    assert!(moved(0, "read") > 0 && moved(1, "write") > 0, "{made:#}");
+    assert_eq!((moved(0, "write"), moved(1, "read")), (0, 0));
+    assert_eq!(fs::read(workspace.join("read")).unwrap(), before, "it was only read");
+    // Of two that are there, consent is to the one that is written.
+    let words = format!("{common} {read} --name=w --rw=randwrite --filename=precious");
+    let refused = refused(&workspace, &words, &["guard G8", "precious"]);
+    assert!(!refused.err.contains("/read:"), "{}", refused.err);
+    let planned = workspace.run(&words.replacen("fio", "fio --parse-only", 1));
+    assert!(!planned.err.contains("/read:"), "{}", planned.err);
+}
+
+#[test]
 fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
     let workspace = with_file();
     let (token, before) = named(&workspace);

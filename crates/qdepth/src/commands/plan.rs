@@ -16,8 +16,8 @@ use qdepth_measure::{Bytes, EarlyEnd, Nanos, Tolerance};
 use qdepth_media::is_emulated;
 use qdepth_report::{Lang, reason_text};
 use qdepth_workload::{
-    Plan, Point, STEADY_ROUNDS, Stop, meant, needs_writing, shipped_plan_names, shipped_plan_text,
-    shipped_profile_names, shipped_profile_text,
+    Plan, Point, STEADY_ROUNDS, Stop, WrittenTargets, meant, needs_writing, shipped_plan_names,
+    shipped_plan_text, shipped_profile_names, shipped_profile_text,
 };
 
 use qdepth_foreign::fio::as_fio;
@@ -27,7 +27,7 @@ use crate::flags::{PlanOptions, read_plan};
 use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_document};
 use qdepth_lab::failure::Usage;
-use qdepth_lab::prepare::{ResolvedTarget, consent_previewed};
+use qdepth_lab::prepare::{ResolvedTarget, consent_previewed, is_written};
 use qdepth_lab::preview::{Preview, preview};
 use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{ConsentWords, PlanRequest};
@@ -113,8 +113,7 @@ struct Targets<'a> {
     found: &'a [ResolvedTarget],
     expressions: &'a [PathBuf],
     made: Provision,
-    /// Whether anything is written to them.
-    writes: bool,
+    writes: WrittenTargets,
 }
 
 fn heading(plan: &Plan, targets: &[ResolvedTarget]) -> String {
@@ -141,7 +140,6 @@ fn describe(
     Targets { found: targets, expressions, made, writes }: &Targets<'_>,
     consent: &ConsentWords,
 ) -> Result<(String, bool)> {
-    let writes = *writes;
     let mut refused = false;
     let mut lines = vec![heading(plan, targets)];
     let now = Timestamp::now();
@@ -156,6 +154,7 @@ fn describe(
             lines.extend(emulated(plan, expression, all));
             continue;
         };
+        let writes = is_written(writes, index, target);
         let makes_file = match target.kind {
             Kind::Directory(_) => true,
             Kind::RegularFile { size_bytes, .. } => writes && size_bytes == 0,

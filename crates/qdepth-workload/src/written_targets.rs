@@ -1,0 +1,51 @@
+//! Which targets a plan writes to: what guards and consents are about.
+
+use std::collections::BTreeSet;
+
+use crate::plan::Plan;
+
+/// The targets that are written to, by their numbers from 0. Those that are only read are opened
+/// for reading, whatever else the plan does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WrittenTargets {
+    /// Every target.
+    Each,
+    /// Those, and no other; none where the plan only reads.
+    Only(BTreeSet<usize>),
+}
+
+impl WrittenTargets {
+    /// Whether this target is written to.
+    pub fn on(&self, target: usize) -> bool {
+        match self {
+            Self::Each => true,
+            Self::Only(targets) => targets.contains(&target),
+        }
+    }
+
+    /// Whether any target is.
+    pub fn any(&self) -> bool {
+        match self {
+            Self::Each => true,
+            Self::Only(targets) => !targets.is_empty(),
+        }
+    }
+}
+
+/// Of loads that write, each with its target; none is every target.
+impl FromIterator<Option<usize>> for WrittenTargets {
+    fn from_iter<I: IntoIterator<Item = Option<usize>>>(targets: I) -> Self {
+        targets.into_iter().collect::<Option<_>>().map_or(Self::Each, Self::Only)
+    }
+}
+
+impl Plan {
+    /// The targets that it writes to, preconditioning included.
+    pub fn written_targets(&self) -> WrittenTargets {
+        if !self.precondition.is_empty() {
+            return WrittenTargets::Each;
+        }
+        let points = self.points.iter().filter(|point| point.writes());
+        points.map(|point| Some(point.target as usize)).collect()
+    }
+}
