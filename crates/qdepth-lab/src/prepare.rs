@@ -26,7 +26,7 @@ use rustix::fs::{FlockOperation, flock};
 use crate::failure::Usage;
 use crate::monitors::DriveHealth;
 use crate::observer::{Observer, Preparing, Progress};
-use crate::provision::Provision;
+use crate::provision::{Provision, is_written};
 use crate::request::ConsentWords;
 
 /// Smallest size and alignment of direct I/O on a file where the device below is not known.
@@ -225,21 +225,6 @@ pub(crate) struct PrepareOptions<'a> {
     pub(crate) consent: &'a ConsentWords,
 }
 
-impl PrepareOptions<'_> {
-    fn writes(&self, number: usize, target: &Inspected) -> bool {
-        is_written(&self.writes, number, target)
-    }
-}
-
-/// Whether the target of this number is written to. An empty file among targets of which some are
-/// is filled first, also where it is only read.
-pub fn is_written(writes: &WrittenTargets, number: usize, target: &Inspected) -> bool {
-    match target.kind {
-        Kind::RegularFile { size_bytes: 0, .. } => writes.any(),
-        _ => writes.on(number),
-    }
-}
-
 /// Targets of which every guard was asked; nothing was written yet.
 pub(crate) struct ClearedTargets {
     real: Vec<(Inspected, Cleared)>,
@@ -288,7 +273,7 @@ pub(crate) fn clear_targets(
     for (number, target) in found.iter().enumerate() {
         consents.push(match target.kind {
             Kind::Directory(_) => None,
-            _ if prepare_options.writes(number, target) => {
+            _ if is_written(&prepare_options.writes, number, target) => {
                 open_to_consent(system, target, &writing(prepare_options))?;
                 consent_for(system, target, prepare_options.consent, observer)?
             }
@@ -439,7 +424,7 @@ fn clear(
                     size_bytes: files.bytes,
                     run_id: prepare_options.run_id,
                     naming: files.naming(number, of),
-                    writes: prepare_options.writes(number, target),
+                    writes: is_written(&prepare_options.writes, number, target),
                     keep: prepare_options.keep,
                 };
                 Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
@@ -451,7 +436,9 @@ fn clear(
                 promised,
             )?),
         },
-        Kind::RegularFile { size_bytes: 0, .. } if prepare_options.writes(number, target) => {
+        Kind::RegularFile { size_bytes: 0, .. }
+            if is_written(&prepare_options.writes, number, target) =>
+        {
             Cleared::File(measurement_file::clear(
                 system,
                 target,
@@ -460,7 +447,7 @@ fn clear(
             )?)
         }
         Kind::BlockDevice(_) | Kind::RegularFile { .. }
-            if prepare_options.writes(number, target) =>
+            if is_written(&prepare_options.writes, number, target) =>
         {
             Cleared::Writing(clear_for_writing(system, target, consent, &writing(prepare_options))?)
         }

@@ -1,7 +1,8 @@
-//! What a run makes in the directories that it is given.
+//! What a run makes in the directories that it is given, and which targets it writes to.
 
 use qdepth_host::own_files::Naming;
-use qdepth_workload::Plan;
+use qdepth_host::target::{Inspected, Kind};
+use qdepth_workload::{Plan, WrittenTargets};
 
 /// What is made in a directory.
 #[derive(Clone, Debug)]
@@ -50,5 +51,14 @@ impl Provision {
             Self::MeasurementFile(bytes) => *bytes,
             Self::OwnFiles(files) => files.bytes,
         }
+    }
+}
+
+/// Whether the target of this number is written to. An empty file among targets of which some are
+/// is filled first, also where it is only read.
+pub fn is_written(writes: &WrittenTargets, number: usize, target: &Inspected) -> bool {
+    match target.kind {
+        Kind::RegularFile { size_bytes: 0, .. } => writes.any(),
+        _ => writes.on(number),
     }
 }
