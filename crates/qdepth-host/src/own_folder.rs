@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, XattrFlags, flock};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::noise;
 
@@ -62,7 +63,9 @@ impl OwnFolder {
                 continue;
             }
             let Ok(folder) = Self::open(directory, name.to_owned()) else { continue };
-            if folder.is_left(stem, run_id)? {
+            // Another user's may say whatever its owner wants it to.
+            let is_ours = rustix::fs::fstat(&folder.file)?.st_uid == geteuid().as_raw();
+            if is_ours && folder.is_left(stem, run_id)? {
                 folder.remove(directory)?;
             }
         }
@@ -173,5 +176,25 @@ mod tests {
         std::fs::create_dir(place.path().join("moved")).unwrap();
         assert!(folder.remove(&directory).is_err());
         assert!(place.path().join("moved").is_dir(), "it is not ours");
+    }
+
+    #[test]
+    fn what_another_user_has_left_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let directory: OwnedFd = File::open(place.path()).unwrap().into();
+        for name in ["s-dead-1", "s-dead-2"] {
+            let folder = OwnFolder::make(&directory, name.to_owned(), "dead").unwrap();
+            folder.fill(std::iter::once("f1".to_owned()), Some(0)).unwrap();
+        }
+        let theirs = place.path().join("s-dead-2");
+        let is_root = geteuid().is_root();
+        if is_root {
+            std::os::unix::fs::chown(&theirs, Some(65534), None).unwrap();
+        } else {
+            println!("SKIPPED: a directory of another user: not root");
+        }
+        OwnFolder::remove_left(&directory, "s", "alive").unwrap();
+        assert!(!place.path().join("s-dead-1").exists());
+        assert_eq!(theirs.join("f1").exists(), is_root);
     }
 }
