@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::bar::{Bar, Goal};
+use super::zram::Zram;
 use super::{Figure, Load, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file};
 use crate::command::{output, root, show};
 
@@ -65,31 +66,18 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
 ///
 /// # Errors
 /// Where fio or zram is not to be had.
-#[expect(clippy::disallowed_methods, reason = "nothing tells when the kernel lets go of zram")]
 pub fn engine(rounds: usize) -> Result<Vec<Bar>> {
     fio_is_there()?;
     show(
         "cargo",
         &["build", "--release", "--quiet", "-p", "qdepth-linux", "--example", "one_point"],
     )?;
-    let number = fs::read_to_string("/sys/class/zram-control/hot_add")
-        .context("cannot make a zram device (root and the zram module are needed)")?;
-    let number = number.trim().to_owned();
-    let answer = on_zram(&number, rounds);
-    // Kernel threads let go of the device some milliseconds after the last I/O.
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    let _ = fs::write(format!("/sys/block/zram{number}/reset"), "1");
-    let _ = fs::write("/sys/class/zram-control/hot_remove", &number);
-    answer
-}
-
-fn on_zram(number: &str, rounds: usize) -> Result<Vec<Bar>> {
-    fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
+    let zram = Zram::new()?;
     println!(
         "one core, {SECONDS} s each, {rounds} rounds; rate ours / theirs (median, least to most)"
     );
     let mut bars = Vec::new();
-    for row in rows(&format!("/dev/zram{number}")) {
+    for row in rows(&zram.path()) {
         bars.extend(measure(&row, rounds)?);
     }
     Ok(bars)

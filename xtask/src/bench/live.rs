@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use super::zram::Zram;
 use super::{binary, median};
 use crate::command::{output, root, show, there_is};
 
@@ -41,31 +42,6 @@ pub fn live(pairs: usize) -> Result<()> {
     let [alone, seen] = [0, 1].map(|n| Side { folder: &sides[n], device: devices[n].path() });
     in_turn(&alone, &Side { device: alone.device.clone(), ..seen }, pairs.max(2))?;
     at_once(&alone, &seen, pairs.max(2))
-}
-
-/// A memory device that goes with the value.
-struct Zram(String);
-
-impl Zram {
-    fn new() -> Result<Self> {
-        let number = fs::read_to_string("/sys/class/zram-control/hot_add")
-            .context("cannot make a zram device (root and the zram module are needed)")?;
-        let number = number.trim().to_owned();
-        fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
-        Ok(Self(number))
-    }
-
-    fn path(&self) -> String {
-        format!("/dev/zram{}", self.0)
-    }
-}
-
-impl Drop for Zram {
-    fn drop(&mut self) {
-        wait(Duration::from_millis(500));
-        let _ = fs::write(format!("/sys/block/zram{}/reset", self.0), "1");
-        let _ = fs::write("/sys/class/zram-control/hot_remove", &self.0);
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a reader that asks once a second")]

@@ -16,6 +16,7 @@ mod report;
 mod same;
 mod until;
 mod workers;
+mod zram;
 
 use std::fs;
 use std::path::{Path, PathBuf};
