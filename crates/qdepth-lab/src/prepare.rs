@@ -417,6 +417,7 @@ fn clear(
     number: usize,
     of: usize,
 ) -> Result<Cleared> {
+    let writes = is_written(&prepare_options.writes, number, target);
     Ok(match &target.kind {
         Kind::Directory(_) => match &prepare_options.made {
             Provision::OwnFiles(files) => {
@@ -424,7 +425,7 @@ fn clear(
                     size_bytes: files.bytes,
                     run_id: prepare_options.run_id,
                     naming: files.naming(number, of),
-                    writes: is_written(&prepare_options.writes, number, target),
+                    writes,
                     keep: prepare_options.keep,
                 };
                 Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
@@ -436,19 +437,10 @@ fn clear(
                 promised,
             )?),
         },
-        Kind::RegularFile { size_bytes: 0, .. }
-            if is_written(&prepare_options.writes, number, target) =>
-        {
-            Cleared::File(measurement_file::clear(
-                system,
-                target,
-                &wanted(prepare_options),
-                promised,
-            )?)
-        }
-        Kind::BlockDevice(_) | Kind::RegularFile { .. }
-            if is_written(&prepare_options.writes, number, target) =>
-        {
+        Kind::RegularFile { size_bytes: 0, .. } if writes => Cleared::File(
+            measurement_file::clear(system, target, &wanted(prepare_options), promised)?,
+        ),
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } if writes => {
             Cleared::Writing(clear_for_writing(system, target, consent, &writing(prepare_options))?)
         }
         Kind::BlockDevice(_) | Kind::RegularFile { .. } => {
