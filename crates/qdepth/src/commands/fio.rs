@@ -140,9 +140,10 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
 /// on another machine.
 fn jobs(line: &CommandLine, elsewhere: bool) -> Result<JobSet> {
     let files: Vec<(String, String)> = line.files.iter().map(read).collect::<Result<_>>()?;
-    let around = surroundings();
-    let anywhere = Surroundings { is_directory: &|_| true, ..surroundings() };
-    let around = if elsewhere { anywhere } else { around };
+    let mut around = surroundings();
+    if elsewhere {
+        around.is_directory = &|_| true;
+    }
     Ok(JobSet::read(line, &files, &around).map_err(refused)?)
 }
 
