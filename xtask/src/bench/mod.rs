@@ -19,6 +19,8 @@ mod workers;
 mod zram;
 
 use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -74,15 +76,29 @@ fn fio_is_there() -> Result<()> {
     Ok(())
 }
 
-/// A measurement file of 1 GiB that qdepth has filled, left in the folder for both programs.
+/// A file of 1 GiB without structure, which both programs may write to: one that qdepth made would
+/// be guarded against fio's writes.
 fn shared_file(folder: &Path) -> Result<PathBuf> {
-    let place = folder.display().to_string();
-    let db = folder.join("bench.db").display().to_string();
-    let load = "--area 1GiB --profile database --outstanding 1 --duration 100ms";
-    let mut words = vec!["run", "quick", &place, "--keep", "--no-report", "--logbook", &db];
-    words.extend(load.split(' '));
-    output(&binary(), &words, &[0, 1])?;
-    Ok(folder.join("qdepth-measurement-file"))
+    let path = folder.join("shared-file");
+    let mut file = fs::File::create(&path)?;
+    io::copy(&mut fs::File::open("/dev/urandom")?.take(1 << 30), &mut file)?;
+    file.sync_all()?;
+    Ok(path)
+}
+
+/// What qdepth is told so that it may write to the file, for as long as a benchmark takes.
+fn consent(folder: &Path, file: &Path) -> Result<[String; 4]> {
+    let found = file.metadata()?;
+    let named = format!("{}:{}:{}", file.display(), found.len(), found.ino());
+    let until = output("date", &["-u", "-d", "+30 minutes", "+%FT%TZ"], &[0])?;
+    let text = format!(
+        "destroy = \"{named}\"\nsize_bytes = {}\nexpires = \"{}\"\n",
+        found.len(),
+        until.trim()
+    );
+    let path = folder.join("consent.toml");
+    fs::write(&path, text)?;
+    Ok(["--destroy".to_owned(), named, "--consent".to_owned(), path.display().to_string()])
 }
 
 fn binary() -> String {
@@ -155,7 +171,11 @@ fn qdepth(load: &Load<'_>, folder: &Path) -> Result<Figure> {
     )?;
     let db = folder.join("bench.db").display().to_string();
     let (plan, target) = (plan.display().to_string(), load.target.display().to_string());
-    let args = ["run", &plan, &target, "--json", "--no-report", "--logbook", &db, "--area", "1GiB"];
+    let mut args = vec!["run", &plan, &target, "--json", "--no-report", "--logbook", &db];
+    args.extend(["--area", "1GiB"]);
+    let consent =
+        if load.target.is_file() { consent(folder, load.target)?.to_vec() } else { vec![] };
+    args.extend(consent.iter().map(String::as_str));
     let text = pinned(load.core, &binary(), &args, &[0, 1])?;
     let document: Value = serde_json::from_str(&text)?;
     let point = &document["points"][0];
