@@ -39,8 +39,8 @@ pub(crate) use compare::CompareOptions;
 pub(crate) use examples::with_examples;
 pub(crate) use export::ExportOptions;
 pub(crate) use host::{
-    CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
-    TuneOptions,
+    CalibrateOptions, CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption,
+    PrepareOptions, TuneOptions,
 };
 pub(crate) use load::{Load, WearFlag};
 pub(crate) use logbook::{

@@ -74,3 +74,30 @@ fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
     assert!(fact["value"].as_str().unwrap().contains(id), "{fact}");
     workspace.run("logbook check qdepth.db").expect(0);
 }
+
+#[test]
+fn each_engine_reads_the_target_in_turn_and_nothing_is_left_or_changed() {
+    let workspace = Workspace::new();
+    let contents: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
+    std::fs::write(workspace.join("data"), &contents).unwrap();
+    let told = workspace.run("host calibrate data").expect(0);
+    for engine in ["threads", "sync"] {
+        assert!(told.out.lines().any(|line| line.starts_with(engine)), "{}", told.out);
+    }
+    assert!(told.out.contains("not with io_uring-passthrough: "), "{}", told.out);
+    for outstanding in ["1 outstanding: ", "32 outstanding: "] {
+        let verdict = told.out.lines().find(|line| line.starts_with(outstanding)).unwrap();
+        assert!(verdict.contains(" is the fastest") || verdict.contains("cannot be told from"));
+    }
+    assert_eq!(std::fs::read(workspace.join("data")).unwrap(), contents);
+    let there = std::fs::read_dir(workspace.path()).unwrap().flatten();
+    let names = there.map(|entry| entry.file_name().into_string().unwrap());
+    // What the command said is kept beside it by the workspace.
+    let left: Vec<String> = names.filter(|name| !name.starts_with('1')).collect();
+    assert_eq!(left, ["data"]);
+
+    let none = workspace.run("host calibrate nowhere").expect(3);
+    assert!(none.err.contains("nowhere"), "{}", none.err);
+    let emulated = workspace.run("host calibrate media:p3700-800gb").expect(2);
+    assert!(emulated.err.contains("emulated"), "{}", emulated.err);
+}

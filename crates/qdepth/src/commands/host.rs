@@ -11,11 +11,12 @@ use qdepth_linux::MPI_SHIM;
 use qdepth_record::export_host_json;
 use qdepth_report::{Lang, host_tables, reason_text};
 
+use crate::commands::engines;
 use crate::commands::read::print_list;
 use crate::exit_status::Status;
 use crate::flags::{
-    CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
-    TuneOptions,
+    CalibrateOptions, CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption,
+    PrepareOptions, TuneOptions,
 };
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
@@ -32,11 +33,14 @@ const ROUNDS: u32 = 9;
 pub(crate) fn host(options: &HostOptions) -> Result<Status> {
     match &options.command {
         None => print_result(&options.inventory),
+        Some(HostCommand::Calibrate(CalibrateOptions { target: Some(target), .. })) => {
+            engines::compare(target)
+        }
         Some(HostCommand::Calibrate(options)) => {
             let doubled = std::iter::successors(Some(2), |workers| Some(2 * workers));
             let mut more: Vec<u32> = doubled.take_while(|workers| *workers < cpus()).collect();
             more.extend((cpus() > 1).then(cpus));
-            print(&calibrate(options.engine.choice().first(), &more, ROUNDS)?.text())?;
+            print(&calibrate(options.engine.engine.choice().first(), &more, ROUNDS)?.text())?;
             Ok(Status::Valid)
         }
         Some(HostCommand::Mpi(options)) => mpi(&options.mpicc),

@@ -37,7 +37,8 @@ pub(crate) struct InventoryOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HostCommand {
-    /// Measure what the generator costs and could reach, on 1, 2 … all CPUs; touches no storage
+    /// Measure what the generator costs and could reach, on 1, 2 … all CPUs; or, of a target, which
+    /// engine reads it fastest
     Calibrate(CalibrateOptions),
     /// What would disturb a measurement here, each with what to do, and the smallest difference
     /// that this machine can tell from none; touches no storage
@@ -64,7 +65,7 @@ pub(crate) struct MpiOptions {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CheckOptions {
     #[command(flatten)]
-    pub(crate) engine: CalibrateOptions,
+    pub(crate) engine: EngineOption,
     /// How long to look, as 30s; half of it at the idle machine, half at the generator
     #[arg(long, default_value = "2min")]
     pub(crate) duration: Nanos,
@@ -112,6 +113,16 @@ pub(crate) struct UndoOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CalibrateOptions {
+    /// What to read by every engine in turn: a file, a directory, a block device; nothing of it is
+    /// written but a file of 64 MiB in a directory, which is removed
+    #[arg(conflicts_with = "engine")]
+    pub(crate) target: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) engine: EngineOption,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EngineOption {
     /// How requests reach the kernel
     #[arg(long, default_value = "auto")]
     pub(crate) engine: EngineFlag,

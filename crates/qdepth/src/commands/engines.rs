@@ -1,0 +1,234 @@
+//! `qdepth host calibrate TARGET`: which way into the kernel serves this storage best.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use qdepth_host::{Problem, Refusal};
+use qdepth_linux::{Engine, EngineChoice};
+use qdepth_record::{PointRecord, PointSummary};
+use qdepth_report::{Align, Cell, Column, Row, Table};
+use qdepth_workload::{Choices, PlanFile};
+
+use crate::commands::read::print_list;
+use crate::commands::run::measure_on;
+use crate::exit_status::Status;
+use crate::flags::RunOptions;
+use crate::screen::Screen;
+use crate::terminal::{self, print};
+use qdepth_lab::failure::Usage;
+use qdepth_lab::request::{PlanRequest, RunRequest};
+
+/// Engines take turns, so that what changes meanwhile hits all alike. Five are the fewest of which
+/// two that lie apart without an overlap do so by chance in 1 of 126 cases (Mann and Whitney 1947).
+const ROUNDS: usize = 5;
+/// One request at a time, and as many as a drive needs to be busy.
+const OUTSTANDING: [u32; 2] = [1, 32];
+
+/// Reads only, and what is made in a directory is small: the way into the kernel is compared, not
+/// the storage.
+const PLAN: &str = r#"
+name = "engines"
+profiles = ["random-4k-read"]
+warm_up = "100ms"
+duration = "300ms"
+file_size = "64MiB"
+"#;
+
+/// Rates, I/Os per second, and CPU time for an I/O, ns, of each round.
+#[derive(Default)]
+struct Tried {
+    io_per_s: Vec<f64>,
+    cpu_ns: Vec<f64>,
+}
+
+/// Of an engine, by outstanding I/Os; or why the storage or the kernel does not take it.
+type Answer = Result<BTreeMap<u32, Tried>, String>;
+
+/// Reads the target by every engine in turn, and says which is the fastest.
+///
+/// # Errors
+/// Where no engine reads it: the refusal of the one that is taken where none is named.
+pub(crate) fn compare(target: &Path) -> Result<Status> {
+    if target.to_str().is_some_and(qdepth_media::is_emulated) {
+        anyhow::bail!(Usage(format!(
+            "{} is emulated, so no engine of the kernel reads it; name a file, a directory or a \
+             block device",
+            target.display()
+        )));
+    }
+    let mut answers: Vec<(Engine, Answer)> =
+        Engine::ALL.map(|engine| (engine, Ok(BTreeMap::new()))).into();
+    for round in 0..ROUNDS {
+        let mut turn: Vec<_> = answers.iter_mut().collect();
+        if round % 2 == 1 {
+            turn.reverse();
+        }
+        for (engine, answer) in turn {
+            let Ok(tried) = answer else { continue };
+            match measured(target, *engine) {
+                Ok(points) => add(tried, &points),
+                // What the usual engine is refused for is not the engine's.
+                Err(why) if *engine == Engine::IoUring && round == 0 => {
+                    let usual = measured(target, Engine::Threads);
+                    *answer = Err(usual.map(|_| reason(&why)).map_err(|_| why)?);
+                }
+                Err(why) => *answer = Err(reason(&why)),
+            }
+        }
+    }
+    print_list(&table(target, &answers))?;
+    let width = terminal::table_style(false).width;
+    for line in verdict(target, &answers) {
+        print(&terminal::wrap(&line, width).join("\n"))?;
+    }
+    Ok(Status::Valid)
+}
+
+fn measured(target: &Path, engine: Engine) -> Result<Vec<PointRecord>> {
+    let file: PlanFile = PLAN.parse().context("the plan of engines cannot be read: a bug")?;
+    let outstanding = if engine == Engine::Sync { &OUTSTANDING[..1] } else { &OUTSTANDING };
+    let file = PlanFile { outstanding: outstanding.to_vec(), ..file };
+    let plan =
+        PlanRequest { file, choices: Choices::default(), targets: vec![target.to_path_buf()] };
+    let run = RunOptions { no_report: true, ..RunOptions::usual()? };
+    let engine = EngineChoice::Only(engine);
+    let request = RunRequest { is_kept: false, engine, ..run.request_of(plan) };
+    let mut points = Vec::new();
+    measure_on(&Screen::quiet(), &run, &request, |ran| {
+        points.clone_from(&ran.points);
+        Ok(())
+    })?;
+    Ok(points)
+}
+
+fn add(tried: &mut BTreeMap<u32, Tried>, points: &[PointRecord]) {
+    for point in points {
+        let summary = PointSummary::from_point(point);
+        let cpu = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io);
+        let one = tried.entry(point.outstanding).or_default();
+        one.io_per_s.push(summary.io_per_s.value);
+        one.cpu_ns.extend(cpu.map(|(user, system)| user + system));
+    }
+}
+
+/// What was found, without the advice for a run.
+fn reason(why: &anyhow::Error) -> String {
+    let refusal = why.downcast_ref::<Refusal>().or_else(|| match why.downcast_ref::<Problem>() {
+        Some(Problem::Refused(refusal)) => Some(refusal),
+        _ => None,
+    });
+    refusal.map_or_else(|| format!("{why:#}"), |refusal| refusal.found.clone())
+}
+
+fn table(target: &Path, answers: &[(Engine, Answer)]) -> Table {
+    let column = |heading: &str, unit: &str, align| Column {
+        heading: heading.to_owned(),
+        unit: unit.to_owned(),
+        align,
+        rank: 0,
+    };
+    let number = |heading: &str, unit| column(heading, unit, Align::Number);
+    let columns = vec![
+        column("engine", "", Align::Text),
+        number("outstanding", ""),
+        number("rate", "IO/s"),
+        number("least", "IO/s"),
+        number("most", "IO/s"),
+        number("CPU an I/O", "ns"),
+    ];
+    let taken = answers.iter().filter_map(|(engine, answer)| Some((engine, answer.as_ref().ok()?)));
+    let found = taken.flat_map(|(engine, tried)| tried.iter().map(move |one| (engine, one)));
+    let shown = |value: Option<f64>| Cell::or_dash(value.map(|value| format!("{value:.0}")));
+    let row = |(engine, (outstanding, tried)): (&Engine, (&u32, &Tried))| {
+        let rates = spread(&tried.io_per_s);
+        let mut cells = vec![Cell::head(engine.name()), Cell::plain(outstanding.to_string())];
+        cells.push(shown(rates.map(|[_, middle, _]| middle)));
+        cells.push(shown(rates.map(|[least, ..]| least)));
+        cells.push(shown(rates.map(|[.., most]| most)));
+        cells.push(shown(spread(&tried.cpu_ns).map(|[_, middle, _]| middle)));
+        Row { cells, opens_group: *outstanding == OUTSTANDING[0] }
+    };
+    Table {
+        caption: format!(
+            "Random reads of 4 KiB of {} by each engine, medians of {ROUNDS} rounds",
+            target.display()
+        ),
+        columns,
+        rows: found.map(row).collect(),
+        note: String::new(),
+    }
+}
+
+/// Least, median and most.
+fn spread(values: &[f64]) -> Option<[f64; 3]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Some([*sorted.first()?, sorted[sorted.len() / 2], *sorted.last()?])
+}
+
+fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for outstanding in OUTSTANDING {
+        let rates = answers.iter().filter_map(|(engine, answer)| {
+            let tried = answer.as_ref().ok()?.get(&outstanding)?;
+            Some((*engine, spread(&tried.io_per_s)?))
+        });
+        lines.extend(best(outstanding, &rates.collect::<Vec<_>>()));
+    }
+    lines.push(format!(
+        "Where none is named, io_uring is taken if it can be. To measure with another:\n  qdepth run \
+         standard {} --engine NAME",
+        target.display()
+    ));
+    let refused = answers.iter().filter_map(|(engine, answer)| {
+        let why = answer.as_ref().err()?;
+        let why =
+            why.strip_prefix(engine.name()).and_then(|why| why.strip_prefix(": ")).unwrap_or(why);
+        Some(format!("not with {}: {why}", engine.name()))
+    });
+    lines.extend(refused);
+    lines
+}
+
+/// Which is faster than each other, if one is: its slowest round is above every round of theirs.
+fn best(outstanding: u32, rates: &[(Engine, [f64; 3])]) -> Option<String> {
+    let (first, [least, middle, _]) =
+        rates.iter().max_by(|(_, one), (_, other)| one[1].total_cmp(&other[1]))?;
+    let others = rates.iter().filter(|(engine, _)| engine != first);
+    let as_fast: Vec<&str> =
+        others.filter(|(_, [.., most])| most >= least).map(|(engine, _)| engine.name()).collect();
+    let usual = rates.iter().find(|(engine, _)| *engine == Engine::IoUring);
+    let factor = usual
+        .filter(|_| *first != Engine::IoUring)
+        .map(|(_, [_, usual, _])| format!(", {:.2} times the rate of io_uring", middle / usual));
+    Some(if as_fast.is_empty() {
+        format!(
+            "{outstanding} outstanding: {} is the fastest{}",
+            first.name(),
+            factor.unwrap_or_default()
+        )
+    } else {
+        format!(
+            "{outstanding} outstanding: {} cannot be told from {}",
+            first.name(),
+            as_fast.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_is_the_fastest_only_where_no_round_of_another_reaches_its_slowest() {
+        let usual = (Engine::IoUring, [90.0, 100.0, 110.0]);
+        let apart = best(1, &[usual, (Engine::Sync, [120.0, 150.0, 160.0])]).unwrap();
+        assert_eq!(apart, "1 outstanding: sync is the fastest, 1.50 times the rate of io_uring");
+        let alike = best(1, &[usual, (Engine::Sync, [105.0, 150.0, 160.0])]).unwrap();
+        assert_eq!(alike, "1 outstanding: sync cannot be told from io_uring");
+        let usual = best(32, &[usual, (Engine::Threads, [50.0, 60.0, 70.0])]).unwrap();
+        assert_eq!(usual, "32 outstanding: io_uring is the fastest");
+    }
+}
