@@ -4,6 +4,7 @@
 use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
+use crate::least::Rule;
 use crate::ledger::{Ledger, Stamps};
 use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
@@ -120,6 +121,10 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     ledger: Ledger<RESPONSE>,
     /// Says when the rate is known well enough.
     precision: Option<Precision>,
+    /// Says whether it keeps its rate.
+    least: Option<Rule>,
+    /// When the running interval ends, or it is to be said whether it keeps its rate.
+    look: Instant,
     /// Samples that it wants, and not before.
     samples: Option<Samples>,
     /// Whether it wants more of either.
@@ -168,6 +173,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             let tolerance = Tolerance::from_share(until.share)?;
             Some(Precision::new(tolerance, Nanos(until.least_ns), ledger.intervals_max()))
         });
+        let least = Rule::new(point, shard.streams.len(), ledger.window_start);
         Self {
             point,
             number,
@@ -176,7 +182,9 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             streams: shard.streams.clone().map(|n| RequestStream::new(point, n)).collect(),
             slots: (0..shard.slots()).map(empty).collect(),
             intended: if RESPONSE { vec![start; shard.slots() as usize] } else { Vec::new() },
+            look: next_look(&ledger, least.as_ref()),
             ledger,
+            least,
             precision,
             samples: point.stop.samples.map(|s| Samples { count: shard.share(s.count), ..s }),
             wants: shard.wants(),
@@ -263,6 +271,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             Ended::Bytes
         } else if self.stop_group.is_some_and(StopGroup::is_over) {
             Ended::Duration
+        } else if self.ledger.out.shortfall.is_some() {
+            Ended::Rate
         } else if self.content {
             Ended::Precision
         } else if self.enough() {
@@ -312,16 +322,13 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     /// until when there is nothing to look at but what is due.
     #[inline(never)]
     fn after_issue(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
-        if now >= self.ledger.interval_end() {
+        if now >= self.look {
             self.roll(now, seen);
         }
         let settled = self.state == State::Measuring && self.catch_up == CatchUp::Settled;
         let by_time = self.bytes == 0 && !self.pacing.is_finite() && self.failure.is_none();
-        self.undisturbed = if settled && by_time {
-            self.ledger.window_end.min(self.ledger.interval_end())
-        } else {
-            Instant(0)
-        };
+        self.undisturbed =
+            if settled && by_time { self.ledger.window_end.min(self.look) } else { Instant(0) };
     }
 
     /// Closes what intervals have ended. Where all have what they want, the window ends now; a look
@@ -346,9 +353,12 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             self.content |= self.stop_group.is_none();
         }
         self.content |= self.stop_group.is_some_and(StopGroup::all_content);
-        if self.content {
+        let short = self.least.as_mut().and_then(|rule| rule.look(now, self.ledger.counts()));
+        self.ledger.out.shortfall = short;
+        if self.content || short.is_some() {
             self.ledger.move_end(now);
         }
+        self.look = next_look(&self.ledger, self.least.as_ref());
     }
 
     /// Whoever ends no longer holds up those that it runs with.
@@ -555,6 +565,10 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> OneDriver<T> for Driver<'_, P, 
     fn into_outcome(self: Box<Self>) -> Outcome {
         (*self).into_outcome()
     }
+}
+
+fn next_look<const RESPONSE: bool>(ledger: &Ledger<RESPONSE>, least: Option<&Rule>) -> Instant {
+    least.map_or(Instant::NEVER, Rule::next).min(ledger.interval_end())
 }
 
 fn shrunk(request: &Request) -> TargetFailure {

@@ -36,6 +36,7 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
         caught_up_from,
         bytes_before,
         interim_checks,
+        shortfall,
         interrupted,
         failure,
     } = a;
@@ -67,6 +68,7 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
         caught_up_from: caught_up_from.max(b.caught_up_from),
         bytes_before: bytes_before + b.bytes_before,
         interim_checks: interim_checks.max(b.interim_checks),
+        shortfall: shortfall.or(b.shortfall),
         interrupted: interrupted || b.interrupted,
         failure: failure.or(b.failure),
     }

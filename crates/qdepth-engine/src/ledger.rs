@@ -4,6 +4,7 @@
 use qdepth_measure::{Instant, LatencyHistogram, Nanos};
 use qdepth_workload::{Direction, Point};
 
+use crate::least::Counts;
 use crate::outcome::{DirectionOutcome, Outcome};
 use crate::series::{Interval, Series, is_kept};
 
@@ -141,6 +142,13 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.iter().sum()
+    }
+
+    /// Requests and bytes of reads, writes and trims completed in the window so far.
+    pub(crate) fn counts(&self) -> Counts {
+        let [completed @ .., _] = self.completed_in_window();
+        let [bytes @ .., _] = self.bytes;
+        [completed, bytes]
     }
 
     /// Counts the requests in flight up to `now` into the integral, cut to the window.

@@ -8,6 +8,7 @@ mod drive;
 mod driver;
 mod flow;
 mod join;
+mod least;
 mod ledger;
 mod outcome;
 mod pacing;
@@ -21,6 +22,7 @@ pub mod scripted;
 
 pub use drive::{measure, measure_shard, measure_together};
 pub use join::{in_turn, join, unrecorded};
+pub use least::Shortfall;
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
 pub use series::{Interval, Series};
 pub use shard::{Shard, StopGroup};

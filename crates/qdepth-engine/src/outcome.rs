@@ -3,6 +3,7 @@
 use qdepth_measure::{LatencyHistogram, Nanos};
 use serde::{Deserialize, Serialize};
 
+use crate::least::Shortfall;
 use crate::series::Series;
 use crate::target::{CpuTime, TargetFailure};
 
@@ -83,6 +84,8 @@ pub enum Ended {
     Steady,
     /// So many bytes had been moved.
     Bytes,
+    /// Its rate was below what it is to keep.
+    Rate,
     /// It was asked to stop.
     Interrupted,
     /// The target failed.
@@ -129,6 +132,8 @@ pub struct Outcome {
     pub bytes_before: u64,
     /// How often the precision of the rate was looked at.
     pub interim_checks: u32,
+    /// The rate that it did not keep, where that ended it.
+    pub shortfall: Option<Shortfall>,
     /// Whether it was stopped before its time.
     pub interrupted: bool,
     /// Why it ended early, where it did.

@@ -63,6 +63,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
             samples: None,
             ends_step: false,
             catches_up: false,
+            least_rate: None,
             until_steady: None,
             steady: None,
             visits: 1,

@@ -65,6 +65,7 @@ fn ended_by(ended: Ended) -> EndedBy {
         Ended::Precision => EndedBy::Precision,
         Ended::Steady => EndedBy::Steady,
         Ended::Bytes => EndedBy::Bytes,
+        Ended::Rate => EndedBy::Rate,
         Ended::Interrupted => EndedBy::Interrupted,
         Ended::Failure => EndedBy::Failure,
     }

@@ -101,6 +101,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
             samples: None,
             ends_step: false,
             catches_up: false,
+            least_rate: None,
             until_steady: None,
             steady: None,
             visits: 1,

@@ -136,6 +136,10 @@ codes! {
          (B)";
     Interrupted = "interrupted", INVALID, Point, [], [],
         "stopped by the user before its time";
+    RateNotKept = "rate-not-kept", INVALID, Point,
+        ["least_per_s", "reached_per_s"],
+        ["direction", "unit"],
+        "the rate was below what the load was to keep, which ended it";
     IntervalNotAvailable = "interval-not-available", REMARK, Point,
         ["samples", "autocorrelation"],
         [],

@@ -370,6 +370,8 @@ pub enum EndedBy {
     Steady,
     /// So many bytes had been moved.
     Bytes,
+    /// Its rate was below what it was to keep.
+    Rate,
     /// The user.
     Interrupted,
     /// The target failed.
@@ -378,11 +380,12 @@ pub enum EndedBy {
 
 impl EndedBy {
     /// Every one there is.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Duration,
         Self::Precision,
         Self::Steady,
         Self::Bytes,
+        Self::Rate,
         Self::Interrupted,
         Self::Failure,
     ];
@@ -394,6 +397,7 @@ impl EndedBy {
             Self::Precision => "precision",
             Self::Steady => "steady",
             Self::Bytes => "bytes",
+            Self::Rate => "rate",
             Self::Interrupted => "interrupted",
             Self::Failure => "failure",
         }

@@ -12,6 +12,7 @@ mod comparison;
 mod distribution;
 mod generation;
 mod layout;
+mod least_rate;
 mod operation;
 mod payload;
 mod plan;
@@ -39,6 +40,7 @@ pub use comparison::{
 pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
 pub use layout::{Layout, OwnWrites, Strides};
+pub use least_rate::{LeastRate, LeastRateSpec};
 pub use operation::Operation;
 pub use payload::{Contents, Duplicates, Payload, bear, fill, generation_of, stamp};
 pub use plan::{

@@ -8,6 +8,7 @@ use crate::arrival::Arrivals;
 use crate::comparison::Comparison;
 use crate::distribution::Distribution;
 use crate::layout::{Layout, OwnWrites, Strides};
+use crate::least_rate::LeastRate;
 use crate::operation::Operation;
 use crate::payload::Payload;
 use crate::priority::Priorities;
@@ -86,6 +87,9 @@ pub struct Stop {
     /// Whether each stream, when its time is over, goes on to what the first of its step moved.
     #[serde(default, skip_serializing_if = "is_no")]
     pub catches_up: bool,
+    /// The rate that it is to keep; where it does not, it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_rate: Option<LeastRate>,
     /// Equal parts of the window, each measured while the other points of the sweep wait their
     /// turn.
     #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
@@ -104,6 +108,7 @@ impl Stop {
             || self.bytes > 0
             || self.bytes_per_stream > 0
             || self.ends_step
+            || self.least_rate.is_some()
     }
 }
 

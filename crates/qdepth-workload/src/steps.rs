@@ -5,6 +5,8 @@ use qdepth_measure::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::least_rate::LeastRateSpec;
+
 /// Most steps of a staircase.
 const STEPS_MAX: u64 = 10_000;
 
@@ -57,6 +59,8 @@ pub struct LoadSpec {
     /// Whether, when its time is over, each stream goes on until it has moved as much as the one
     /// that moved most; with bytes for each stream. Left out: no.
     pub catches_up: Option<bool>,
+    /// Ends it where its rate is lower. Left out: its rate may be any.
+    pub least_rate: Option<LeastRateSpec>,
     /// Ties it to other loads of its step. Left out: it knows nothing of them.
     pub flow: Option<FlowSpec>,
     /// The same as a number of times that each stream moves as much as its part of the area holds.

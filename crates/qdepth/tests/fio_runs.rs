@@ -264,3 +264,36 @@ fn priorities_are_refused_where_nobody_would_keep_them() {
         assert!(refused.err.contains(why), "{more}: {}", refused.err);
     }
 }
+
+#[test]
+fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let slow = "--rw=randread --size=16m --thinktime=50ms --time_based --runtime=20";
+    let words = format!("--name=a --filename=media\\:p3700-1600gb {slow}");
+    let behind =
+        "--name=b --stonewall --filename=media\\:p3700-1600gb --rw=read --size=1m --bs=64k";
+    for (asked, said) in [
+        ("--rate_min=1m", "a: rate_min=1048576B/s not met, got 81"),
+        ("--rate_iops_min=100 --ratecycle=500", "a: rate_iops_min=100 not met, got "),
+        ("--rate_iops_min=,1000,", ""),
+        ("--rate_iops_min=10", ""),
+    ] {
+        let made = workspace
+            .run(&format!("fio --no-report --output-format=json {words} {asked} {behind}"));
+        let kept = said.is_empty();
+        assert_eq!(made.status, Some(i32::from(!kept)), "{asked}: {}", made.err);
+        assert!(made.err.contains(said), "{asked}: {}", made.err);
+        let document = made.json();
+        let of = |job: usize, name: &str| document["jobs"][job][name].clone();
+        assert_eq!(of(0, "error"), if kept { 0 } else { 5 }, "{asked}");
+        let time = document["jobs"][0]["read"]["runtime"].as_u64().unwrap();
+        let until = if asked.contains("cycle") { 2_500 } else { 3_000 };
+        let until = if kept { 20_000 } else { until };
+        assert!((until..until + 200).contains(&time), "{asked}: {time}");
+        // What is behind it runs all the same.
+        assert_eq!((of(1, "error"), of(1, "read")["total_ios"].as_u64()), (0.into(), Some(16)));
+    }
+    let above = "--name=a --size=1m --rw=read --rate=64k --rate_min=128k";
+    let refused = workspace.run(&format!("fio --parse-only {above}")).expect(2);
+    assert!(refused.err.contains("rate_min=128k: refused: it is above rate="), "{}", refused.err);
+}

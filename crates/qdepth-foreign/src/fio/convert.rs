@@ -4,7 +4,7 @@ mod loads;
 mod others;
 
 use super::JobSet;
-use super::job::{Ends, Job};
+use super::job::{Ends, Job, Least};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::toml_text;
 use super::values::{Amount, Engine, Trims};
@@ -74,6 +74,8 @@ pub(super) struct Load {
     pub(super) depth: u32,
     /// The file's share of the job's rate.
     pub(super) rate: Option<f64>,
+    /// The file's share of the rate that the job is to keep.
+    pub(super) least: Option<Least>,
     /// Whether it reads back what its job wrote.
     pub(super) reads_back: bool,
     /// Whether all of its step end when it does.

@@ -75,6 +75,8 @@ pub struct Job {
     pub rate: Option<f64>,
     /// Think time, nanoseconds, and the requests between two of them.
     pub think: Option<(u64, u32)>,
+    /// The rate that it is to keep.
+    pub least: Option<Least>,
     /// How it is tied to others.
     pub flow: Option<Flow>,
     /// The job that it waits for.
@@ -134,6 +136,25 @@ pub struct Duplicates {
     pub working_set: Option<f64>,
     /// Whether other jobs write the same contents.
     pub common: bool,
+}
+
+/// A rate that a job is to keep, a second: reads, writes, trims; 0 = any.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Least {
+    /// Bytes.
+    pub bytes: [f64; 3],
+    /// Requests.
+    pub ios: [f64; 3],
+    /// Over which it is taken, nanoseconds.
+    pub cycle_ns: u64,
+}
+
+impl Least {
+    /// What each of so many files is to have of it.
+    pub(super) fn shared(self, files: usize) -> Self {
+        let share = |rates: [f64; 3]| rates.map(|rate| rate / files as f64);
+        Self { bytes: share(self.bytes), ios: share(self.ios), ..self }
+    }
 }
 
 /// A latency that a share of the requests is to keep.
@@ -276,6 +297,7 @@ impl Job {
             group_reporting: look.switch("group_reporting", false)?,
             rate,
             think: look.think(rate)?,
+            least: look.least(&access)?,
             flow: look.flow()?,
             waits_for: look.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,
             poisson: look.value("rate_process", false, poisson)?,

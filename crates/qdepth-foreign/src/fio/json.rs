@@ -4,7 +4,7 @@
 //! stamped in one), `ctx`, `majf`, `minf`, `iodepth_submit`, `iodepth_complete`, `disk_util`.
 //! `iodepth_level` has all requests at the mean number in flight.
 
-use qdepth_measure::LatencyHistogram;
+use qdepth_measure::{Code, LatencyHistogram};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
@@ -239,6 +239,7 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         .flat_map(|p| p.transfers().into_iter().chain([&p.syncs]))
         .flat_map(|side| &side.errors)
         .map(|error| error.errno)
+        .chain(members.iter().filter(|point| fell_short(point)).map(|_| EIO))
         .next();
     JobEntry {
         jobname: entry.name.clone(),
@@ -277,6 +278,13 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         latency_window_us: window_us,
         desc: entry.description.clone(),
     }
+}
+
+/// As in fio, a job that does not keep its rate fails as one whose target does.
+const EIO: i32 = 5;
+
+fn fell_short(point: &PointRecord) -> bool {
+    point.findings.iter().any(|finding| finding.code == Code::RateNotKept)
 }
 
 fn merged(members: &[&PointRecord], side: Side) -> LatencyHistogram {

@@ -1,5 +1,6 @@
 //! The values of a section's options, each read into its type.
 
+mod least;
 mod more;
 mod priority;
 
@@ -365,7 +366,7 @@ fn requests(sizes: &[SizePart], name: &str) -> f64 {
 }
 
 /// `1m`, `1m,500k`, `,500k`, `1m,`: reads, writes, trims; the last that is written goes on.
-fn rates(text: &str, base: Base) -> Result<[Option<f64>; 3], String> {
+pub(super) fn rates(text: &str, base: Base) -> Result<[Option<f64>; 3], String> {
     let one = |text: &str| -> Result<Option<f64>, String> {
         match text {
             "" => Ok(None),

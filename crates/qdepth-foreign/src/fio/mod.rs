@@ -31,7 +31,7 @@ mod variables;
 pub use as_fio::as_fio;
 pub use command_line::{CommandLine, Inform, OutputFormat};
 pub use convert::{Absent, Converted, Origin};
-pub use job::{Duplicates, Ends, Goal, Job, Reporting, Span};
+pub use job::{Duplicates, Ends, Goal, Job, Least, Reporting, Span};
 pub use json::{FioEntry, FioMoment, Unified, export_fio_json};
 pub use log::{FioLog, export_fio_histograms, export_fio_log};
 pub use normal::{export_fio_heads, export_fio_normal};

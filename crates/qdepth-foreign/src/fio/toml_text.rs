@@ -5,7 +5,7 @@ use std::fmt::Write;
 use qdepth_measure::{Bytes, Nanos};
 
 use super::convert::Load;
-use super::job::{Duplicates, Flow, Job};
+use super::job::{Duplicates, Flow, Job, Least};
 use super::replay::Replay;
 use super::values::{Amount, Distribution, Durability, SizePart, Trims};
 
@@ -66,6 +66,11 @@ fn one_load(text: &mut String, job: &Job, load: &Load) {
             ns => format!(", pause = \"{}\"", Nanos(ns)),
         };
         line(text, "flow", &format!("{{ group = {group}, weight = {weight}{pause} }}"));
+    }
+    if let Some(Least { bytes, ios, cycle_ns }) = load.least {
+        let over = Nanos(cycle_ns);
+        let rates = format!("io_per_s = {ios:?}, bytes_per_s = {bytes:?}, over = \"{over}\"");
+        line(text, "least_rate", &format!("{{ {rates} }}"));
     }
     if load.ends_step {
         line(text, "ends_step", "true");

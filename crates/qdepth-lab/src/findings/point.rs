@@ -1,6 +1,6 @@
 //! Doubts about a point that its own counts raise, besides the laws.
 
-use qdepth_engine::{DirectionOutcome, Errors, TargetFailure};
+use qdepth_engine::{DirectionOutcome, Errors, Shortfall, TargetFailure};
 use qdepth_measure::{Code, Finding, Severity};
 use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
 
@@ -89,13 +89,22 @@ pub(super) fn doubts(seen: &PointSeen<'_>) -> Vec<Finding> {
         found(true, device_changed(changed));
     }
     let stood = measured.seen.stood;
-    for finding in [stood.stall(outcome), stood.finding(outcome)].into_iter().flatten() {
+    let of_rate = outcome.shortfall.map(rate_not_kept);
+    for finding in [of_rate, stood.stall(outcome), stood.finding(outcome)].into_iter().flatten() {
         found(true, finding);
     }
     let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
     let share = cpu / outcome.duration.as_secs_f64().max(1e-9);
     found(share > WORKER_CPU, Finding::remark(Code::GeneratorCpu).value("share", share));
     findings
+}
+
+fn rate_not_kept(short: Shortfall) -> Finding {
+    Finding::invalid(Code::RateNotKept)
+        .value("least_per_s", short.least)
+        .value("reached_per_s", short.reached)
+        .label("direction", ["read", "write", "trim"][short.kind.min(2)])
+        .label("unit", if short.of_bytes { "B" } else { "IO" })
 }
 
 /// How much less space the payload may take by compression: none at all where all of it is zeros.

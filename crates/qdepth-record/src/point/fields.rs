@@ -193,8 +193,8 @@ fields! {
     duration_ns "Length of the measured window, ns."
         kept u64 = "duration_ns",
         shown u64 = |of| of.point.duration_ns,;
-    ended_by "What ended the window: `duration`, `precision`, `steady`, `bytes`, `interrupted` or \
-              `failure`."
+    ended_by "What ended the window: `duration`, `precision`, `steady`, `bytes`, `rate`, \
+              `interrupted` or `failure`."
         kept EndedBy = "ended_by",
         shown String = |of| of.point.ended_by.as_str().to_owned(),;
     tolerance "Half-width of the 95 % interval of the rate, over the rate, that was to end it; null \

@@ -10,6 +10,7 @@ use super::{Choices, Load, ResolveError, VISITS};
 use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
 use crate::layout::{Layout, OwnWrites};
+use crate::least_rate::LeastRate;
 use crate::operation::Operation;
 use crate::payload::{Duplicates, Payload};
 use crate::plan::{Extent, Flow, Fsync, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN};
@@ -364,6 +365,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
         until_steady: None,
         ends_step: load.ends_step.unwrap_or(false),
         catches_up: load.catches_up.unwrap_or(false),
+        least_rate: load.least_rate.map(LeastRate::resolved).transpose()?,
         steady,
         visits: 1,
         visit_lead_in_ns: 0,

@@ -116,7 +116,9 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let mut failed = false;
     let _folders = MadeFolders::make(&converted)?;
     let status = run::measure_on(&screen, &run, &request, |ran| {
-        failed = ran.points.iter().any(has_errors);
+        let short = output::too_slow(&set, &converted, &ran.points);
+        short.iter().for_each(|line| print_line(line));
+        failed = ran.points.iter().any(has_errors) || !short.is_empty();
         results.logs.write(&set, &converted, &ran.points)?;
         if run.json {
             return run::print_result(&run, ran);

@@ -68,6 +68,7 @@ pub(super) fn read_back(written: &Load) -> Load {
         passes: bytes.is_none().then_some(1),
         duration_ns: UNTIL_DONE_NS,
         rate: None,
+        least: None,
         reads_back: true,
         ends_step: false,
         ..written.clone()
@@ -114,6 +115,7 @@ pub(super) fn on_all(target: usize, origin: Origin, job: &Job, depth: u32, files
         duration_ns: duration(job),
         depth,
         rate: job.rate.map(|rate| rate / files as f64),
+        least: job.least.map(|least| least.shared(files)),
         reads_back: false,
         ends_step: false,
         direct: job.direct,

@@ -12,7 +12,7 @@ use qdepth_foreign::fio::{
     export_fio_heads, export_fio_histograms, export_fio_json, export_fio_log, export_fio_normal,
     export_fio_terse,
 };
-use qdepth_measure::LatencyHistogram;
+use qdepth_measure::{Code, LatencyHistogram};
 use qdepth_record::{PointRecord, RunRecord};
 
 use crate::result_file::ResultFile;
@@ -56,6 +56,22 @@ pub(super) fn text(
         });
     }
     texts.join("\n")
+}
+
+/// Jobs that ended since they did not keep their rate, in fio's words.
+pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<String> {
+    let said = |point: &PointRecord| {
+        let short = point.findings.iter().find(|finding| finding.code == Code::RateNotKept)?;
+        let origin = converted.origins.get(point.index as usize)?;
+        let name = &set.jobs.get(origin.job)?.name;
+        let figure = |name| short.values.get(name).copied().unwrap_or(0.0) as u64;
+        let (least, reached) = (figure("least_per_s"), figure("reached_per_s"));
+        Some(match short.labels.get("unit").map(String::as_str) {
+            Some("B") => format!("{name}: rate_min={least}B/s not met, got {reached}B/s"),
+            _ => format!("{name}: rate_iops_min={least} not met, got {reached} IOPS"),
+        })
+    };
+    points.iter().filter_map(said).collect()
 }
 
 /// Each job with the number of its group.

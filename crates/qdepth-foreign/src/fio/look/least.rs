@@ -1,0 +1,45 @@
+//! The rate that a job is to keep.
+
+use super::{Look, rates};
+use crate::fio::job::Least;
+use crate::fio::look::Access;
+use crate::fio::refusal::FioRefusal;
+use crate::fio::values::Trims;
+
+impl Look<'_> {
+    /// `rate_min` and `rate_iops_min`, of what the job does. As in fio, neither is above the rate
+    /// that the job has.
+    pub(in crate::fio) fn least(&self, access: &Access) -> Result<Option<Least>, FioRefusal> {
+        let of = |name: &str| self.value(name, [None; 3], |text| rates(text, self.base));
+        let does = [
+            access.read > 0.0 && access.trims == Trims::None,
+            access.read < 100.0 && access.trims != Trims::All,
+            access.trims != Trims::None,
+        ];
+        let mut least = [[0.0; 3]; 2];
+        for (place, (name, above)) in
+            [("rate_min", "rate"), ("rate_iops_min", "rate_iops")].into_iter().enumerate()
+        {
+            let (asked, most) = (of(name)?, of(above)?);
+            let exceeds = |(least, most): (&Option<f64>, &Option<f64>)| match (least, most) {
+                (Some(least), Some(most)) => least > most,
+                _ => false,
+            };
+            if asked.iter().zip(&most).any(exceeds) {
+                return Err(self.refuse(name, format!("refused: it is above {above}=")));
+            }
+            for kind in 0..3 {
+                least[place][kind] = asked[kind].filter(|_| does[kind]).unwrap_or(0.0);
+            }
+        }
+        // As in fio, milliseconds, and 0 for the usual.
+        let cycle_ms = match self.whole("rate_cycle", 1000)? {
+            0 => 1000,
+            cycle @ 1..=86_400_000 => cycle,
+            _ => return Err(self.refuse("rate_cycle", "up to 86400000 ms are possible")),
+        };
+        let [bytes, ios] = least;
+        let any = bytes.iter().chain(&ios).any(|rate| *rate > 0.0);
+        Ok(any.then_some(Least { bytes, ios, cycle_ns: cycle_ms * 1_000_000 }))
+    }
+}
