@@ -27,6 +27,7 @@ pub mod failure;
 pub mod findings;
 pub mod first;
 mod follower;
+pub mod foresee;
 mod identity;
 mod measure_options;
 mod measured;

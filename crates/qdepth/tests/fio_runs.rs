@@ -81,7 +81,12 @@ fn a_job_that_ends_first_ends_the_others_and_what_is_behind_them() {
 fn parse_only_takes_what_is_not_there_yet_and_says_so() {
     let workspace = Workspace::new();
     let words = "--name=a --filename=/dev/nvme77n1 --rw=randread --size=50% --offset=50%";
-    workspace.run(&format!("fio --parse-only {words}")).expect(0);
+    let absent = workspace.run(&format!("fio --parse-only {words}")).expect(0);
+    assert!(
+        absent.err.contains("a run here and now would end so: refused by guard G1"),
+        "{}",
+        absent.err
+    );
     let later = workspace.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
     assert!(later.err.contains("it is not there"), "{}", later.err);
     workspace.run("fio --no-report --name=a --filename=later --rw=read").expect(2);
@@ -92,7 +97,6 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
     for (more, why) in [
         ("--cpus_allowed=0-x", "cpus_allowed"),
         ("--numa_cpu_nodes=0,77", "there is no node 77"),
-        ("--directory=no/folder", "`no/folder` is not a directory"),
         ("--name=b --ioengine=null", "EMULATED beside jobs that are measured"),
         ("--name=b --filename=media\\:p3700-1600gb", "EMULATED beside jobs that are measured"),
     ] {
@@ -103,6 +107,23 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
             assert!(refused.err.contains(why), "{more}: {}", refused.err);
         }
     }
+    // What depends on where the jobs are run is said, and refused by the run alone.
+    fs::write(workspace.join("theirs"), vec![1; 1 << 20]).unwrap();
+    for (more, why) in [
+        ("--directory=no/folder", "`no/folder` is not a directory"),
+        ("--filename=theirs --rw=write", "--destroy"),
+        ("--filename=theirs --rw=randread --ioengine=io_uring_cmd", "io_uring-passthrough"),
+    ] {
+        let words = format!("--name=a --size=1m --rw=read --direct=1 {more}");
+        let said = workspace.run(&format!("fio --parse-only {words}")).expect(0);
+        assert!(said.err.contains(why), "{more}: {}", said.err);
+        let refused = workspace.run(&format!("fio --no-report {words}"));
+        assert!(matches!(refused.status, Some(2..=4)), "{more}: {refused:?}");
+        assert!(refused.err.contains(why), "{more}: {}", refused.err);
+    }
+    let consented = "--name=a --size=1m --direct=1 --rw=write --directory=.";
+    let nothing = workspace.run(&format!("fio --parse-only {consented}")).expect(0);
+    assert_eq!(nothing.err, "");
     let none = workspace.run("fio --parse-only --rw=read").expect(0);
     assert!(none.err.contains("there is no job"), "{}", none.err);
 }

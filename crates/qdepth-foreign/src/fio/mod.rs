@@ -80,7 +80,11 @@ impl JobSet {
             let missing = |folder: &&String| !(around.is_directory)(folder.as_str());
             if let Some(folder) = job.directories.iter().find(missing) {
                 let why = format!("`{folder}` is not a directory, and fio makes none: mkdir -p");
-                refused.add(section.refuse_option("directory", why).into());
+                match section.get("directory").filter(|_| line.parse_only) {
+                    // As in fio, it may be there when the job is run.
+                    Some(setting) => job.remarks.push(setting.remark(&section.name, &why)),
+                    None => refused.add(section.refuse_option("directory", why).into()),
+                }
             }
             job.stonewall |= section.next_file;
             if line.read_only && job.writes() {

@@ -27,6 +27,7 @@ use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::findings::{not_literal, noted};
+use qdepth_lab::foresee::foreseen;
 use qdepth_lab::prepare::{find, previewed};
 use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
@@ -103,7 +104,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     if line.parse_only {
         // What is done in another way is said before anything is measured.
         converted.remarks.iter().for_each(|remark| print_line(&remark.to_string()));
-        return Ok(Status::Valid);
+        return foretell(words, file, &line, &converted, pinning);
     }
     if called == Called::Fio && !words.ours.iter().any(|word| word.starts_with("--report")) {
         words.ours.push("--no-report".to_owned());
@@ -136,6 +137,23 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         Status::Invalid if !words.strict && !failed => Status::Valid,
         status => status,
     })
+}
+
+/// What a run would refuse of targets as they are now. The jobs are right all the same: that
+/// depends on where they are run.
+fn foretell(
+    words: Words,
+    file: PlanFile,
+    line: &CommandLine,
+    converted: &Converted,
+    pinning: Option<Pinning>,
+) -> Result<Status> {
+    let run = run_options(words.ours, converted.engine)?;
+    let request = request(&run, file, line, converted, pinning)?;
+    for refusal in foreseen(&System::real(), &request) {
+        print_line(&format!("a run here and now would end so: {refusal:#}"));
+    }
+    Ok(Status::Valid)
 }
 
 /// The jobs of a command line and of the files that it names; `elsewhere` are those that may run
