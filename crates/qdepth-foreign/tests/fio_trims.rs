@@ -63,12 +63,19 @@ fn what_cannot_be_trimmed_so_is_refused() {
     for (more, says) in [
         ("rw=trimwrite\nbs=4k,4k,16k", "give both one size"),
         ("rw=randtrimwrite\nrate_iops=10,20,30", "give both one rate"),
-        ("rw=randtrim\nverify=crc32c", "nothing to verify"),
+        ("rw=randtrimwrite\nverify=crc32c", "nothing to verify"),
+        ("rw=randwrite\ntrim_percentage=10\nverify=crc32c", "rw=trimwrite trims what it writes"),
+        ("rw=randtrim\nnum_range=8", "a larger bs= trims more at once"),
         ("rw=trimread", "are possible"),
     ] {
         let refused = convert(&format!("{JOB}{more}\n")).expect_err(more).to_string();
         assert!(refused.contains(says), "{more}: {refused}");
     }
+    // What only trims reads nothing back, and what is so anyway may be asked for.
+    let (all, said) = plan(&format!("{JOB}rw=randtrim\nverify=crc32c\nnum_range=1\n"));
+    assert!(!all.points[0].verify && all.points.len() == 1);
+    assert!(said.remarks.iter().any(|said| said.what.contains("nothing to verify")), "{said:?}");
+    plan(&format!("{JOB}rw=randwrite\ntrim_percentage=0\nverify_only=0\natomic=0\nfdp=0\n"));
 }
 
 #[test]

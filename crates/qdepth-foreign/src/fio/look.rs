@@ -312,7 +312,12 @@ impl Look<'_> {
             _ => Err("md5, crc…, xxhash, sha…, meta and pattern are possible".to_owned()),
         };
         let verifies = self.value("verify", false, known)?;
-        if verifies && self.access()?.trims != Trims::None {
+        let trims = self.access()?.trims;
+        // As in fio, what only trims reads nothing back.
+        if trims == Trims::All {
+            return Ok(false);
+        }
+        if verifies && trims != Trims::None {
             return Err(self.refuse("verify", "refused: what is trimmed holds nothing to verify"));
         }
         Ok(verifies)

@@ -301,7 +301,10 @@ impl Look<'_> {
         if self.value("verify", false, |text| Ok(text != "0" && text != "null"))? {
             note(
                 "verify",
-                "blocks are stamped with their place and the run, whatever the checksum",
+                match self.access()?.trims {
+                    Trims::All => "what is trimmed holds nothing to verify",
+                    _ => "blocks are stamped with their place and the run, whatever the checksum",
+                },
             );
         }
         if written("rw").is_some_and(|text| text.starts_with("rand") && text.contains(':')) {

@@ -4,21 +4,17 @@ pub(super) const ZONES: &str = "write pointers of zones are not followed; zonemo
 const PROGRAM: &str = "the engine exec is none of storage; run the program beside it";
 const SG: &str = "an option of the engine sg; libaio on the device is near";
 const GROUP: &str = "no control group is made: systemd-run --scope -p IOWeight=… qdepth fio …";
-const DATA_PLACEMENT: &str = "data placement is not asked of the device";
+pub(super) const DATA_PLACEMENT: &str = "data placement is not asked of the device";
 const GPU: &str = "buffers are in main memory";
 const CPU_LOAD: &str = "the engine cpuio is none of storage; run a load of CPU beside it";
 const NETWORK: &str = "an engine of a network, which qdepth has not; mount it, and name a file";
 const USER: &str = "qdepth does not change its user: sudo -u USER qdepth fio …";
-const TRIM: &str = "blocks that are verified are not trimmed; rw=trimwrite trims what it writes";
+pub(super) const TRIM: &str =
+    "blocks that are verified are not trimmed; rw=trimwrite trims what it writes";
 
 /// Each with why, and the nearest way.
 pub(super) const REFUSED: &[(&str, &str)] = &[
-    ("verify_only", "what another run wrote is not checked; do both in one job"),
     ("verify_policy", "blocks are checked when all are written"),
-    ("trim_percentage", TRIM),
-    ("trim_backlog", TRIM),
-    ("trim_backlog_batch", TRIM),
-    ("num_range", "a trim is of one range; a larger bs= trims more at once"),
     ("sync_file_range", "fsync=N or fdatasync=N forces data out"),
     ("exec_prerun", "no command of a job file is run; run it before"),
     ("exec_postrun", "no command of a job file is run; run it afterwards"),
@@ -40,17 +36,13 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("percentage_sequential", "fio itself has it no more; percentage_random= is"),
     ("rwmixcycle", "fio itself has it no more; leave it out"),
     ("random_sequence_stride", "places are drawn independently; leave it out"),
-    ("sprandom", "`--precondition steady` of qdepth run brings a drive into a steady state"),
     ("spr_num_regions", "it belongs to sprandom"),
     ("spr_op", "it belongs to sprandom"),
     ("spr_cs", "it belongs to sprandom"),
     ("thinkcycles", "a pause is a time: thinktime="),
-    ("end_syncfs", "end_fsync=1 forces the file's data out"),
     ("comm", "processes keep their name; leave it out"),
     ("uid", USER),
     ("gid", USER),
-    ("fdp", DATA_PLACEMENT),
-    ("dataplacement", DATA_PLACEMENT),
     ("plid_select", DATA_PLACEMENT),
     ("plids", DATA_PLACEMENT),
     ("dp_scheme", DATA_PLACEMENT),
@@ -80,7 +72,6 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("namenode", NETWORK),
     ("donorname", "no file is defragmented"),
     ("inplace", "no file is defragmented"),
-    ("md_per_io_size", "requests have no metadata"),
     ("apptag", "requests have no metadata"),
     ("apptag_mask", "requests have no metadata"),
     ("pi_act", "requests have no metadata"),

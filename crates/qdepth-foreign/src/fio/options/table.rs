@@ -1,7 +1,7 @@
 //! Options that are accepted, with some value at least.
 
 use super::Rule::{self, Honoured, Only, Remark, Silent};
-use super::refused::ZONES;
+use super::refused::{DATA_PLACEMENT, TRIM, ZONES};
 
 const OFF: &[&str] = &["0"];
 const FULL: &str = "a measurement file is always written in full before it is measured";
@@ -198,6 +198,19 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("verify_state_save", Remark("no state is kept: a run is checked within itself")),
     ("verify_state_load", Only(OFF, "what another run wrote is not checked; do both in one job")),
     ("trim_verify_zero", Silent),
+    ("verify_only", Only(OFF, "what another run wrote is not checked; do both in one job")),
+    ("trim_percentage", Only(OFF, TRIM)),
+    ("trim_backlog", Only(OFF, TRIM)),
+    ("trim_backlog_batch", Only(OFF, TRIM)),
+    ("end_syncfs", Only(OFF, "end_fsync=1 forces the file's data out")),
+    ("fdp", Only(OFF, DATA_PLACEMENT)),
+    ("md_per_io_size", Only(OFF, "requests have no metadata")),
+    (
+        "sprandom",
+        Only(OFF, "`--precondition steady` of qdepth run brings a drive into a steady state"),
+    ),
+    ("num_range", Only(&["1"], "a trim is of one range; a larger bs= trims more at once")),
+    ("dataplacement", Only(&["none"], DATA_PLACEMENT)),
     // Where it runs.
     ("cpumask", Honoured),
     ("cpus_allowed", Honoured),
