@@ -1,14 +1,14 @@
 //! A driver: one load on its way through the loop. It issues its requests, takes their completions
 //! into its books, and goes through its states: running, draining, forcing out, done.
 
-use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
+use qdepth_measure::{Instant, Nanos, Precision, SettlingCourse, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
 use crate::least::Rule;
 use crate::ledger::{Ledger, Stamps};
 use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
-use crate::series::Interval;
+use crate::series::{Interval, slice};
 use crate::shard::{Shard, StopGroup};
 use crate::target::{Completion, CpuTime, Slot, Target, TargetFailure};
 
@@ -125,6 +125,9 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     least: Option<Rule>,
     /// When the running interval ends, or it is to be said whether it keeps its rate.
     look: Instant,
+    /// Says whether its last samples are near their mean, and whether that ended it.
+    settling: Option<SettlingCourse>,
+    settled: bool,
     /// Samples that it wants, and not before.
     samples: Option<Samples>,
     /// Whether it wants more of either.
@@ -186,6 +189,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             ledger,
             least,
             precision,
+            settling: point.stop.settling.map(SettlingCourse::new),
+            settled: false,
             samples: point.stop.samples.map(|s| Samples { count: shard.share(s.count), ..s }),
             wants: shard.wants(),
             stop_group: shard.stop_group,
@@ -273,6 +278,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             Ended::Duration
         } else if self.ledger.out.shortfall.is_some() {
             Ended::Rate
+        } else if self.settled {
+            Ended::Steady
         } else if self.content {
             Ended::Precision
         } else if self.enough() {
@@ -335,12 +342,13 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     /// takes place here, between two requests, and costs none of them anything.
     #[cold]
     fn roll(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
-        let Self { ledger, precision, number, .. } = self;
+        let Self { ledger, precision, settling, settled, number, .. } = self;
         let mut enough = false;
         ledger.roll(now, &mut |interval| {
             if let Some(rule) = precision {
                 enough |= rule.closed(interval.completed.iter().sum(), interval.length);
             }
+            *settled |= settling.as_mut().is_some_and(|course| course.closed(slice(interval)));
             seen(*number, interval);
         });
         enough |= self.samples.is_some_and(|wanted| {
@@ -355,7 +363,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         self.content |= self.stop_group.is_some_and(StopGroup::all_content);
         let short = self.least.as_mut().and_then(|rule| rule.look(now, self.ledger.counts()));
         self.ledger.out.shortfall = short;
-        if self.content || short.is_some() {
+        if self.content || self.settled || short.is_some() {
             self.ledger.move_end(now);
         }
         self.look = next_look(&self.ledger, self.least.as_ref());

@@ -1,6 +1,6 @@
 //! The series of a point: what was done in each slice of its window, with the histograms of each.
 
-use qdepth_measure::{EncodedHistogram, LatencyHistogram, Nanos};
+use qdepth_measure::{EncodedHistogram, LatencyHistogram, Nanos, Slice};
 use qdepth_workload::Direction;
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +99,16 @@ impl Series {
         let [reads, writes, trims] = self.intervals[index].ends;
         [start..reads, reads..writes, writes..trims]
             .map(|range| EncodedHistogram(self.arena[range].to_vec()))
+    }
+}
+
+/// What a rule is told of an interval.
+pub(crate) fn slice(interval: &Interval) -> Slice {
+    Slice {
+        ios: interval.completed.iter().sum(),
+        bytes: interval.bytes.iter().sum(),
+        latency_ns: interval.service_time_sum,
+        length: interval.length,
     }
 }
 

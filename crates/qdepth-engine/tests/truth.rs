@@ -64,6 +64,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
             ends_step: false,
             catches_up: false,
             least_rate: None,
+            settling: None,
             until_steady: None,
             steady: None,
             visits: 1,

@@ -71,6 +71,9 @@ const BESIDE: &[&str] = &[
     "randrepeat=0\n",
     "nrfiles=4\n",
     "rw=randwrite\ndedupe_percentage=50\n",
+    "ss_dur=60\n",
+    "steadystate=bw_slope:5%\nss_dur=60\n",
+    "rate_min=1m\n",
 ];
 
 const TRACE: &str = "fio version 3 iolog\n0 /a add\n0 /a open\n0 /a read 8192 4096\n\

@@ -102,6 +102,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
             ends_step: false,
             catches_up: false,
             least_rate: None,
+            settling: None,
             until_steady: None,
             steady: None,
             visits: 1,

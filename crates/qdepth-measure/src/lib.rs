@@ -17,6 +17,7 @@ mod laws;
 mod resolvable;
 mod rounds;
 mod scaling;
+mod settling;
 mod spectrum;
 mod steady;
 mod text;
@@ -37,6 +38,7 @@ pub use laws::{PointFacts, check_laws, grade};
 pub use resolvable::{Repeatability, repeatability};
 pub use rounds::{SteadyRounds, SteadyRule, SteadyVerdict};
 pub use scaling::{Saturation, saturation, together};
+pub use settling::{Sample, Settled, Settling, SettlingCourse, SettlingFigure, Slice};
 pub use steady::{
     Course, Line, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
 };

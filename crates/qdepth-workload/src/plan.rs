@@ -1,6 +1,6 @@
 //! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
 
-use qdepth_measure::{Nanos, ROUNDS_MAX, Seed, SteadyRule};
+use qdepth_measure::{Nanos, ROUNDS_MAX, Seed, Settling, SteadyRule};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -90,6 +90,9 @@ pub struct Stop {
     /// The rate that it is to keep; where it does not, it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_rate: Option<LeastRate>,
+    /// Samples of it that are near their mean end it; none = the whole time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settling: Option<Settling>,
     /// Equal parts of the window, each measured while the other points of the sweep wait their
     /// turn.
     #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
@@ -109,6 +112,7 @@ impl Stop {
             || self.bytes_per_stream > 0
             || self.ends_step
             || self.least_rate.is_some()
+            || self.settling.is_some()
     }
 }
 

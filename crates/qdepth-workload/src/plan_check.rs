@@ -89,6 +89,7 @@ impl Point {
         if self.stop.catches_up && (self.stop.bytes_per_stream == 0 || self.stop.visits > 1) {
             return Err("`catches_up` without `bytes_per_stream`, or in several visits".to_owned());
         }
+        self.stop.settling.map_or(Ok(()), |settling| settling.check())?;
         self.stop.least_rate.map_or(Ok(()), |least| least.check())?;
         let share = |name: &str, value: f64| {
             (0.0..=1.0).contains(&value).then_some(()).ok_or(format!("{name} {value}: 0 to 1"))

@@ -1,7 +1,7 @@
 //! Steps: loads that run at the same time, one step after the other, as a plan file writes them
 //! (`[[step]]`), or as a staircase on which one load rises (`[staircase]`).
 
-use qdepth_measure::{Bytes, Nanos};
+use qdepth_measure::{Bytes, Nanos, Settling};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -61,6 +61,8 @@ pub struct LoadSpec {
     pub catches_up: Option<bool>,
     /// Ends it where its rate is lower. Left out: its rate may be any.
     pub least_rate: Option<LeastRateSpec>,
+    /// Ends it once its last samples are near their mean. Left out: it lasts its time.
+    pub settling: Option<Settling>,
     /// Ties it to other loads of its step. Left out: it knows nothing of them.
     pub flow: Option<FlowSpec>,
     /// The same as a number of times that each stream moves as much as its part of the area holds.

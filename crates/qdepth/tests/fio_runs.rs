@@ -318,3 +318,55 @@ fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
     let refused = workspace.run(&format!("fio --parse-only {above}")).expect(2);
     assert!(refused.err.contains("rate_min=128k: refused: it is above rate="), "{}", refused.err);
 }
+
+#[test]
+fn a_job_ends_once_it_is_steady_and_says_so_as_fio_does() {
+    let (_alone, workspace) = (alone(), Workspace::new());
+    let words = "--name=a --filename=media\\:p3700-1600gb --rw=randread --size=16m --time_based \
+                 --runtime=60 --rate_iops=1000";
+    for (asked, ss, line) in [
+        ("--ss=iops:5% --ss_dur=3", "iops:5.000000%", ", iops mean dev=0."),
+        (
+            "--ss=bw_slope:1% --ss_dur=4 --ss_ramp=2 --ss_interval=500ms",
+            "bw_slope:1.000000%",
+            "bw slope=0.000%",
+        ),
+        ("--ss=lat:1000000 --ss_dur=5", "lat:1000000.000000", "lat mean dev="),
+    ] {
+        let forms = "--output-format=normal,json";
+        let made = workspace.run(&format!("fio --no-report {forms} {words} {asked}")).expect(0);
+        let told = made.out.lines().find(|line| line.starts_with("  steadystate  :")).unwrap();
+        assert!(told.contains("attained=yes, bw=") && told.contains(line), "{told}");
+        let document =
+            &made.out[made.out.find("\n{").unwrap()..=made.out.rfind("\n}").unwrap() + 1];
+        let document: Value = serde_json::from_str(document).unwrap();
+        let job = &document["jobs"][0];
+        let steady = &job["steadystate"];
+        assert_eq!((&steady["ss"], &steady["attained"]), (&ss.into(), &1.into()), "{steady:#}");
+        let seconds =
+            steady["duration"].as_u64().unwrap() + if asked.contains("ramp") { 2 } else { 0 };
+        let ms = job["read"]["runtime"].as_u64().unwrap();
+        assert!((1000 * seconds..1000 * seconds + 150).contains(&ms), "{ms}: {steady:#}");
+        let samples = steady["data"]["iops"].as_array().unwrap();
+        assert_eq!(samples.len() as u64, if asked.contains("interval") { 8 } else { seconds });
+        assert!(
+            samples.iter().all(|ios| (980..1020).contains(&ios.as_u64().unwrap())),
+            "{steady:#}"
+        );
+    }
+    // Of several clones what is told is their sum, and they go on.
+    let several = format!(
+        "fio --output-format=json --no-report {words} --runtime=6 --numjobs=2 \
+        --group_reporting --ss=iops:5% --ss_dur=3"
+    );
+    let job = workspace.run(&several).expect(0).json()["jobs"][0].clone();
+    assert_eq!(
+        (&job["read"]["runtime"], &job["steadystate"]["attained"]),
+        (&6000.into(), &1.into())
+    );
+    let mean = job["steadystate"]["data"]["iops_mean"].as_u64().unwrap();
+    assert!((1_990..2_010).contains(&mean), "{job:#}");
+    let refused =
+        workspace.run("fio --parse-only --name=a --size=1m --ss=iops --ss_dur=3").expect(2);
+    assert!(refused.err.contains("a limit is missing"), "{}", refused.err);
+}

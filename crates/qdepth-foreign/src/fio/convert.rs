@@ -3,6 +3,8 @@
 mod loads;
 mod others;
 
+use qdepth_measure::Settling;
+
 use super::JobSet;
 use super::job::{Ends, Job, Least};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
@@ -76,6 +78,8 @@ pub(super) struct Load {
     pub(super) rate: Option<f64>,
     /// The file's share of the rate that the job is to keep.
     pub(super) least: Option<Least>,
+    /// When it is steady, which ends it.
+    pub(super) settling: Option<Settling>,
     /// Whether it reads back what its job wrote.
     pub(super) reads_back: bool,
     /// Whether all of its step end when it does.
@@ -169,6 +173,7 @@ impl JobSet {
         }
         for step in &mut steps {
             refused.keep(self.end_together(step));
+            self.settle_alone(step, &mut made);
             self.trim_as_beside(step);
         }
         self.end_run(&mut steps, &mut made);
@@ -234,6 +239,25 @@ impl JobSet {
             step.iter_mut().for_each(|load| load.ends_step = true);
         }
         Ok(())
+    }
+
+    /// `steadystate` ends a job that is alone in its step; others go on to their end, and what is
+    /// told of them says whether they became steady.
+    fn settle_alone(&self, step: &mut [Load], made: &mut Making) {
+        match step {
+            [one] if !one.reads_back && self.jobs[one.origin.job].goal.is_none() => {
+                one.settling = self.jobs[one.origin.job].settling;
+            }
+            all => {
+                let written = all.iter().filter(|load| !load.reads_back);
+                for job in written.map(|load| &self.jobs[load.origin.job]) {
+                    if job.settling.is_some() {
+                        let what = "goes on to its end, steady or not, since it has several clones or files or runs beside another job";
+                        made.remark(job, "steadystate", what.to_owned());
+                    }
+                }
+            }
+        }
     }
 
     /// A trim passes the page cache by, whatever `direct` says: it is as what runs beside it there.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use qdepth_measure::Settling;
 use qdepth_workload::{Operation, Priorities};
 
 use super::getopt::SUGGESTIONS_MAX;
@@ -75,6 +76,8 @@ pub struct Job {
     pub rate: Option<f64>,
     /// Think time, nanoseconds, and the requests between two of them.
     pub think: Option<(u64, u32)>,
+    /// When it is steady, which ends it.
+    pub settling: Option<Settling>,
     /// The rate that it is to keep.
     pub least: Option<Least>,
     /// How it is tied to others.
@@ -297,6 +300,7 @@ impl Job {
             group_reporting: look.switch("group_reporting", false)?,
             rate,
             think: look.think(rate)?,
+            settling: look.settling()?,
             least: look.least(&access)?,
             flow: look.flow()?,
             waits_for: look.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,

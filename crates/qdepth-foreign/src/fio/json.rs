@@ -4,7 +4,7 @@
 //! stamped in one), `ctx`, `majf`, `minf`, `iodepth_submit`, `iodepth_complete`, `disk_util`.
 //! `iodepth_level` has all requests at the mean number in flight.
 
-use qdepth_measure::{Code, LatencyHistogram};
+use qdepth_measure::{Code, LatencyHistogram, Settling};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
@@ -14,10 +14,12 @@ use latency::shares;
 use qdepth_record::{DirectionRecord, PointRecord};
 use samples::Samples;
 pub(crate) use samples::figures;
+use steadystate::SteadyState;
 
 mod format;
 mod latency;
 mod samples;
+mod steadystate;
 
 /// When the document was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +67,11 @@ pub struct FioEntry {
     pub unified: Unified,
     /// The latency that its depth was to keep.
     pub goal: Option<Goal>,
+    /// When it is steady.
+    pub settling: Option<Settling>,
+    /// What its workers counted: how often they left the CPU, pages that storage had to give, and
+    /// others that they waited for.
+    pub counts: [u64; 3],
     /// The points that it consists of, as places in the list of points.
     pub points: Vec<usize>,
 }
@@ -137,6 +144,8 @@ pub(super) struct JobEntry {
     pub(super) latency_percentile: f64,
     pub(super) latency_window: u64,
     pub(super) latency_window_us: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) steadystate: Option<SteadyState>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) desc: String,
 }
@@ -276,6 +285,7 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         latency_percentile: entry.goal.map_or(100.0, |goal| goal.percentile),
         latency_window: window_us,
         latency_window_us: window_us,
+        steadystate: entry.settling.map(|rule| SteadyState::new(rule, members)),
         desc: entry.description.clone(),
     }
 }

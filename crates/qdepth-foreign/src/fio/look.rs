@@ -3,6 +3,7 @@
 mod least;
 mod more;
 mod priority;
+mod settling;
 
 use std::cell::RefCell;
 

@@ -158,6 +158,20 @@ fn footer(text: &mut String, job: &JobEntry) {
             job.latency_depth
         ),
     );
+    if let Some(steady) = &job.steadystate {
+        let rate = |binary| figure(steady.data.bw_mean, 4, binary, Unit::BytesPerSecond);
+        line(
+            text,
+            &format!(
+                "  steadystate  : attained={}, bw={} ({}), iops={}, {}",
+                if steady.attained == 1 { "yes" } else { "no" },
+                rate(true),
+                rate(false),
+                figure(steady.data.iops_mean, 4, false, Unit::None),
+                steady.criterion()
+            ),
+        );
+    }
 }
 
 /// A time in the unit in which it is below 2000.

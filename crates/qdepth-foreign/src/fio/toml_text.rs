@@ -67,6 +67,9 @@ fn one_load(text: &mut String, job: &Job, load: &Load) {
         };
         line(text, "flow", &format!("{{ group = {group}, weight = {weight}{pause} }}"));
     }
+    if let Some(settling) = load.settling.as_ref().and_then(inline) {
+        line(text, "settling", &settling);
+    }
     if let Some(Least { bytes, ios, cycle_ns }) = load.least {
         let over = Nanos(cycle_ns);
         let rates = format!("io_per_s = {ios:?}, bytes_per_s = {bytes:?}, over = \"{over}\"");

@@ -365,6 +365,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
         until_steady: None,
         ends_step: load.ends_step.unwrap_or(false),
         catches_up: load.catches_up.unwrap_or(false),
+        settling: load.settling,
         least_rate: load.least_rate.map(LeastRate::resolved).transpose()?,
         steady,
         visits: 1,

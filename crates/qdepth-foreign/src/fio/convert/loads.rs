@@ -69,6 +69,7 @@ pub(super) fn read_back(written: &Load) -> Load {
         duration_ns: UNTIL_DONE_NS,
         rate: None,
         least: None,
+        settling: None,
         reads_back: true,
         ends_step: false,
         ..written.clone()
@@ -116,6 +117,7 @@ pub(super) fn on_all(target: usize, origin: Origin, job: &Job, depth: u32, files
         depth,
         rate: job.rate.map(|rate| rate / files as f64),
         least: job.least.map(|least| least.shared(files)),
+        settling: None,
         reads_back: false,
         ends_step: false,
         direct: job.direct,

@@ -348,7 +348,6 @@ impl Look<'_> {
             "latency_target",
             "depths of 1, 2, 4 … up to iodepth are measured for latency_window each; told is the deepest that kept the latency, and of it alone",
         );
-        note("steadystate", "the job goes on to its end, whether its state is steady or not");
         Ok(notes)
     }
 

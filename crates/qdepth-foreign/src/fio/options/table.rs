@@ -277,11 +277,11 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("latency_window", Honoured),
     ("latency_percentile", Honoured),
     ("latency_run", Only(OFF, "the depth is found once, and not sought again and again")),
-    // Steady state: the whole time contains it.
+    // Steady state.
     ("steadystate", Honoured),
-    ("steadystate_duration", Silent),
-    ("steadystate_ramp_time", Silent),
-    ("steadystate_check_interval", Silent),
+    ("steadystate_duration", Honoured),
+    ("steadystate_ramp_time", Honoured),
+    ("steadystate_check_interval", Honoured),
     // Files, memory, and how requests are handed over.
     ("invalidate", Silent),
     ("fallocate", Remark(FULL)),

@@ -146,6 +146,8 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
                 goal: job.goal,
                 members: 1,
                 unified: job.report.unified,
+                counts: [0; 3],
+                settling: job.settling,
                 points: places,
             }),
         }

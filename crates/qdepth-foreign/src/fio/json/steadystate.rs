@@ -1,0 +1,124 @@
+//! What a job's last samples say, where it was to become steady.
+
+use qdepth_measure::{Nanos, Sample, Settling, SettlingCourse, SettlingFigure, Slice};
+use qdepth_record::{EndedBy, PointRecord};
+use serde::Serialize;
+
+/// Most samples that are told.
+const SAMPLES_MAX: u64 = 100_000;
+
+/// As fio's JSON has it; of a window that is not full, the samples so far.
+#[derive(Serialize)]
+pub(in crate::fio) struct SteadyState {
+    ss: String,
+    duration: u64,
+    pub(in crate::fio) attained: u8,
+    criterion: String,
+    max_deviation: f64,
+    slope: f64,
+    pub(in crate::fio) data: SteadyData,
+    #[serde(skip)]
+    rule: Settling,
+    #[serde(skip)]
+    figure: f64,
+}
+
+#[derive(Serialize)]
+pub(in crate::fio) struct SteadyData {
+    pub(in crate::fio) bw_mean: u64,
+    pub(in crate::fio) iops_mean: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lat_mean: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lat_ns: Option<Vec<u64>>,
+    iops: Vec<u64>,
+    bw: Vec<u64>,
+}
+
+impl SteadyState {
+    /// Of points that ran at the same time: the window in which they became steady, or the last.
+    pub(super) fn new(rule: Settling, members: &[&PointRecord]) -> Self {
+        let mut course = SettlingCourse::new(rule);
+        for slice in slices(members) {
+            if course.closed(slice) {
+                break;
+            }
+        }
+        let told = course.settled();
+        let ended = members.iter().any(|point| point.ended_by == EndedBy::Steady);
+        let samples: Vec<Sample> = course.samples().copied().collect();
+        // As in fio, places of a window that is not full are 0.
+        let full = (rule.over_ns / rule.every_ns.max(1)).clamp(1, SAMPLES_MAX) as usize;
+        let list = |of: fn(&Sample) -> f64| -> Vec<u64> {
+            let there = samples.iter().map(|sample| of(sample) as u64);
+            there.chain(std::iter::repeat(0)).take(full).collect()
+        };
+        let mean = |of: fn(&Sample) -> f64| {
+            (samples.iter().map(of).sum::<f64>() / samples.len().max(1) as f64) as u64
+        };
+        let unit = if rule.percent { "%" } else { "" };
+        let of_latency = rule.figure == SettlingFigure::Latency;
+        Self {
+            ss: format!(
+                "{}:{:.6}{unit}",
+                name(&rule).replace(" mean dev", "").replace(' ', "_"),
+                rule.limit
+            ),
+            duration: rule.over_ns / 1_000_000_000,
+            attained: u8::from(told.attained || ended),
+            criterion: format!("{:.6}{unit}", told.criterion),
+            max_deviation: if rule.slope { 0.0 } else { told.deviation },
+            slope: if rule.slope { told.slope } else { 0.0 },
+            data: SteadyData {
+                bw_mean: mean(|s| s.bytes),
+                iops_mean: mean(|s| s.ios),
+                lat_mean: of_latency.then(|| mean(|s| s.latency_ns)),
+                lat_ns: of_latency.then(|| list(|s| s.latency_ns)),
+                iops: list(|s| s.ios),
+                bw: list(|s| s.bytes),
+            },
+            rule,
+            figure: told.criterion,
+        }
+    }
+
+    /// The end of its line in the normal text.
+    pub(in crate::fio) fn criterion(&self) -> String {
+        let unit = if self.rule.percent { "%" } else { "" };
+        let latency = self.data.lat_mean.map(|ns| format!("lat={ns}nsec, ")).unwrap_or_default();
+        format!("{latency}{}={:.3}{unit}", name(&self.rule), self.figure)
+    }
+}
+
+fn name(rule: &Settling) -> &'static str {
+    match (rule.figure, rule.slope) {
+        (SettlingFigure::Requests, false) => "iops mean dev",
+        (SettlingFigure::Requests, true) => "iops slope",
+        (SettlingFigure::Bytes, false) => "bw mean dev",
+        (SettlingFigure::Bytes, true) => "bw slope",
+        (SettlingFigure::Latency, false) => "lat mean dev",
+        (SettlingFigure::Latency, true) => "lat slope",
+    }
+}
+
+/// Their series, those of one place in time together.
+fn slices(members: &[&PointRecord]) -> Vec<Slice> {
+    let longest = members.iter().map(|point| point.intervals.len()).max().unwrap_or(0);
+    let at = |place: usize| {
+        let mut sum = Slice::default();
+        for interval in members.iter().filter_map(|point| point.intervals.get(place)) {
+            let times = [
+                &interval.read_service_time,
+                &interval.write_service_time,
+                &interval.trim_service_time,
+            ];
+            let decoded = times.iter().filter_map(|times| times.decode().ok());
+            sum.latency_ns += decoded.map(|times| times.sum() as u64).sum::<u64>();
+            sum.ios += interval.completed();
+            sum.bytes += interval.read_bytes + interval.written_bytes + interval.trimmed_bytes;
+            sum.length = sum.length.max(Nanos(interval.length_ns));
+        }
+        sum
+    };
+    (0..longest).map(at).collect()
+}

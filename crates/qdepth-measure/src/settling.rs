@@ -1,0 +1,250 @@
+//! A load that ends once a window of samples, which moves with it, hardly differs from its mean: a
+//! criterion that several programs have, and that says less than [`SteadyRule`](crate::SteadyRule).
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Nanos;
+
+/// Most samples of a window.
+const SAMPLES_MAX: u64 = 100_000;
+/// Longest part of it, nanoseconds.
+const LONGEST_NS: u64 = 7 * 86_400_000_000_000;
+
+/// Of which figure samples are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettlingFigure {
+    /// Requests a second.
+    Requests,
+    /// Bytes a second.
+    Bytes,
+    /// Mean service time, ns.
+    Latency,
+}
+
+/// When a load has settled.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Settling {
+    /// The figure.
+    pub figure: SettlingFigure,
+    /// Whether the slope of the samples' line is small (from one sample to the next), and not the
+    /// largest distance of a sample from their mean.
+    pub slope: bool,
+    /// Below this.
+    pub limit: f64,
+    /// Whether that is in per cent of the mean.
+    pub percent: bool,
+    /// Length of the window of samples, ns.
+    pub over_ns: u64,
+    /// Length of a sample, ns.
+    pub every_ns: u64,
+    /// What is left out before the first sample, ns.
+    pub from_ns: u64,
+}
+
+/// A sample of a second or so.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Requests a second.
+    pub ios: f64,
+    /// Bytes a second.
+    pub bytes: f64,
+    /// Mean service time, ns.
+    pub latency_ns: f64,
+}
+
+/// What the samples of the window say of the figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Settled {
+    /// Largest distance from the mean.
+    pub deviation: f64,
+    /// Slope of their line, from one sample to the next.
+    pub slope: f64,
+    /// The one that counts, in per cent of the mean where the limit is.
+    pub criterion: f64,
+    /// Whether it is below the limit.
+    pub attained: bool,
+}
+
+/// What happened in a slice of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// Requests completed.
+    pub ios: u64,
+    /// Bytes of those.
+    pub bytes: u64,
+    /// Sum of their service times, ns.
+    pub latency_ns: u64,
+    /// How long it was.
+    pub length: Nanos,
+}
+
+/// The samples of a load on its way.
+#[derive(Clone, Debug)]
+pub struct SettlingCourse {
+    rule: Settling,
+    /// Samples of a full window.
+    full: usize,
+    samples: VecDeque<Sample>,
+    passed: u64,
+    current: Slice,
+}
+
+impl Settling {
+    /// Whether its lengths and its limit can be.
+    ///
+    /// # Errors
+    /// What cannot, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { limit, over_ns, every_ns, from_ns, .. } = *self;
+        let fits = every_ns > 0 && over_ns >= every_ns && over_ns / every_ns <= SAMPLES_MAX;
+        let is_limit = (0.0..=f64::MAX).contains(&limit);
+        if !fits || over_ns > LONGEST_NS || from_ns > LONGEST_NS || !is_limit {
+            return Err(format!(
+                "steady over {} in samples of {}: one sample at least, a limit of 0 at least",
+                Nanos(over_ns),
+                Nanos(every_ns)
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl SettlingCourse {
+    /// Before the first slice. Nothing is allocated after this.
+    pub fn new(rule: Settling) -> Self {
+        let full = (rule.over_ns / rule.every_ns.max(1)).clamp(1, SAMPLES_MAX) as usize;
+        let samples = VecDeque::with_capacity(full);
+        Self { rule, full, samples, passed: 0, current: Slice::default() }
+    }
+
+    /// A slice has ended. Whether the load has settled with it.
+    pub fn closed(&mut self, slice: Slice) -> bool {
+        self.passed += slice.length.0;
+        if self.passed <= self.rule.from_ns {
+            return false;
+        }
+        let current = &mut self.current;
+        current.ios += slice.ios;
+        current.bytes += slice.bytes;
+        current.latency_ns += slice.latency_ns;
+        current.length += slice.length;
+        if current.length.0 < self.rule.every_ns {
+            return false;
+        }
+        let seconds = current.length.as_secs_f64();
+        let sample = Sample {
+            ios: current.ios as f64 / seconds,
+            bytes: current.bytes as f64 / seconds,
+            latency_ns: current.latency_ns as f64 / current.ios.max(1) as f64,
+        };
+        self.current = Slice::default();
+        if self.samples.len() == self.full {
+            self.samples.pop_front();
+        }
+        self.samples.push_back(sample);
+        self.settled().attained
+    }
+
+    /// The samples of the window, as far as there are some.
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = &Sample> {
+        self.samples.iter()
+    }
+
+    /// What they say; nothing before the window is full.
+    pub fn settled(&self) -> Settled {
+        if self.samples.len() < self.full {
+            return Settled::default();
+        }
+        let count = self.full as f64;
+        let values = || self.samples.iter().map(|sample| self.value(sample));
+        let mean = values().sum::<f64>() / count;
+        let deviation = values().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+        let middle = (count - 1.0) / 2.0;
+        let at = |place: usize| place as f64 - middle;
+        let (above, below) = values().enumerate().fold((0.0, 0.0), |(above, below), (place, v)| {
+            (above + at(place) * (v - mean), below + at(place) * at(place))
+        });
+        let slope = above / below;
+        let figure = if self.rule.slope { slope.abs() } else { deviation };
+        let criterion = if self.rule.percent { figure / mean * 100.0 } else { figure };
+        // Of a load that does nothing there is no share.
+        let attained = criterion < self.rule.limit;
+        Settled { deviation, slope, criterion, attained }
+    }
+
+    fn value(&self, sample: &Sample) -> f64 {
+        match self.rule.figure {
+            SettlingFigure::Requests => sample.ios,
+            SettlingFigure::Bytes => sample.bytes,
+            SettlingFigure::Latency => sample.latency_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(slope: bool, limit: f64, percent: bool) -> Settling {
+        Settling {
+            figure: SettlingFigure::Requests,
+            slope,
+            limit,
+            percent,
+            over_ns: 3_000_000_000,
+            every_ns: 1_000_000_000,
+            from_ns: 1_000_000_000,
+        }
+    }
+
+    /// After how many tenths of a second, and what was said then.
+    fn after(rule: Settling, ios: impl Fn(u64) -> u64) -> (u64, Settled) {
+        let mut course = SettlingCourse::new(rule);
+        for tenth in 0..1000 {
+            let ios = ios(tenth);
+            let slice = Slice {
+                ios,
+                bytes: 4096 * ios,
+                latency_ns: 100 * ios,
+                length: Nanos::from_millis(100),
+            };
+            if course.closed(slice) {
+                return (tenth + 1, course.settled());
+            }
+        }
+        (1000, course.settled())
+    }
+
+    #[test]
+    fn a_load_has_settled_when_its_last_samples_are_near_their_mean() {
+        let steady = |_| 5;
+        let (tenths, told) = after(rule(false, 1.0, true), steady);
+        assert_eq!((tenths, told.attained, told.criterion), (40, true, 0.0));
+        // The samples rise by ten a second up to the tenth second.
+        let rising = |tenth: u64| (tenth / 10).min(10);
+        assert_eq!(after(rule(false, 5.0, true), rising).0, 130);
+        assert_eq!(after(rule(true, 1.0, false), rising).0, 130);
+        let (tenths, told) = after(rule(true, 10.0, true), rising);
+        assert!(tenths == 120 && (told.slope - 5.0).abs() < 1e-9, "{tenths} {told:?}");
+        assert_eq!(after(rule(false, 0.0, true), |tenth| tenth % 20).0, 1000);
+        assert_eq!(after(rule(false, 1.0, true), |_| 0).0, 1000);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let bad = |change: fn(&mut Settling)| {
+            let mut rule = rule(false, 1.0, true);
+            change(&mut rule);
+            rule.check().is_err()
+        };
+        assert!(rule(false, 1.0, true).check().is_ok());
+        assert!(bad(|rule| rule.every_ns = 0));
+        assert!(bad(|rule| rule.every_ns = 4_000_000_000));
+        assert!(bad(|rule| rule.limit = f64::NAN));
+    }
+}
