@@ -422,7 +422,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             stop_group.end();
         }
         if self.state == State::Measuring {
-            self.ledger.out.cpu = used_since(self.cpu, cpu);
+            self.ledger.out.cpu = cpu.since(self.cpu);
         }
         let patience = if self.ledger.out.interrupted { DRAIN_INTERRUPTED } else { DRAIN };
         let broken = matches!(self.failure, Some(TargetFailure::Broken(_)));
@@ -590,13 +590,6 @@ fn shrunk(request: &Request) -> TargetFailure {
         request.size,
         request.offset
     ))
-}
-
-fn used_since(before: CpuTime, after: CpuTime) -> CpuTime {
-    CpuTime {
-        user: after.user.saturating_sub(before.user),
-        system: after.system.saturating_sub(before.system),
-    }
 }
 
 #[cfg(test)]

@@ -62,6 +62,8 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
         cpu: CpuTime {
             user: Nanos(cpu.user.0 + b.cpu.user.0),
             system: Nanos(cpu.system.0 + b.cpu.system.0),
+            switches: cpu.switches + b.cpu.switches,
+            faults: [0, 1].map(|kind| cpu.faults[kind] + b.cpu.faults[kind]),
         },
         series: joined(&series, &b.series),
         ended: if ended == Ended::Duration { b.ended } else { ended },

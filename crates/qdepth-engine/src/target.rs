@@ -60,13 +60,29 @@ impl Completions {
     }
 }
 
-/// CPU time of the calling thread.
+/// What the calling thread took of the CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTime {
     /// In user mode.
     pub user: Nanos,
     /// In the kernel.
     pub system: Nanos,
+    /// How often it gave the CPU up, or had it taken away.
+    pub switches: u64,
+    /// Pages that it waited for: those that storage had to give, and those that memory had.
+    pub faults: [u64; 2],
+}
+
+impl CpuTime {
+    /// What was taken from `before` to this.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            user: self.user.saturating_sub(before.user),
+            system: self.system.saturating_sub(before.system),
+            switches: self.switches.saturating_sub(before.switches),
+            faults: [0, 1].map(|kind| self.faults[kind].saturating_sub(before.faults[kind])),
+        }
+    }
 }
 
 /// A target can no longer be measured.
@@ -108,7 +124,7 @@ pub trait Target {
         self.now()
     }
 
-    /// CPU time that the calling thread has used; nothing in virtual time.
+    /// What the calling thread has taken of the CPU; nothing in virtual time.
     fn cpu_time(&mut self) -> CpuTime {
         CpuTime::default()
     }

@@ -20,6 +20,10 @@ pub struct WorkerResult {
     /// Bytes that it had moved by then.
     #[serde(default)]
     pub bytes_before: u64,
+    /// How often it gave the CPU up, or had it taken away, in the window.
+    pub switches: u64,
+    /// Pages that it waited for in the window: those that storage had to give, and others.
+    pub faults: [u64; 2],
     /// How long its file took to open and to close.
     pub opened: Nanos,
     /// When its files were closed.
@@ -32,7 +36,19 @@ pub type WorkerResults = Vec<(Point, Vec<WorkerResult>)>;
 impl WorkerResult {
     /// With what it did in a later visit.
     pub(crate) fn append(&mut self, later: Self) {
-        let Self { bytes, transfers, moved, caught_up_from, bytes_before, opened, closed } = later;
+        let Self {
+            bytes,
+            transfers,
+            moved,
+            caught_up_from,
+            bytes_before,
+            switches,
+            faults,
+            opened,
+            closed,
+        } = later;
+        self.switches += switches;
+        self.faults = [0, 1].map(|kind| self.faults[kind] + faults[kind]);
         (self.bytes, self.transfers) = (self.bytes + bytes, self.transfers + transfers);
         self.moved += moved;
         self.caught_up_from += caught_up_from;
@@ -46,6 +62,8 @@ impl WorkerResult {
             moved: outcome.duration,
             caught_up_from: outcome.caught_up_from,
             bytes_before: outcome.bytes_before,
+            switches: outcome.cpu.switches,
+            faults: outcome.cpu.faults,
             ..Self::default()
         }
     }

@@ -171,7 +171,13 @@ pub(crate) fn cpu_time(whole_process: bool) -> CpuTime {
     }
     let nanos =
         |t: libc::timeval| Nanos(t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1_000);
-    CpuTime { user: nanos(usage.ru_utime), system: nanos(usage.ru_stime) }
+    let count = |number: libc::c_long| u64::try_from(number).unwrap_or(0);
+    CpuTime {
+        user: nanos(usage.ru_utime),
+        system: nanos(usage.ru_stime),
+        switches: count(usage.ru_nvcsw) + count(usage.ru_nivcsw),
+        faults: [count(usage.ru_majflt), count(usage.ru_minflt)],
+    }
 }
 
 #[cfg(test)]

@@ -237,6 +237,8 @@ pub struct Reporting {
     pub logs_since_1970: bool,
     /// Name of the logs of histograms, their windows, ms, and how coarse their classes are.
     pub histogram_log: Option<(String, u64, u32)>,
+    /// Whether the disks below are told of.
+    pub disks: bool,
     /// How reads and writes are reported.
     pub unified: Unified,
     /// Options as written, for the report: name and value.

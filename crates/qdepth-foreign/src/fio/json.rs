@@ -1,13 +1,14 @@
 //! A run as fio's JSON, for programs that read that. Names, units and types are fio 3.42's.
 //!
-//! What fio counts and qdepth does not is 0 or empty: `slat_ns` (a request is handed over and
-//! stamped in one), `ctx`, `majf`, `minf`, `iodepth_submit`, `iodepth_complete`, `disk_util`.
+//! What fio counts and qdepth does not is 0, as where fio is told not to: `slat_ns` (a request is
+//! handed over and stamped in one), `iodepth_submit`, `iodepth_complete`.
 //! `iodepth_level` has all requests at the mean number in flight.
 
 use qdepth_measure::{Code, LatencyHistogram, Settling};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
+use super::disk::{DiskEntry, FioDisk};
 use super::job::Goal;
 pub(super) use latency::FioLatency;
 use latency::shares;
@@ -99,7 +100,8 @@ struct Root {
     #[serde(rename = "global options", skip_serializing_if = "none")]
     globals: Pairs<String>,
     jobs: Vec<JobEntry>,
-    disk_util: Vec<()>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disk_util: Option<Vec<DiskEntry>>,
 }
 
 fn none<T>(pairs: &Pairs<T>) -> bool {
@@ -150,6 +152,24 @@ pub(super) struct JobEntry {
     pub(super) desc: String,
 }
 
+impl JobEntry {
+    fn reads(&mut self) -> Option<&mut Direction> {
+        self.read.as_mut()
+    }
+
+    fn writes(&mut self) -> Option<&mut Direction> {
+        self.write.as_mut()
+    }
+
+    fn trims(&mut self) -> Option<&mut Direction> {
+        self.trim.as_mut()
+    }
+
+    fn both(&mut self) -> Option<&mut Direction> {
+        self.mixed.as_mut()
+    }
+}
+
 #[derive(Default, Serialize)]
 pub(super) struct Direction {
     pub(super) io_bytes: u64,
@@ -192,13 +212,14 @@ impl Sync {
     }
 }
 
-/// The document. `version` stands where fio's stands; `plus` adds every bucket of the latencies.
+/// The document; without `disks` where nobody wants to know of them. `version` stands where fio's stands; `plus` adds every bucket of the latencies.
 pub fn export_fio_json(
     version: &str,
     moment: &FioMoment,
     globals: &[(String, String)],
     entries: &[FioEntry],
     points: &[PointRecord],
+    disks: Option<&[FioDisk]>,
     plus: bool,
 ) -> String {
     let root = Root {
@@ -208,7 +229,7 @@ pub fn export_fio_json(
         time: moment.text.clone(),
         globals: Pairs(globals.to_vec()),
         jobs: jobs(moment, entries, points, plus),
-        disk_util: Vec::new(),
+        disk_util: disks.map(|disks| disks.iter().map(DiskEntry::new).collect()),
     };
     format::as_fio(&root)
 }
@@ -225,7 +246,27 @@ pub(super) fn jobs(
             entry.points.iter().filter_map(|place| points.get(*place)).collect();
         job(entry, &members, moment, plus)
     };
-    entries.iter().map(one).collect()
+    let mut jobs: Vec<JobEntry> = entries.iter().map(one).collect();
+    share_of_groups(&mut jobs);
+    jobs
+}
+
+/// What each mean throughput is of its group's in the same direction, per cent.
+fn share_of_groups(jobs: &mut [JobEntry]) {
+    let mut groups: Vec<u32> = jobs.iter().map(|job| job.groupid).collect();
+    groups.dedup();
+    for group in groups {
+        for pick in [JobEntry::reads, JobEntry::writes, JobEntry::trims, JobEntry::both] {
+            let mut list: Vec<&mut Direction> =
+                jobs.iter_mut().filter(|job| job.groupid == group).filter_map(pick).collect();
+            let (bytes, ms) =
+                list.iter().fold((0, 0), |(bytes, ms), d| (bytes + d.io_bytes, d.runtime.max(ms)));
+            let all = bytes as f64 * 1e3 / 1024.0 / ms.max(1) as f64;
+            for side in list.iter_mut().filter(|side| side.bw_samples > 0 && all > 0.0) {
+                side.bw_agg = (side.bw_mean / all * 100.0).min(100.0);
+            }
+        }
+    }
 }
 
 fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: bool) -> JobEntry {
@@ -270,9 +311,9 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         job_runtime: members.iter().map(|point| point.duration_ns / 1_000_000).sum(),
         usr_cpu: cpu(|point| point.cpu_user_ns),
         sys_cpu: cpu(|point| point.cpu_system_ns),
-        ctx: 0,
-        majf: 0,
-        minf: 0,
+        ctx: entry.counts[0],
+        majf: entry.counts[1],
+        minf: entry.counts[2],
         iodepth_level: levels(members, runtime),
         iodepth_submit: zeros(&batches),
         iodepth_complete: zeros(&batches),
@@ -358,7 +399,7 @@ fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool)
         lat_ns: FioLatency::new(&latency, &entry.percentiles, entry.percentiles_of[1], plus),
         bw_min: samples.kib.min as u64,
         bw_max: samples.kib.max as u64,
-        bw_agg: if samples.kib.count > 0 { 100.0 } else { 0.0 },
+        bw_agg: 0.0,
         bw_mean: samples.kib.mean,
         bw_dev: samples.kib.deviation,
         bw_samples: samples.kib.count,

@@ -187,6 +187,7 @@ impl Look<'_> {
             logs_since_1970: self.switch("log_unix_epoch", false)?
                 || self.switch("log_alternate_epoch", false)?,
             histogram_log: self.histogram_log()?,
+            disks: self.switch("disk_util", true)?,
             unified: self.unified()?,
             written: written(self.section),
         })

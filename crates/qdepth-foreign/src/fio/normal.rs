@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use qdepth_record::PointRecord;
 
+use super::disk::FioDisk;
 use super::figure::{Unit, figure};
 use super::job::Job;
 use super::json::{Direction, FioEntry, FioLatency, FioMoment, JobEntry, Pairs, jobs};
@@ -53,6 +54,7 @@ pub fn export_fio_normal(
     moment: &FioMoment,
     entries: &[FioEntry],
     points: &[PointRecord],
+    disks: &[FioDisk],
 ) -> String {
     let jobs = jobs(moment, entries, points, false);
     let mut text = "\n".to_owned();
@@ -68,6 +70,10 @@ pub fn export_fio_normal(
             summary(&mut text, group, &members);
         }
     }
+    if !disks.is_empty() {
+        line(&mut text, "\nDisk stats (read/write):");
+    }
+    disks.iter().for_each(|disk| line(&mut text, &disk.line()));
     text
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use qdepth_record::PointRecord;
 
+use super::disk::FioDisk;
 use super::json::{Direction, FioEntry, FioLatency, FioMoment, JobEntry, jobs};
 
 /// Percentiles of a line; what there are less is `0%=0`.
@@ -17,13 +18,15 @@ pub fn export_fio_terse(
     moment: &FioMoment,
     entries: &[FioEntry],
     points: &[PointRecord],
+    disks: &[FioDisk],
 ) -> String {
     let jobs = jobs(moment, entries, points, false);
-    let lines = entries.iter().zip(&jobs).map(|(entry, job)| line(version, program, entry, job));
+    let lines = entries.iter().zip(&jobs);
+    let lines = lines.map(|(entry, job)| line(version, program, entry, job, disks));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn line(version: u8, program: &str, entry: &FioEntry, job: &JobEntry) -> String {
+fn line(version: u8, program: &str, entry: &FioEntry, job: &JobEntry, disks: &[FioDisk]) -> String {
     let name = job.jobname.replace(';', ",");
     let mut text = match version {
         2 => format!("2;{name};{};{}", job.groupid, job.error),
@@ -53,6 +56,8 @@ fn line(version: u8, program: &str, entry: &FioEntry, job: &JobEntry) -> String 
         add(&mut text, format!("{share:.2}%"));
     }
     job.latency_ms.0.iter().for_each(|(_, share)| add(&mut text, format!("{share:.2}%")));
+    let told = if version == 2 { &[] } else { disks };
+    told.iter().for_each(|disk| add(&mut text, disk.fields()));
     if !job.desc.is_empty() {
         let end = if version == 2 { "\n" } else { "" };
         let _ = write!(text, "{end};{}", job.desc);

@@ -1,6 +1,7 @@
 //! What else happened: the kernel's counters of devices and CPUs, sampled while a point runs.
 
 mod clocks;
+mod disk;
 mod sample;
 
 use std::io;
@@ -11,6 +12,7 @@ use crate::sysfs::SECTOR_BYTES;
 use crate::system::System;
 
 pub use clocks::{Clocks, Disagreement};
+pub use disk::{DiskActivity, DiskCounters, disks_of};
 pub use sample::{Disturbances, Sample, between, disturbances, series};
 
 /// The counters of one block device (`/sys/class/block/DEV/stat`, Documentation/block/stat.rst),

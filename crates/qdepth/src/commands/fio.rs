@@ -1,6 +1,7 @@
 //! `qdepth fio`: a fio job file, measured by the same lab as a plan of our own, and told in fio's
 //! words where that is asked.
 
+mod disks;
 mod output;
 
 use std::io::IsTerminal;
@@ -25,6 +26,7 @@ use crate::flags::{Command, FioOptions, Flags, RunOptions};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
+use disks::Watcher;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::findings::{not_literal, noted};
 use qdepth_lab::foresee::foreseen;
@@ -116,7 +118,8 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let screen = if quiet { Screen::quiet() } else { Screen::new() };
     let mut failed = false;
     let _folders = MadeFolders::make(&converted)?;
-    let status = run::measure_on(&screen, &run, &request, |ran| {
+    let watcher = Watcher::new(&screen, &converted.targets);
+    let status = run::measure_on(&screen, &watcher, &run, &request, |ran| {
         let short = output::too_slow(&set, &converted, &ran.points);
         short.iter().for_each(|line| print_line(line));
         failed = ran.points.iter().any(has_errors) || !short.is_empty();
@@ -126,7 +129,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         }
         let usual = [OutputFormat::Normal];
         let formats = if line.formats.is_empty() { &usual[..] } else { &line.formats };
-        let text = output::text(formats, &set, &converted, &ran.run, &ran.points);
+        let text = output::text(formats, &set, &converted, ran, &watcher.told());
         match &results.document {
             Some(file) => file.write(text + "\n"),
             None => print_document(&text),

@@ -21,7 +21,8 @@ pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
     let Survey { plan, what } = survey(&System::real())?;
     let run = RunOptions { no_report: true, ..RunOptions::usual()? };
     let request = RunRequest { is_kept: false, ..run.request_of(plan) };
-    measure_on(&Screen::passing(), &run, &request, |ran| print_result(*options, &what, ran))
+    let screen = Screen::passing();
+    measure_on(&screen, &screen, &run, &request, |ran| print_result(*options, &what, ran))
 }
 
 /// Numbers, what limits them, and what to type next.

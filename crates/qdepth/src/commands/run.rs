@@ -12,6 +12,7 @@ use crate::flags::RunOptions;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::print_document;
+use qdepth_lab::observer::Observer;
 use qdepth_lab::request::{Ran, RunRequest};
 use qdepth_lab::run;
 use qdepth_lab::signals::Signals;
@@ -48,19 +49,20 @@ pub(crate) fn measure(
     print: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
     let screen = Screen::from_options(options)?;
-    measure_on(&screen, options, request, print)
+    measure_on(&screen, &screen, options, request, print)
 }
 
-/// The same before this screen.
+/// The same before this screen, and told to this observer.
 pub(crate) fn measure_on(
     screen: &Screen,
+    observer: &dyn Observer,
     options: &RunOptions,
     request: &RunRequest,
     print: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
     let signals = Signals::watch()?;
     let report = report_file(options)?;
-    let Some(ran) = run::run(request, screen, &signals)? else {
+    let Some(ran) = run::run(request, observer, &signals)? else {
         let Some(signal) = signals.caught() else { return Ok(Status::Valid) };
         screen.print_line("interrupted before the first point: nothing was measured");
         return Ok(Status::Interrupted(signal));

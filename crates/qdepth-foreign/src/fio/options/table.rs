@@ -255,7 +255,7 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("log_store_compressed", Remark("logs are text")),
     ("write_iolog", Remark("no trace of single requests is written")),
     ("unified_rw_reporting", Honoured),
-    ("disk_util", Silent),
+    ("disk_util", Honoured),
     ("stats", Remark("every job is reported")),
     ("clocksource", Remark("the clock is qdepth's own, checked against the kernel's")),
     ("gtod_reduce", Remark(RECORDED)),

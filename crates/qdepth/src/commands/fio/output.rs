@@ -8,12 +8,13 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use qdepth_files::Privacy;
 use qdepth_foreign::fio::{
-    Converted, FioEntry, FioLog, FioMoment, Goal, Job, JobSet, Origin, OutputFormat,
+    Converted, FioDisk, FioEntry, FioLog, FioMoment, Goal, Job, JobSet, Origin, OutputFormat,
     export_fio_heads, export_fio_histograms, export_fio_json, export_fio_log, export_fio_normal,
     export_fio_terse,
 };
+use qdepth_lab::request::Ran;
 use qdepth_measure::{Code, LatencyHistogram};
-use qdepth_record::{PointRecord, RunRecord};
+use qdepth_record::PointRecord;
 
 use crate::result_file::ResultFile;
 
@@ -25,9 +26,10 @@ pub(super) fn text(
     formats: &[OutputFormat],
     set: &JobSet,
     converted: &Converted,
-    run: &RunRecord,
-    points: &[PointRecord],
+    ran: &Ran,
+    disks: &[FioDisk],
 ) -> String {
+    let Ran { run, points, .. } = ran;
     let ended = run.ended_at.as_deref().unwrap_or(&run.started_at);
     let moment = ended.parse::<Timestamp>().unwrap_or_else(|_| Timestamp::now());
     let moment = FioMoment {
@@ -36,7 +38,11 @@ pub(super) fn text(
     };
     let emulated = if run.emulated { ", EMULATED" } else { "" };
     let version = format!("{VERSION} (made by qdepth {}{emulated})", run.qdepth_version);
-    let entries = entries(set, converted, points);
+    let mut entries = entries(set, converted, points);
+    entries.iter_mut().for_each(|entry| count(entry, ran));
+    let is_told = set.jobs.iter().any(|job| job.report.disks);
+    let wanted = is_told.then_some(disks);
+    let disks = wanted.unwrap_or_default();
     let mut texts = Vec::new();
     if formats.contains(&OutputFormat::Normal) {
         texts.push(export_fio_heads(&version, &heads(set, converted)).trim_end().to_owned());
@@ -44,18 +50,30 @@ pub(super) fn text(
     for format in formats {
         texts.push(match format {
             OutputFormat::Terse(number) => {
-                export_fio_terse(*number, &version, &moment, &entries, points)
+                export_fio_terse(*number, &version, &moment, &entries, points, disks)
             }
             OutputFormat::Json | OutputFormat::JsonPlus => {
                 let plus = *format == OutputFormat::JsonPlus;
-                export_fio_json(&version, &moment, &set.globals, &entries, points, plus)
+                export_fio_json(&version, &moment, &set.globals, &entries, points, wanted, plus)
             }
             OutputFormat::Normal => {
-                export_fio_normal(&moment, &entries, points).trim_end().to_owned()
+                export_fio_normal(&moment, &entries, points, disks).trim_end().to_owned()
             }
         });
     }
     texts.join("\n")
+}
+
+/// What the workers of the entry's points counted.
+fn count(entry: &mut FioEntry, ran: &Ran) {
+    let indices: Vec<u32> = entry.points.iter().map(|at| ran.points[*at].index).collect();
+    let of_entry = ran.ranks.iter().filter(|(point, _)| indices.contains(&point.index));
+    for worker in of_entry.flat_map(|(_, workers)| workers) {
+        let [major, minor] = worker.faults;
+        for (all, more) in entry.counts.iter_mut().zip([worker.switches, major, minor]) {
+            *all += more;
+        }
+    }
 }
 
 /// Jobs that ended since they did not keep their rate, in fio's words.

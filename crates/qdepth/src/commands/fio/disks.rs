@@ -1,0 +1,90 @@
+//! The disks below the jobs, looked at before the first of them and behind the last.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use qdepth_foreign::fio::FioDisk;
+use qdepth_host::monitor::{DiskActivity, DiskCounters, disks_of};
+use qdepth_host::system::System;
+use qdepth_host::target::Inspected;
+use qdepth_lab::observer::{Observer, Preparing};
+use qdepth_lab::prepare::{ResolvedTarget, find};
+use qdepth_record::RunEvent;
+
+use crate::screen::Screen;
+
+/// Hands on what the screen is told, and reads the counters of the disks beside it.
+pub(super) struct Watcher<'a> {
+    screen: &'a Screen,
+    system: System,
+    disks: Vec<String>,
+    first: RefCell<Vec<DiskCounters>>,
+    last: RefCell<Vec<DiskCounters>>,
+}
+
+impl<'a> Watcher<'a> {
+    pub(super) fn new(screen: &'a Screen, targets: &[String]) -> Self {
+        let system = System::real();
+        let found: Vec<ResolvedTarget> =
+            targets.iter().filter_map(|target| find(&system, Path::new(target)).ok()).collect();
+        let real: Vec<&Inspected> = found.iter().filter_map(ResolvedTarget::real).collect();
+        let disks = disks_of(&system, real);
+        Self { screen, system, disks, first: RefCell::default(), last: RefCell::default() }
+    }
+
+    fn read(&self) -> Vec<DiskCounters> {
+        // A disk that cannot be read any more is left out.
+        self.disks.iter().filter_map(|disk| DiskCounters::read(&self.system, disk).ok()).collect()
+    }
+
+    /// What each disk did.
+    pub(super) fn told(&self) -> Vec<FioDisk> {
+        let (first, last) = (self.first.borrow(), self.last.borrow());
+        let pairs =
+            last.iter().filter_map(|last| Some((last, first.iter().find(|f| f.is_of_disk(last))?)));
+        pairs.map(|(last, first)| as_fio(last.since(first))).collect()
+    }
+}
+
+fn as_fio(disk: DiskActivity) -> FioDisk {
+    FioDisk {
+        name: disk.name,
+        ios: disk.completed,
+        sectors: disk.sectors,
+        merges: disk.merged,
+        ticks: disk.in_flight_ms,
+        in_queue: disk.waited_ms,
+        util: disk.busy_percent,
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn event(&self, event: &RunEvent) {
+        match event {
+            RunEvent::PointStarted(_) if self.first.borrow().is_empty() => {
+                self.first.replace(self.read());
+            }
+            RunEvent::PointEnded(_) => {
+                self.last.replace(self.read());
+            }
+            _ => {}
+        }
+        self.screen.event(event);
+    }
+
+    fn preparing(&self, news: Preparing<'_>) {
+        self.screen.preparing(news);
+    }
+
+    fn print_line(&self, line: &str) {
+        Observer::print_line(self.screen, line);
+    }
+
+    fn warn(&self, line: &str) {
+        self.screen.warn(line);
+    }
+
+    fn ask(&self, question: &str) -> Option<String> {
+        self.screen.ask(question)
+    }
+}
