@@ -81,6 +81,36 @@ fn what_is_against_the_style_is_found() {
     }
 }
 
+/// The rows of a table of a page, and in each its first two cells, which may hold several terms.
+fn terms(page: &str) -> Vec<(Vec<&str>, &str)> {
+    let rows = page.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let cells = rows.filter_map(|row| {
+        let mut cells = row.trim_matches('|').split('|').map(str::trim);
+        Some((cells.next()?.split([',', '(', ')']).map(str::trim).collect(), cells.next()?))
+    });
+    cells.collect()
+}
+
+#[test]
+fn the_glossary_has_the_japanese_of_the_list_of_terms() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let [glossary, list] = ["GLOSSARY.md", "docs/reference/japanese-terms.md"]
+        .map(|name| std::fs::read_to_string(root.join(name)).unwrap());
+    let (words, list) = (terms(&glossary), terms(&list));
+    assert!(words.len() > 60 && list.len() > 40);
+    let mut wrong: Vec<String> = Vec::new();
+    for (names, japanese) in &words {
+        wrong.extend(faults(japanese).into_iter().map(|fault| format!("{names:?}: {fault}")));
+        for (listed, term) in &list {
+            let same = names.len() == 1 && names == listed;
+            if same && japanese != term {
+                wrong.push(format!("{names:?}: {japanese} for {term}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Reports of one target and of many, with doubts, of steps, and of several runs.
 fn documents() -> Vec<Document> {
     let of = |targets, troubled: bool| {
