@@ -2,19 +2,16 @@
 
 use crate::document::{Logo, LogoKind};
 
-/// Width and height as the file has them: of PNG in its first chunk, of JPEG in the head of its
-/// frame, of SVG its view box, or else its size.
+/// Width and height as the file has them; of SVG, of which `imagesize` reads nothing, its view box,
+/// or else its size.
 pub(super) fn of(own: &Logo) -> Option<(f64, f64)> {
-    match own.kind {
-        LogoKind::Png => {
-            let number =
-                |at: usize| own.bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
-            Some((f64::from(number(16)?), f64::from(number(20)?)))
-        }
+    let size = match own.kind {
         LogoKind::Svg => svg(&String::from_utf8_lossy(&own.bytes)),
-        LogoKind::Jpeg => jpeg(&own.bytes),
-    }
-    .filter(|(width, height)| *width > 0.0 && *height > 0.0)
+        LogoKind::Png | LogoKind::Jpeg => imagesize::blob_size(&own.bytes)
+            .ok()
+            .map(|size| (size.width as f64, size.height as f64)),
+    };
+    size.filter(|(width, height)| *width > 0.0 && *height > 0.0)
 }
 
 fn svg(text: &str) -> Option<(f64, f64)> {
@@ -44,24 +41,6 @@ fn length(text: &str) -> Option<f64> {
         _ => return None,
     };
     Some(number.parse::<f64>().ok()? * pixels)
-}
-
-/// Of the first head of a frame: two bytes each, height before width.
-fn jpeg(bytes: &[u8]) -> Option<(f64, f64)> {
-    let number = |at: usize| bytes.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
-    let mut at = 2;
-    loop {
-        let marker = number(at)?;
-        let (before, kind) = (marker >> 8, marker & 0xff);
-        if before != 0xff {
-            return None;
-        }
-        // Tables of Huffman codes and of arithmetic coding, and an extension, are no frames.
-        if (0xc0..=0xcf).contains(&kind) && ![0xc4, 0xc8, 0xcc].contains(&kind) {
-            return Some((f64::from(number(at + 7)?), f64::from(number(at + 5)?)));
-        }
-        at += 2 + usize::from(number(at + 2)?);
-    }
 }
 
 #[cfg(test)]
