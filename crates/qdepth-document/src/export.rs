@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::document::{Block, Document, Picture};
+use crate::document::{Block, Document, Picture, Table};
 use crate::figure::{Mark, MarkValue, Scale, Series};
 
 /// Version of [`figures_json`]'s form.
@@ -191,6 +191,25 @@ fn csv_of(picture: &Picture) -> Vec<u8> {
         let _ = writer.write_record(row);
     }
     writer.into_inner().unwrap_or_default()
+}
+
+/// A table as CSV: a head that stands for the rows below it is repeated in each.
+pub fn table_csv(table: &Table) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let head = table.columns.iter().map(|column| column.heading.as_str());
+    // Writing to memory, rows of equal length: neither can fail.
+    let _ = writer.write_record(head);
+    let mut group = String::new();
+    for row in &table.rows {
+        let mut cells: Vec<String> = row.cells.iter().map(|cell| guarded(&cell.text)).collect();
+        match cells.first_mut() {
+            Some(first) if first.is_empty() => first.clone_from(&group),
+            Some(first) => group.clone_from(first),
+            None => {}
+        }
+        let _ = writer.write_record(cells);
+    }
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
 /// A text that a spreadsheet would take for a formula gets a `'` before it.

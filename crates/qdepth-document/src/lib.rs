@@ -13,7 +13,7 @@ mod markdown;
 pub mod number;
 mod typst;
 
-pub use export::{figures_csv, figures_json, figures_schema, pretty};
+pub use export::{figures_csv, figures_json, figures_schema, pretty, table_csv};
 pub use html::{
     ReportError, SCRIPT, aids_words, data_uri, html, html_part, html_table, reading_aids,
     style_sheet,

@@ -1,5 +1,6 @@
 //! From the records of a run to a document.
 
+use qdepth_document::table_csv;
 use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
 use sha2::{Digest, Sha256};
 
@@ -47,7 +48,7 @@ pub fn compose(run: &RunRecord, points: &[PointRecord], telling: impl Into<Telli
 
 fn compose_view(view: &View<'_>, telling: &Telling, results: &str) -> Document {
     let (run, words) = (view.run, view.words);
-    let targets = sentences::targets(view);
+    let targets = sentences::in_title(view, sentences::target_names(view));
     let own = telling.paper.title.in_lang(telling.lang);
     let title =
         if own.is_empty() { fill_in(words.title, &[("targets", targets)]) } else { own.to_owned() };
@@ -420,10 +421,25 @@ fn environment(view: &View<'_>) -> Vec<Block> {
     drawn.chain(paper::slots::configuration(view)).chain(tables).collect()
 }
 
-/// What the emulated media are made of: an appendix, for they are many.
+/// What the emulated media are made of, as a file: there would be pages of it.
 fn parameters(view: &View<'_>) -> Vec<Block> {
     let table = tables::observations(view, view.words.tables.parameters_caption, view.parameters());
-    (!table.rows.is_empty()).then_some(Block::Table(table)).into_iter().collect()
+    attached_tables(view, vec![table])
+}
+
+/// Tables as files that go with the document; those without a row are none.
+pub(crate) fn attached_tables(view: &View<'_>, mut tables: Vec<Table>) -> Vec<Block> {
+    tables.retain(|table| !table.rows.is_empty());
+    let attached = |(place, table): (usize, Table)| {
+        let values =
+            [("caption", table.caption.clone()), ("n", number::count(table.rows.len() as u64))];
+        Block::Attachment {
+            caption: fill_in(view.words.paper.attached_table, &values),
+            name: format!("media-{}.csv", place + 1),
+            text: table_csv(&table),
+        }
+    };
+    tables.into_iter().enumerate().map(attached).collect()
 }
 
 pub(crate) fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {

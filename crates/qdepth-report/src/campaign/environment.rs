@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use qdepth_record::Observation;
 
 use super::Campaign;
+use crate::compose::attached_tables;
 use crate::document::{Block, Cell, Row, Table, text};
 use crate::section::machine;
 use crate::section::sweep::tables::{self, observed_cell, observed_name};
@@ -22,7 +23,9 @@ pub(super) fn machines(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     let Some(first) = campaign.views.first() else { return Vec::new() };
     let seen = campaign.views.iter().map(|view| view.observations().collect());
     let caption = first.words.tables.environment_caption;
-    blocks(campaign, first, caption, &seen.collect::<Vec<_>>())
+    let tables = tables_of(campaign, first, caption, &seen.collect::<Vec<_>>());
+    let tables = tables.into_iter().filter(|table| !table.rows.is_empty());
+    tables.map(Block::Table).collect()
 }
 
 /// What the emulated media are made of.
@@ -30,28 +33,27 @@ pub(super) fn parameters(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     let Some(first) = campaign.views.first() else { return Vec::new() };
     let seen = campaign.views.iter().map(|view| view.parameters().collect());
     let caption = first.words.tables.parameters_caption;
-    blocks(campaign, first, caption, &seen.collect::<Vec<_>>())
+    let tables = tables_of(campaign, first, caption, &seen.collect::<Vec<_>>());
+    attached_tables(first, tables)
 }
 
-fn blocks(
+fn tables_of(
     campaign: &Campaign<'_, '_>,
     first: &View<'_>,
     caption: &str,
     seen: &[Vec<&Observation>],
-) -> Vec<Block> {
+) -> Vec<Table> {
     let facts = facts(seen);
     let alike = facts.iter().filter_map(|fact| match fact.seen.as_slice() {
         [(seen, _)] => Some(*seen),
         _ => None,
     });
     let alike: Vec<&Observation> = alike.collect();
-    let tables = [
+    vec![
         tables::observations(first, caption, alike.iter().copied()),
         differences(campaign, first, &facts),
         machine::unknown(alike.iter().copied(), first.lang),
-    ];
-    let tables = tables.into_iter().filter(|table| !table.rows.is_empty());
-    tables.map(Block::Table).collect()
+    ]
 }
 
 /// Every fact of every run, in the order of subjects and keys as they first appear.

@@ -77,7 +77,7 @@ impl<'a> Campaign<'_, 'a> {
         let (lang, words) = (self.telling.lang, words(self.telling.lang));
         let own = self.telling.paper.title.in_lang(lang);
         let targets = match self.views.first() {
-            Some(first) => sentences::names(first, self.target_names()),
+            Some(first) => sentences::in_title(first, self.target_names()),
             None => String::new(),
         };
         let title = match (own, self.mark()) {

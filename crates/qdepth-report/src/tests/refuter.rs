@@ -380,12 +380,18 @@ fn refute(results: &[Vec<Vec<u64>>]) {
         rest = behind;
     }
     explained::refute(&view, load, &[&curves[0], &curves[1]]);
-    // The answer on the first page names the largest values.
+    // The answer on the first page names the largest value, and none as ahead that is not.
     let answer = answer::sentence(&view);
-    for curve in &curves {
-        let top = curve.iter().map(|(_, v, _)| v.value).fold(0.0, f64::max);
-        let said = answer.split([' ', '\u{a0}']).map(figure).any(|said| near(said, top));
-        assert!(said, "{top} is not in {answer}");
+    let tops = curves.each_ref().map(|curve| {
+        let of_value = |a: &&Estimate, b: &&Estimate| a.value.total_cmp(&b.value);
+        *curve.iter().map(|(_, value, _)| value).max_by(of_value).expect("points")
+    });
+    let top = tops[0].value.max(tops[1].value);
+    let said = answer.split([' ', '\u{a0}']).map(figure).any(|said| near(said, top));
+    assert!(said, "{top} is not in {answer}");
+    for (best, other) in [(0, 1), (1, 0)] {
+        let is_ahead = answer.starts_with(&format!("{} is ahead", names[best]));
+        assert!(!is_ahead || certain(&tops[other], &tops[best], 0.0), "{answer}");
     }
 }
 

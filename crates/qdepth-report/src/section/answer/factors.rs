@@ -2,13 +2,14 @@
 
 use qdepth_measure::{Estimate, quotient};
 
-use crate::document::{Cell, Column, Picture, Row, Table, number_in, text};
+use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, rounded};
 use crate::published::PublishedDrive;
 use crate::section::comparison::tables::{
     published_maximum, published_name, published_note, quotient_heading,
 };
+use crate::section::letters::Letters;
 use crate::section::sweep::pictures::data_table;
 use crate::section::sweep::sentences;
 use crate::section::sweep::tables::with_mark;
@@ -18,6 +19,8 @@ use crate::words::fill_in;
 
 /// How many others a sentence names.
 const NAMED: usize = 3;
+/// How many figures it has: a reader keeps no more in mind, and the table has all.
+const FIGURES: usize = 4;
 /// How many others have bars and columns on the first page.
 const SHOWN: usize = 5;
 /// How many loads have a row on the first page.
@@ -161,21 +164,25 @@ impl<'v, 'a> Factors<'v, 'a> {
             let every = || self.loads.iter().map(|load| under(load)).collect();
             let alike = low == high && self.loads.len() > 1;
             let low_load = if alike { sentences::list(view, every()) } else { under(low_load) };
-            Some(fill_in(
-                template,
-                &[
-                    ("low", low),
-                    ("high", high),
-                    ("other", other.name(view)),
-                    ("low_load", low_load),
-                    ("high_load", under(high_load)),
-                ],
-            ))
+            let figures = if low == high { 1 } else { 2 };
+            let values = [
+                ("low", low),
+                ("high", high),
+                ("other", other.name(view)),
+                ("low_load", low_load),
+                ("high_load", under(high_load)),
+            ];
+            Some((figures, fill_in(template, &values)))
         };
-        let mut items: Vec<String> = others.iter().filter_map(item).collect();
-        let more = items.len().saturating_sub(NAMED);
+        let (mut figures, mut more, mut items) = (0, 0, Vec::new());
+        for (own, item) in others.iter().filter_map(item) {
+            figures += own;
+            match items.len() < NAMED && figures <= FIGURES {
+                true => items.push(item),
+                false => more += 1,
+            }
+        }
         if more > 0 {
-            items.truncate(NAMED);
             items.push(crate::words::counted(words.others, more));
         }
         let template = if self.above { words.above } else { words.beside };
@@ -189,10 +196,13 @@ impl<'v, 'a> Factors<'v, 'a> {
     pub(super) fn table(&self, view: &View<'_>) -> Table {
         let words = view.words;
         let mut columns = vec![text(words.columns.profile)];
-        columns.push(number_in(&view.target_name(self.base), ""));
+        let letters = Letters::new(view);
+        columns.push(number_in(&letters.head(&view.target_name(self.base)), ""));
         columns.push(text(words.columns.unit));
         let shown = || self.others.iter().take(SHOWN);
-        columns.extend(shown().map(|other| self.heading(view, *other)));
+        let heading =
+            |other: &Other<'_>| number_in(&quotient_heading(view, &letters, &other.name(view)), "");
+        columns.extend(shown().map(heading));
         let row = |load: &&Load<'a>| {
             let base = self.base_maximum(load);
             let mut cells = vec![
@@ -206,21 +216,14 @@ impl<'v, 'a> Factors<'v, 'a> {
             Row { cells, opens_group: false }
         };
         let rows = self.loads.iter().take(ROWS).map(row).collect();
-        let note = std::iter::once(words.answer.factor_note.to_owned());
+        let names: Vec<String> = shown().map(|other| other.name(view)).collect();
+        let key = letters.key(&names).map(|key| fill_in(words.answer.letters, &[("key", key)]));
+        let note = key.into_iter().chain([words.answer.factor_note.to_owned()]);
         let note = note.chain(super::single::left_out(view, ROWS));
         let published = view.compared.map(|compared| published_note(view, compared));
         let note = note.chain(published.filter(|note| !note.is_empty()));
         let note = note.collect::<Vec<_>>().join(words.gap);
         with_mark(view, Table { caption: String::new(), columns, rows, note })
-    }
-
-    fn heading(&self, view: &View<'_>, other: Other<'_>) -> Column {
-        let name = other.name(view);
-        let heading = match view.compared {
-            Some(compared) => quotient_heading(view, compared, &name),
-            None => format!("{name} ÷ {}", view.target_name(self.base)),
-        };
-        number_in(&heading, "")
     }
 
     /// Bars: a group for each load, a bar for each other. Many loads have a group for each request

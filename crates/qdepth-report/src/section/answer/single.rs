@@ -14,6 +14,9 @@ use crate::words::{about, counted, fill_in};
 /// Beside the mean.
 const QUANTILES: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
 
+/// How many latencies a sentence names.
+const NAMED: usize = 3;
+
 /// How many loads have a row and a line on the first page.
 const SHOWN: usize = 6;
 
@@ -61,8 +64,17 @@ pub(super) fn latencies(view: &View<'_>) -> Option<String> {
         ];
         Some(fill_in(template, &values))
     };
-    let items: Vec<String> = alone(view).into_iter().filter_map(item).collect();
     let [outstanding] = outstanding(view);
+    let mut all = alone(view);
+    all.retain(|(_, point)| point.latency().mean_ns.is_some());
+    if all.len() > NAMED {
+        let mean = |of: &(&Load<'_>, &Point<'_>)| of.1.latency().mean_ns.unwrap_or_default();
+        all.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+        let [shortest, longest] = [all.first()?, all.last()?].map(|of| item(*of));
+        let values = [outstanding, ("shortest", shortest?), ("longest", longest?)];
+        return Some(fill_in(words.latencies_between, &values));
+    }
+    let items: Vec<String> = all.into_iter().filter_map(item).collect();
     let none = items.is_empty();
     let values = [outstanding, ("items", list(view, items))];
     (!none).then(|| fill_in(words.latencies, &values))

@@ -7,6 +7,7 @@ use crate::compared::Compared;
 use crate::document::{Cell, Column, Mark, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
 use crate::published::{PublishedDrive, PublishedQuantity};
+use crate::section::letters::Letters;
 use crate::section::sweep::tables::with_mark;
 use crate::trace;
 use crate::view::{Load, Point, View};
@@ -21,13 +22,15 @@ fn others<'v>(view: &'v View<'_>, compared: &Compared<'_>) -> impl Iterator<Item
     view.targets.iter().copied().filter(move |target| *target != base)
 }
 
-/// Heading of a quotient with the base.
-pub(crate) fn quotient_heading(view: &View<'_>, compared: &Compared<'_>, other: &str) -> String {
-    let base = view.target_name(compared.record.base);
-    if compared.record.base_above {
-        format!("{base} ÷ {other}")
+/// Heading of a quotient with the base: of a comparison, or else the first target.
+pub(crate) fn quotient_heading(view: &View<'_>, letters: &Letters<'_, '_>, other: &str) -> String {
+    let base = view.compared.map(|compared| compared.record.base);
+    let base = base.or(view.targets.first().copied()).unwrap_or_default();
+    let base = view.target_name(base);
+    if view.compared.is_some_and(|compared| compared.record.base_above) {
+        letters.quotient(&base, other)
     } else {
-        format!("{other} ÷ {base}")
+        letters.quotient(other, &base)
     }
 }
 
@@ -45,10 +48,12 @@ pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
     let (words, own) = (view.words.columns, view.words.comparison);
     let mut columns = vec![text(words.profile), number_in(own.x[compared.kind()], "")];
     columns.push(text(words.unit));
-    columns.extend(view.targets.iter().map(|target| number_in(&view.target_name(*target), "")));
+    let letters = Letters::new(view);
+    let head = |target: &u32| number_in(&letters.head(&view.target_name(*target)), "");
+    columns.extend(view.targets.iter().map(head));
     for other in others(view, compared) {
         let name = view.target_name(other);
-        columns.push(number_in(&quotient_heading(view, compared, &name), ""));
+        columns.push(number_in(&quotient_heading(view, &letters, &name), ""));
         if let Some(drives) = compared.drives(other) {
             let values = [("name", name), ("n", drives.to_string())];
             columns.push(number_in(&fill_in(own.of_sum, &values), "%"));

@@ -53,9 +53,9 @@ fn name(view: &View<'_>, curve: Curve<'_, '_>) -> String {
     }
 }
 
-/// A sentence, with the targets that it is of where there are several.
+/// A sentence, with the targets that it is of where it is not of all.
 fn on(view: &View<'_>, targets: Vec<String>, sentence: String) -> String {
-    if !view.compares() {
+    if targets.len() == view.targets.len() {
         return sentence;
     }
     let names = [("targets", sentences::names(view, targets))];
@@ -75,19 +75,29 @@ fn figures(kind: usize, causes: &[Cause], view: &View<'_>) -> String {
     if low == high { low } else { fill_in(view.words.explain.span, &values) }
 }
 
-/// A sentence for each kind of cause.
+/// The causes on each target that are known.
+fn causes_of(view: &View<'_>, load: &Load<'_>) -> Vec<(u32, Cause)> {
+    let of = |target: &u32| Some((*target, cause(view, load, *target)?));
+    view.targets.iter().filter_map(of).collect()
+}
+
+/// A sentence for each kind of cause; a short one where an earlier load has it too: neighbouring
+/// paragraphs would say the same.
 fn causes(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let words = view.words.explain;
-    let of = |target: &u32| Some((*target, cause(view, load, *target)?));
-    let all: Vec<(u32, Cause)> = view.targets.iter().filter_map(of).collect();
-    let kind = |(kind, words): (usize, &&'static str)| {
+    let all = causes_of(view, load);
+    let earlier = view.swept().take_while(|earlier| earlier.id != load.id);
+    let told: Vec<usize> =
+        earlier.flat_map(|load| causes_of(view, load)).map(|(_, cause)| cause.kind()).collect();
+    let kind = |(kind, (first, again)): (usize, (&&'static str, &&'static str))| {
         let same = || all.iter().filter(move |(_, cause)| cause.kind() == kind);
         let targets: Vec<String> = same().map(|(target, _)| view.target_name(*target)).collect();
         let causes: Vec<Cause> = same().map(|(_, cause)| *cause).collect();
-        let values = || [("figure", figures(kind, &causes, view))];
+        let words = if told.contains(&kind) { again } else { first };
+        let values = || [("figure", figures(kind, &causes, view)), ("load", load.title.clone())];
         (!causes.is_empty()).then(|| on(view, targets, fill_in(words, &values())))
     };
-    words.causes.iter().enumerate().filter_map(kind).collect()
+    words.causes.iter().zip(words.again.iter()).enumerate().filter_map(kind).collect()
 }
 
 /// The number to work with: what is enough, else where the plateau begins.

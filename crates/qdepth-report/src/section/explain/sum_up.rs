@@ -5,7 +5,7 @@ use crate::document::Block;
 use crate::section::answer;
 use crate::section::explain::why::{Cause, cause};
 use crate::section::sweep::sentences::list;
-use crate::section::sweep::statements::{self, Between, between};
+use crate::section::sweep::statements::{self, Between, between, winner};
 use crate::view::{Load, View};
 use crate::words::{about, aside, counted, fill_in};
 
@@ -91,20 +91,6 @@ fn depths(view: &View<'_>) -> String {
         _ => return words.no_depths.to_owned(),
     };
     fill_in(words.depths, &[view.per(), ("items", items)])
-}
-
-/// The target whose maximum is for certain above those of all others, and how many times at least.
-pub(super) fn winner(view: &View<'_>, load: &Load<'_>) -> Option<(u32, f64)> {
-    let tops: Vec<(u32, (f64, f64))> = view
-        .targets
-        .iter()
-        .filter_map(|target| Some((*target, load.maximum(*target)?)))
-        .map(|(target, top)| Some((target, top.main().interval?)))
-        .collect::<Option<_>>()?;
-    let (best, (low, _)) = *tops.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    let others = tops.iter().filter(|(target, _)| *target != best).map(|(_, (_, high))| *high);
-    let next = others.reduce(f64::max)?;
-    (low > next && next > 0.0).then_some((best, low / next))
 }
 
 /// The target that is ahead, and the loads under which it is, with how many times at least.

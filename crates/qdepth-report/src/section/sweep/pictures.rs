@@ -20,9 +20,17 @@ const TOGETHER: usize = 4;
 /// press the smaller onto it.
 const FAR_APART: f64 = 30.0;
 
+/// Of more targets than this in one diagram the last percentile is left to the tables: nine lines
+/// cannot be followed, and their names would be as high as the diagram.
+const ALL_PERCENTILES: usize = 2;
+
 /// The pictures of a load: its rate, and its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
-    drawn([rate(view, load), latency(view, load, &statistics(view))])
+    let mut statistics = statistics(view);
+    if panels(view, load).is_empty() && targets_of(view, load).len() > ALL_PERCENTILES {
+        statistics.truncate(LINES.len());
+    }
+    drawn([rate(view, load), latency(view, load, &statistics)])
 }
 
 /// Those pictures with one curve for each target: percentiles beside the means of many targets

@@ -9,6 +9,7 @@ use crate::section::answer;
 use crate::section::bandwidth::{self, Bandwidth};
 use crate::section::pressure;
 use crate::section::steps::Steps;
+use crate::section::sweep::statements::winner;
 use crate::section::sweep::tables;
 use crate::view::{Load, Point, View};
 use crate::words::{Words, counted, fill_in, finding_text};
@@ -86,7 +87,11 @@ pub(crate) fn counted_names(view: &View<'_>, names: Vec<String>) -> String {
 
 /// The names of the targets; of many the first ones.
 pub(crate) fn targets(view: &View<'_>) -> String {
-    names(view, view.run.targets.iter().map(|t| view.shown(&t.name)).collect())
+    names(view, target_names(view))
+}
+
+pub(crate) fn target_names(view: &View<'_>) -> Vec<String> {
+    view.run.targets.iter().map(|target| view.shown(&target.name)).collect()
 }
 
 /// These names, several of one kind (`drive #1`, `drive #2`) as `2 × drive`; of many the first
@@ -111,6 +116,40 @@ pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
         names.push(fill_in(view.words.summary.more, &[("n", more.to_string())]));
     }
     list(view, names)
+}
+
+/// Letters of all names in a title.
+const TITLE: usize = 64;
+
+/// These names in a title: where they are long without their capacities, if these tell no two of
+/// them apart, and where they still are the first alone.
+pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
+    let fits = |told: &String| told.chars().count() <= TITLE;
+    let kinds = |names: &[String]| {
+        let kind = |name: &String| name.rsplit_once(" #").map_or(name.clone(), |k| k.0.to_owned());
+        names.iter().map(kind).collect::<std::collections::BTreeSet<String>>().len()
+    };
+    if kinds(&all) < 2 {
+        return names(view, all);
+    }
+    let short: Vec<String> = all.iter().map(|name| without_capacity(name).to_owned()).collect();
+    let short = if kinds(&short) == kinds(&all) { short } else { all.clone() };
+    let told = [all, short.clone()].map(|all| names(view, all)).into_iter().find(fits);
+    told.unwrap_or_else(|| {
+        let first: Vec<String> = short.iter().take(1).cloned().collect();
+        let more = kinds(&short).saturating_sub(1).to_string();
+        list(view, [first, vec![fill_in(view.words.summary.more, &[("n", more)])]].concat())
+    })
+}
+
+/// `Intel P3700 800 GB` as `Intel P3700`.
+fn without_capacity(name: &str) -> &str {
+    let parts = name.rsplit_once(' ').and_then(|(rest, unit)| {
+        let (before, number) = rest.rsplit_once(' ')?;
+        let is_unit = ["GB", "TB", "GiB", "TiB"].contains(&unit);
+        (is_unit && number.parse::<f64>().is_ok()).then_some(before)
+    });
+    parts.unwrap_or(name)
 }
 
 /// The day of an RFC 3339 time.
@@ -191,20 +230,33 @@ fn intensities(view: &View<'_>) -> String {
     fill_in(template, &[view.per(), ("low", low.to_string()), ("high", high.to_string())])
 }
 
-/// The maximum of the leading load of each kind on every target, and the latency of the first of
-/// them at the lowest intensity. The other loads are in the table below the summary.
+/// The maximum of the leading load of each kind, and the latency of the first of them at the lowest
+/// intensity. Of several targets the best: the others are in the table below the summary.
 pub(crate) fn maxima(view: &View<'_>) -> String {
     let words = view.words.summary;
     let leading: Vec<&Load<'_>> =
         [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();
-    let maxima: Vec<String> = leading.iter().filter_map(|load| maximum(view, load)).collect();
+    let first = first_of_all(view, &leading);
+    let told = |load: &&Load<'_>| match first {
+        Some(target) => maximum_on(view, load, target),
+        None => maximum(view, load),
+    };
+    let maxima: Vec<String> = leading.iter().filter_map(told).collect();
     if maxima.is_empty() {
         return words.no_result.to_owned();
     }
     let mut values = vec![("maxima", maxima.join(view.words.clause))];
-    let latency = leading.first().and_then(|load| lowest_latency(view, load));
+    let latency = leading.first().and_then(|load| lowest_latency(view, load, first));
     values.extend(latency.map(|text| ("latency", text)));
-    fill_in(words.maxima, &values)
+    values.extend(first.map(|target| ("target", view.target_name(target))));
+    fill_in(if first.is_some() { words.first_of_all } else { words.maxima }, &values)
+}
+
+/// The target that is ahead of all others for certain under each of these loads.
+fn first_of_all(view: &View<'_>, loads: &[&Load<'_>]) -> Option<u32> {
+    let mut ahead = loads.iter().map(|load| winner(view, load).map(|(target, _)| target));
+    let first = ahead.next()??;
+    (view.compares() && ahead.all(|target| target == Some(first))).then_some(first)
 }
 
 /// The first load of its kind that has a valid point.
@@ -214,86 +266,61 @@ fn leader<'v, 'a>(view: &'v View<'a>, throughput: bool) -> Option<&'v Load<'a>> 
     })
 }
 
+/// The target with the largest value of a load, of equals the first.
+fn best(view: &View<'_>, load: &Load<'_>) -> Option<(u32, f64)> {
+    let value = |target: &u32| Some((*target, load.maximum(*target)?.main().value));
+    let known = view.targets.iter().rev().filter_map(value);
+    known.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// The largest value of a load, and on which of several targets it is.
 fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let words = view.words.summary;
-    let template = if view.compares() { words.maximum_on } else { words.maximum };
-    let one = |target: &u32| {
-        let best = load.maximum(*target)?;
-        Some(fill_in(
-            template,
-            &[
-                view.per(),
-                ("value", number::in_prose(best.main())),
-                ("unit", load.unit().to_owned()),
-                ("target", view.target_name(*target)),
-                ("outstanding", best.record.outstanding.to_string()),
-            ],
-        ))
-    };
-    let best = |target: &u32| Some((*target, load.maximum(*target)?.main().value));
-    let known: Vec<(u32, f64)> = view.targets.iter().filter_map(best).collect();
-    if let Some([most, least]) = ends(&known) {
-        let values = [
-            ("profile", load.title.clone()),
-            ("n", known.len().to_string()),
-            ("most", one(&most)?),
-            ("least", one(&least)?),
-        ];
-        return Some(fill_in(words.maximum_of_many, &values));
+    let (target, _) = best(view, load)?;
+    if !view.compares() {
+        return maximum_on(view, load, target);
     }
-    let values: Vec<String> = view.targets.iter().filter_map(one).collect();
-    if values.is_empty() {
-        return None;
-    }
-    let values = [("profile", load.title.clone()), ("values", list(view, values))];
-    Some(fill_in(words.maximum_is, &values))
+    let value = largest(view, load, target, words.maximum_on)?;
+    Some(fill_in(words.maximum_of_all, &[("profile", load.title.clone()), ("value", value)]))
 }
 
-/// Of more targets than a sentence can name: the one with the largest value, and that with the
-/// smallest.
-fn ends(known: &[(u32, f64)]) -> Option<[u32; 2]> {
-    if known.len() <= TARGETS_NAMED {
-        return None;
-    }
-    let by_value = |a: &&(u32, f64), b: &&(u32, f64)| a.1.total_cmp(&b.1);
-    // Of equals the first.
-    let most = known.iter().rev().max_by(by_value)?;
-    let least = known.iter().min_by(by_value)?;
-    Some([most.0, least.0])
-}
-
-fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
+fn maximum_on(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let words = view.words.summary;
-    let one = |target: &u32| {
-        let mean = load.at(*target, view.lowest())?.latency().mean_ns?;
-        let value = number::duration(mean);
-        let target = view.target_name(*target);
-        let on = || fill_in(words.on, &[("value", value.clone()), ("target", target)]);
-        Some(if view.compares() { on() } else { value.clone() })
-    };
-    let mean = |target: &u32| Some((*target, load.at(*target, view.lowest())?.latency().mean_ns?));
-    let known: Vec<(u32, f64)> = view.targets.iter().filter_map(mean).collect();
-    let latencies: Vec<String> = match ends(&known) {
-        Some([longest, shortest]) => {
-            let values = [("shortest", one(&shortest)?), ("longest", one(&longest)?)];
-            vec![fill_in(words.from_to, &values)]
-        }
-        None => view.targets.iter().filter_map(one).collect(),
-    };
-    if latencies.is_empty() {
-        return None;
-    }
+    let value = largest(view, load, target, words.maximum)?;
+    Some(fill_in(words.maximum_is, &[("profile", load.title.clone()), ("value", value)]))
+}
+
+fn largest(view: &View<'_>, load: &Load<'_>, target: u32, template: &str) -> Option<String> {
+    let best = load.maximum(target)?;
+    let values = [
+        view.per(),
+        ("value", number::in_prose(best.main())),
+        ("unit", load.unit().to_owned()),
+        ("target", view.target_name(target)),
+        ("outstanding", best.record.outstanding.to_string()),
+    ];
+    Some(fill_in(template, &values))
+}
+
+/// The mean latency at the lowest intensity on a target, else on that of several where it is
+/// shortest.
+fn lowest_latency(view: &View<'_>, load: &Load<'_>, target: Option<u32>) -> Option<String> {
+    let words = view.words.summary;
+    let mean = |target: u32| Some((target, load.at(target, view.lowest())?.latency().mean_ns?));
+    let known = || view.targets.iter().filter_map(|target| mean(*target));
+    let shortest = || known().min_by(|a, b| a.1.total_cmp(&b.1));
+    let (on, mean) = target.map_or_else(shortest, mean)?;
+    let among = target.is_none() && known().nth(1).is_some();
     let kind = if load.is_open_loop() { words.response_time } else { words.service_time };
     let kind = [("kind", kind.to_owned()), ("profile", load.title.clone())];
-    Some(fill_in(
-        words.latency,
-        &[
-            view.per(),
-            ("kind", fill_in(words.latency_of, &kind)),
-            ("outstanding", view.lowest().to_string()),
-            ("latencies", list(view, latencies)),
-        ],
-    ))
+    let values = [
+        view.per(),
+        ("kind", fill_in(words.latency_of, &kind)),
+        ("outstanding", view.lowest().to_string()),
+        ("latency", number::duration(mean)),
+        ("target", view.target_name(on)),
+    ];
+    Some(fill_in(if among { words.shortest } else { words.latency }, &values))
 }
 
 fn trust(view: &View<'_>) -> String {
@@ -377,16 +404,27 @@ fn lower_first(title: &str) -> String {
     }
 }
 
+/// The largest value of each load, and whose it is: once where all are of one target.
+fn concluded(view: &View<'_>) -> Option<String> {
+    let words = view.words.paper;
+    let best: std::collections::BTreeSet<u32> =
+        view.swept().filter_map(|load| Some(best(view, load)?.0)).collect();
+    let one = best.first().filter(|_| best.len() == 1 && view.compares());
+    let told = |load: &Load<'_>| match one {
+        Some(target) => maximum_on(view, load, *target),
+        None => maximum(view, load),
+    };
+    let maxima: Vec<String> = view.swept().filter_map(told).collect();
+    let mut values = vec![("maxima", maxima.join(view.words.clause))];
+    values.extend(one.map(|target| ("target", view.target_name(*target))));
+    let template = if one.is_some() { words.concluded_of_one } else { words.concluded };
+    (!maxima.is_empty()).then(|| fill_in(template, &values))
+}
+
 /// The conclusion: the maximum of every load, the shortest latency or the reader's, and how far it
 /// can be trusted.
 pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
-    let words = view.words;
-    let maxima: Vec<String> = view.swept().filter_map(|load| maximum(view, load)).collect();
-    let mut told = Vec::new();
-    if !maxima.is_empty() {
-        let maxima = maxima.join(words.clause);
-        told.push(fill_in(words.paper.concluded, &[("maxima", maxima)]));
-    }
+    let mut told: Vec<String> = concluded(view).into_iter().collect();
     if let Some(bandwidth) = Bandwidth::new(view) {
         told.extend(bandwidth::sentences::results(view, &bandwidth));
     }

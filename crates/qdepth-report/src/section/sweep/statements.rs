@@ -1,7 +1,7 @@
 //! What the figures of a diagram bear: claims that hold wherever within its interval each value
 //! lies. A value without an interval bears no comparison, only itself.
 
-use crate::view::Load;
+use crate::view::{Load, View};
 
 /// Shares that a claim may name; the smallest that holds is named.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
@@ -286,6 +286,20 @@ pub(crate) fn statement(at: &At) -> RoundedValue {
         Some((low, high)) if high - low <= 0.01 * at.value => RoundedValue::Plain(round),
         Some(_) => RoundedValue::About(round),
     }
+}
+
+/// The target whose maximum is for certain above those of all others, and how many times at least.
+pub(crate) fn winner(view: &View<'_>, load: &Load<'_>) -> Option<(u32, f64)> {
+    let tops: Vec<(u32, (f64, f64))> = view
+        .targets
+        .iter()
+        .filter_map(|target| Some((*target, load.maximum(*target)?)))
+        .map(|(target, top)| Some((target, top.main().interval?)))
+        .collect::<Option<_>>()?;
+    let (best, (low, _)) = *tops.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    let others = tops.iter().filter(|(target, _)| *target != best).map(|(_, (_, high))| *high);
+    let next = others.reduce(f64::max)?;
+    (low > next && next > 0.0).then_some((best, low / next))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::number::{self, TimeUnit, rounded};
 use crate::section::comparison::tables::{
     published_maximum, published_name, published_note, quotient_heading,
 };
+use crate::section::letters::Letters;
 use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
 use crate::words::{Lang, entry, fact_name, fill_in, reason_text, translated};
@@ -120,12 +121,10 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
         let printed = published.iter().map(|drive| published_name(view, &drive.title));
         targets.iter().map(|t| view.target_name(*t)).chain(printed).collect()
     };
-    let heading = |name: String| match view.compared {
-        Some(compared) => quotient_heading(view, compared, &name),
-        None => format!("{name} ÷ {}", view.target_name(base)),
-    };
+    let letters = Letters::new(view);
+    let heading = |name: String| quotient_heading(view, &letters, &name);
     let mut columns = vec![text(view.words.columns.profile), text(view.words.columns.unit)];
-    columns.extend(names(&view.targets).iter().map(|name| number_in(name, "")));
+    columns.extend(names(&view.targets).iter().map(|name| number_in(&letters.head(name), "")));
     columns.extend(names(&others).into_iter().map(|name| number_in(&heading(name), "")));
     let rows =
         view.swept().map(|load| {

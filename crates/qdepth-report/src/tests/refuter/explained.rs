@@ -90,8 +90,10 @@ fn below_a_diagram(view: &View<'_>, results: &Results<'_>, sentence: &str) -> us
         enough(results, &values["targets"], figure(&values["outstanding"]), share);
         return 0;
     }
-    let (names, rest) = sentence.split_once(": ").expect("whose it is");
-    let targets = results.targets_in(names);
+    let (targets, rest) = match sentence.strip_prefix("On ").and_then(|s| s.split_once(": ")) {
+        Some((names, rest)) => (results.targets_in(names), rest),
+        None => (vec![0, 1], sentence),
+    };
     if let Some((values, "")) = read(words.level, rest) {
         let share = 1.0 + figure(&values["share"]) / 100.0 + 1e-9;
         for target in targets {

@@ -1,0 +1,57 @@
+//! Letters in the place of names in heads of quotients: two names of products beside each other
+//! make a column wider than its figures, or break it into four lines.
+
+use crate::section::comparison::tables::published_name;
+use crate::view::View;
+use crate::words::about;
+
+/// Letters of a head of two names that need no others.
+const SHORT: usize = 24;
+/// There are no more letters.
+const LETTERS: usize = 26;
+
+/// What is divided, by the letters that stand for it where its names are long.
+pub(crate) struct Letters<'v, 'a> {
+    view: &'v View<'a>,
+    /// In the order of the letters; empty where names stand for themselves.
+    names: Vec<String>,
+}
+
+impl<'v, 'a> Letters<'v, 'a> {
+    pub(crate) fn new(view: &'v View<'a>) -> Self {
+        let published = view.compared.map_or(&[][..], |compared| &compared.published);
+        let published = published.iter().map(|drive| published_name(view, &drive.title));
+        let targets = view.targets.iter().map(|target| view.target_name(*target));
+        let names: Vec<String> = targets.chain(published).collect();
+        let mut letters: Vec<usize> = names.iter().map(|name| name.chars().count()).collect();
+        letters.sort_unstable();
+        let longest: usize = letters.iter().rev().take(2).sum();
+        let needed = longest > SHORT && names.len() <= LETTERS;
+        Self { view, names: if needed { names } else { Vec::new() } }
+    }
+
+    fn letter(&self, name: &str) -> Option<String> {
+        let place = self.names.iter().position(|known| known == name)?;
+        Some(char::from(b'A' + place as u8).to_string())
+    }
+
+    /// The head of a column of its own, which says the letter.
+    pub(crate) fn head(&self, name: &str) -> String {
+        match self.letter(name) {
+            Some(letter) => about(self.view.lang, &letter, name),
+            None => name.to_owned(),
+        }
+    }
+
+    /// The head of a column of quotients.
+    pub(crate) fn quotient(&self, above: &str, below: &str) -> String {
+        let [above, below] = [above, below].map(|n| self.letter(n).unwrap_or_else(|| n.to_owned()));
+        format!("{above} ÷ {below}")
+    }
+
+    /// What the letters of those mean that have no column of their own.
+    pub(crate) fn key(&self, names: &[String]) -> Option<String> {
+        let known: Vec<String> = names.iter().map(|name| self.head(name)).collect();
+        (!self.names.is_empty()).then(|| known.join(self.view.words.clause))
+    }
+}

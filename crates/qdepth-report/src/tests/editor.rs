@@ -1,0 +1,184 @@
+//! What an editor strikes out: too many figures in a sentence, heads and titles that are too long,
+//! legends as high as their diagram, paragraphs that begin alike, pages of parameters.
+
+use qdepth_record::{Observation, PointRecord, RunRecord};
+
+use crate::compose;
+use crate::document::{Block, Document, Table};
+use crate::section::explain;
+use crate::telling::Telling;
+use crate::tests::fixture;
+use crate::view::View;
+use crate::words::Lang;
+
+const PRODUCTS: [&str; 3] =
+    ["Intel P3700 800 GB", "Intel Optane P4800X 375 GB", "SAS-2.0 SSD 400 GB"];
+
+/// Three drives whose names are as long as those of products are.
+fn run() -> RunRecord {
+    let mut run = fixture::run(3);
+    for (target, product) in run.targets.iter_mut().zip(PRODUCTS) {
+        (target.name, target.expression) = (product.into(), product.into());
+        let fact = |key: &str, value: &str, subject: &str| Observation {
+            subject: subject.into(),
+            key: key.into(),
+            value: Ok(value.into()),
+            source: "EMULATED: description file".into(),
+        };
+        // The path is what limits each load.
+        target.facts = [
+            ("host", "read_us", "0 µs"),
+            ("host", "write_us", "0 µs"),
+            ("host", "us_per_kib", "0 µs"),
+            (product, "command_us", "100000 µs"),
+        ]
+        .map(|(subject, key, value)| fact(key, value, subject))
+        .to_vec();
+    }
+    run
+}
+
+/// The second of them is ahead.
+fn points() -> Vec<PointRecord> {
+    let mut points = fixture::points(3);
+    for point in points.iter_mut().filter(|point| point.target == 1) {
+        for slice in &mut point.intervals {
+            (slice.reads, slice.writes) = (slice.reads * 2, slice.writes * 2);
+        }
+        for direction in [&mut point.reads, &mut point.writes] {
+            direction.completed *= 2;
+            direction.bytes *= 2;
+        }
+    }
+    points
+}
+
+fn document(lang: Lang) -> Document {
+    compose(&run(), &points(), lang)
+}
+
+fn blocks(document: &Document) -> impl Iterator<Item = &Block> {
+    let sections = document.sections.iter().flat_map(|section| &section.blocks);
+    document.answer.iter().chain(sections)
+}
+
+fn tables(document: &Document) -> impl Iterator<Item = &Table> {
+    blocks(document).filter_map(|b| if let Block::Table(table) = b { Some(table) } else { None })
+}
+
+/// Figures of a sentence, without those of names.
+fn figures(sentence: &str) -> usize {
+    let bare = PRODUCTS.iter().fold(sentence.to_owned(), |text, name| text.replace(name, ""));
+    let bare = bare.replace(',', "").replace("±\u{a0}", "±");
+    // Half an interval belongs to its figure.
+    let parts = bare.split('±').enumerate();
+    let digits = |c: char| c.is_ascii_digit() || c == '.';
+    let own = |(place, part): (usize, &str)| match place == 0 {
+        true => part.to_owned(),
+        false => part.trim_start_matches(digits).to_owned(),
+    };
+    let bare: String = parts.map(own).collect();
+    let words = bare.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    let counts = |word: &&str| word.chars().any(|c| c.is_ascii_digit());
+    // How many were outstanding is no result.
+    let outstanding = ["1", "2", "4", "8", "16", "32", "64", "128", "256"];
+    words.filter(counts).filter(|word| !outstanding.contains(word)).count()
+}
+
+#[test]
+fn the_first_sentence_has_three_figures_at_most() {
+    for lang in Lang::ALL {
+        let first = &document(lang).summary[0];
+        assert!((2..=3).contains(&figures(first)), "{first}");
+        assert!(first.starts_with(PRODUCTS[1]), "the one that is ahead: {first}");
+        // Where none is ahead of all others the largest values stand for all.
+        let even = compose(&run(), &fixture::points(3), lang).summary.swap_remove(0);
+        assert!((2..=3).contains(&figures(&even)), "{even}");
+    }
+}
+
+#[test]
+fn a_title_is_two_lines_at_most() {
+    for lang in Lang::ALL {
+        let title = document(lang).title;
+        assert!(title.chars().count() < 80, "{title}");
+        assert!(["P3700", "P4800X", "SAS-2.0"].iter().all(|name| title.contains(name)), "{title}");
+        // What tells two of them apart stays.
+        let mut alike = run();
+        alike.targets[1].name = "Intel P3700 1600 GB".into();
+        let title = compose(&alike, &points(), lang).title;
+        assert!(title.contains("800 GB") && title.contains("1600 GB"), "{title}");
+        let long = |number: u32| format!("/mnt/a-directory-of-a-long-name-{number} (ext4 on vda)");
+        (0..3).for_each(|place| alike.targets[place].name = long(place as u32));
+        let title = compose(&alike, &points(), lang).title;
+        assert!(title.contains(&long(0)[..20]) && title.chars().count() < 100, "{title}");
+    }
+}
+
+#[test]
+fn heads_of_quotients_are_letters_where_names_are_long() {
+    for lang in Lang::ALL {
+        let document = document(lang);
+        let heads = tables(&document).flat_map(|table| &table.columns).map(|c| &*c.heading);
+        let long: Vec<&str> = heads.filter(|head| head.contains('÷') && head.len() > 8).collect();
+        assert_eq!(long, Vec::<&str>::new());
+        // Each table says what they mean.
+        for table in tables(&document) {
+            let says = |letter: char, name: &str| {
+                let heads = table.columns.iter().map(|column| &*column.heading);
+                heads.chain([&*table.note]).any(|text| {
+                    [": ", "："].iter().any(|sign| text.contains(&format!("{letter}{sign}{name}")))
+                })
+            };
+            if table.columns.iter().any(|column| column.heading.contains('÷')) {
+                let all = ['A', 'B', 'C'].into_iter().zip(PRODUCTS);
+                assert!(all.clone().all(|(letter, name)| says(letter, name)), "{}", table.caption);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_diagram_has_more_lines_than_can_be_followed() {
+    let document = document(Lang::En);
+    for block in blocks(&document) {
+        let Block::Pictures(pictures) = block else { continue };
+        for picture in pictures {
+            let named = picture.figure.series.iter().filter(|series| !series.name.is_empty());
+            assert!(named.count() <= 6, "{}", picture.title);
+        }
+    }
+}
+
+#[test]
+fn neighbouring_paragraphs_do_not_begin_alike() {
+    let (run, points) = (run(), points());
+    for lang in Lang::ALL {
+        let telling = Telling::from(lang);
+        let view = View::new(&run, &points, None, &telling);
+        let told: Vec<String> =
+            view.swept().map(|load| explain::of_load(&view, load).concat()).collect();
+        let begins = |text: &String| text.chars().take(60).collect::<String>();
+        for pair in told.windows(2) {
+            assert_ne!(begins(&pair[0]), begins(&pair[1]));
+        }
+        assert!(told.iter().all(|text| !text.is_empty()), "{told:?}");
+    }
+}
+
+#[test]
+fn parameters_of_media_are_a_file_and_no_pages() {
+    let mut run = run();
+    run.emulated = true;
+    run.targets.iter_mut().for_each(|target| target.kind = qdepth_record::TargetKind::Emulated);
+    for lang in Lang::ALL {
+        let document = compose(&run, &points(), lang);
+        let parameters = document.sections.iter().find(|section| section.id == "parameters");
+        let [Block::Attachment { text, .. }] = &*parameters.unwrap().blocks else {
+            panic!("a file")
+        };
+        let rows: Vec<&str> = text.lines().skip(1).collect();
+        assert!(rows.len() >= 6 && rows.iter().all(|row| row.contains("EMULATED")), "{text}");
+        assert!(rows.iter().all(|row| !row.starts_with(',')), "each says whose it is: {text}");
+    }
+}
