@@ -72,6 +72,8 @@ mod plan;
 #[cfg(test)]
 mod precondition;
 #[cfg(test)]
+mod print;
+#[cfg(test)]
 mod pts;
 #[cfg(test)]
 mod repeat;
