@@ -3,8 +3,8 @@
 
 use qdepth_document::document::{Block, Cover, Document, Section, numbered};
 use qdepth_document::number;
-use qdepth_reference::{Comparison, Errors, Use};
-use qdepth_words::{Lang, counted, fill_in, heading, words};
+use qdepth_reference::{Comparison, Errors, Use, Verdict};
+use qdepth_words::{Lang, aside, counted, fill_in, heading, words};
 
 use super::tables::{figures, load, relations, shading, stated};
 use super::{View, banners, facts, pictures, summary, titled};
@@ -79,6 +79,12 @@ fn results(view: &View<'_>) -> Vec<Section> {
         let at = place(&mut all, &title);
         all[at].blocks.push(Block::Pictures(diagrams));
     }
+    for (title, sentences) in said(view) {
+        // What stands in a section without figures is a row of the table of statements alone.
+        if let Some(section) = all.iter_mut().find(|section| section.title == title) {
+            section.blocks.extend(sentences.into_iter().map(Block::Paragraph));
+        }
+    }
     for (title, sentences) in agreement(view) {
         let at = place(&mut all, &title);
         all[at].blocks.extend(sentences.into_iter().map(Block::Paragraph));
@@ -112,6 +118,41 @@ fn bare_title<'t>(title: &'t str, concluded: &'t str) -> &'t str {
         _ => title,
     };
     if title == "Conclusion" { concluded } else { title }
+}
+
+/// What each section says about its figures, and which of that the emulated ones show as well:
+/// beside diagrams a reader wants words.
+fn said(view: &View<'_>) -> Vec<(String, Vec<String>)> {
+    let edition = view.words.edition;
+    let mut all: Vec<(String, [Vec<String>; 2])> = Vec::new();
+    for compared in &view.comparison.relations {
+        let kind = match compared.verdict {
+            Verdict::Holds => 0,
+            Verdict::Fails => 1,
+            Verdict::Missing | Verdict::Inconsistent | Verdict::Given => continue,
+        };
+        let told = compared.relation.told_in(view.lang.tag());
+        let title = format!("{}: {}", compared.relation.document, compared.relation.section);
+        let says = told.says.trim_end_matches(['.', '。']);
+        let statement = format!("{says}{}", aside(view.lang, told.place));
+        match all.iter_mut().find(|(other, _)| *other == title) {
+            Some((_, of_kinds)) => of_kinds[kind].push(statement),
+            None => {
+                let mut of_kinds = [Vec::new(), Vec::new()];
+                of_kinds[kind].push(statement);
+                all.push((title, of_kinds));
+            }
+        }
+    }
+    let sentence = |(template, all): (&&'static str, Vec<String>)| {
+        let items = all.join(edition.said_between);
+        (!all.is_empty()).then(|| fill_in(template, &[("items", items)]))
+    };
+    let told = |(title, of_kinds): (String, [Vec<String>; 2])| {
+        let sentences = edition.said.iter().zip(of_kinds).filter_map(sentence).collect();
+        (title, sentences)
+    };
+    all.into_iter().map(told).collect()
 }
 
 /// How near the emulation comes to the figures of each section.

@@ -262,13 +262,17 @@ fn figure_columns(view: &View<'_>) -> Vec<Column> {
     ]
 }
 
+/// The storage of a figure: medium, format, arrangement.
+fn storage(published: &Published) -> String {
+    let parts = [&published.medium, &published.format, &published.arrangement];
+    let named: Vec<&str> =
+        parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    named.join(", ")
+}
+
 fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
     let published = &figure.published;
-    let parts = |parts: &[&str]| {
-        let named: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
-        named.join(", ")
-    };
-    let storage = parts(&[&published.medium, &published.format, &published.arrangement]);
+    let storage = storage(published);
     let error = match (figure.error.map(signed), figure.passes()) {
         (Some(error), Some(false)) => Cell::alarm(error),
         (Some(error), _) => Cell::plain(error),
@@ -303,7 +307,33 @@ pub(super) fn figures(view: &View<'_>) -> Vec<(String, Table)> {
             table.rows.push(figure_row(view, figure, false));
         }
     }
+    for (_, table) in &mut all {
+        by_storage(table);
+    }
     all
+}
+
+/// The rows in groups of one storage, which is named once: beside each figure it would make three
+/// lines of every row, and eight pages of a table.
+fn by_storage(table: &mut Table) {
+    const STORAGE: usize = 1;
+    let name = |row: &Row| row.cells[STORAGE].text.clone();
+    let mut order: Vec<String> = Vec::new();
+    for row in &table.rows {
+        if !order.contains(&name(row)) {
+            order.push(name(row));
+        }
+    }
+    table.rows.sort_by_key(|row| order.iter().position(|known| *known == name(row)));
+    let mut last = String::new();
+    for row in &mut table.rows {
+        let own = std::mem::take(&mut row.cells[STORAGE].text);
+        row.opens_group = own != last;
+        if row.opens_group {
+            row.cells[STORAGE].text.clone_from(&own);
+        }
+        last = own;
+    }
 }
 
 /// What each section states without being compared: data of media, machine and measurement.
@@ -317,6 +347,7 @@ pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
             let words = view.words;
             let columns = vec![
                 text(words.storage),
+                text(words.load),
                 text(words.quantity),
                 number_in(words.published, ""),
                 text(words.unit),
@@ -325,14 +356,30 @@ pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
             all.len() - 1
         });
         let cells = vec![
-            Cell::head(translated(view.lang, &published.medium)),
+            Cell::head(translated(view.lang, &storage(published))),
+            Cell::plain(load(view.lang, published)),
             Cell::plain(translated(view.lang, &published.quantity)),
             Cell::plain(as_worded(published)),
             Cell::plain(translated(view.lang, &published.unit)),
         ];
         all[of_section].1.rows.push(row(cells, false));
     }
+    for (_, table) in &mut all {
+        without_empty_columns(table);
+    }
     all
+}
+
+/// A column in which no row says anything is none.
+fn without_empty_columns(table: &mut Table) {
+    let says = |at: usize| table.rows.iter().any(|row| !row.cells[at].text.is_empty());
+    let kept: Vec<bool> = (0..table.columns.len()).map(says).collect();
+    let mut of_columns = kept.iter();
+    table.columns.retain(|_| of_columns.next().copied().unwrap_or(true));
+    for row in &mut table.rows {
+        let mut of_cells = kept.iter();
+        row.cells.retain(|_| of_cells.next().copied().unwrap_or(true));
+    }
 }
 
 /// All figures, or those beyond their bars.

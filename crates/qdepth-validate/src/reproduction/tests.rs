@@ -9,7 +9,7 @@ mod page;
 
 use std::collections::BTreeMap;
 
-use qdepth_document::document::{Block, Document, Mark};
+use qdepth_document::document::{Block, Document, Mark, Row};
 use qdepth_document::figure::{Horizontal, MarkValue, Markers, Series, Stroke};
 use qdepth_document::{html, markdown};
 use qdepth_reference::{
@@ -212,9 +212,43 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
     // Every single point was made 2 % too fast.
     let fitted = "Of 4 figures that parameters were fitted to, the emulated values are off by 2.0 % on average";
     let said: Vec<&str> = said.collect();
-    assert!(said.len() == 2 && said[0].starts_with(fitted), "{said:?}");
-    assert!(said[1].contains("figures that nothing was fitted to"), "{said:?}");
+    let at = said.iter().position(|text| text.starts_with(fitted)).unwrap();
+    assert!(said[at + 1].contains("figures that nothing was fitted to"), "{said:?}");
+    // Words beside the diagrams, of what the document itself says there.
+    let shown = ["What the document says here", "They do not show: "];
+    assert!(at > 0 && said[..at].iter().all(|text| shown.iter().any(|s| text.starts_with(s))));
     assert!(p3700.summary[0].contains("nothing was fitted to"), "{:?}", p3700.summary);
+}
+
+/// Two rows that say the same but for their figures, and names that make each row three lines high,
+/// were in the tables of editions.
+#[test]
+fn each_row_of_an_edition_says_what_it_is_of_and_names_a_storage_once() {
+    let iodrive = edition_of("iodrive", Lang::En);
+    let blocks = iodrive.sections.iter().flat_map(|section| &section.blocks);
+    let tables =
+        blocks.filter_map(|b| if let Block::Table(table) = b { Some(table) } else { None });
+    let (mut stated, mut named) = (0, 0);
+    for table in tables {
+        if table.caption.starts_with("What the document states") {
+            let cells =
+                |row: &Row| row.cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
+            let mut all: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
+            // Thresholds are one quantity with several values.
+            all.retain(|cells| !cells.concat().contains("threshold"));
+            let bare = |row: &Vec<String>| [&row[..row.len() - 2], &row[row.len() - 1..]].concat();
+            let of: std::collections::BTreeSet<Vec<String>> = all.iter().map(bare).collect();
+            assert_eq!(of.len(), all.len(), "{all:?}");
+            stated += 1;
+        } else if table.caption.starts_with("Published figures") {
+            let names: Vec<&str> =
+                table.rows.iter().map(|r| &*r.cells[1].text).filter(|n| !n.is_empty()).collect();
+            let once: std::collections::BTreeSet<&str> = names.iter().copied().collect();
+            assert!(once.len() == names.len() && names.len() < table.rows.len(), "{names:?}");
+            named += 1;
+        }
+    }
+    assert!(stated > 3 && named > 3, "{stated} {named}");
 }
 
 #[test]
