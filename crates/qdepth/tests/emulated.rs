@@ -78,11 +78,11 @@ fn the_catalogue_says_where_each_number_is_from() {
     let one = text(&qdepth(folder.path(), &["media", "p3700-800gb"]).stdout);
     assert!(one.contains("[calibrated]") && one.contains("[data sheet"), "{one}");
     assert!(one.contains("(calibrated against): mean ") && one.contains("(predicted, "), "{one}");
-    // A disk's numbers were set by hand, a null device has nothing to be compared with.
+    // A disk has no figure that was not fitted, a null device has nothing to be compared with.
     let disk = text(&qdepth(folder.path(), &["media", "sas-2-hdd-600gb"]).stdout);
-    assert!(disk.contains("[set by hand to the five maxima") && !disk.contains("[calibrated]"));
+    assert!(disk.contains("[calibrated]") && !disk.contains("by hand"), "{disk}");
     assert!(disk.contains("error of 5 published figures (reproduced, not validated"), "{disk}");
-    assert!(list.contains("15 krpm (set by hand to published figures)"), "{list}");
+    assert!(list.contains("15 krpm (calibrated)"), "{list}");
     let null = text(&qdepth(folder.path(), &["media", "null"]).stdout);
     assert!(null.contains("error: not known"), "{null}");
     // How each was checked stands in the list, at each, and in the facts of a run.

@@ -56,10 +56,8 @@ fn standing(description: &Description) -> &'static str {
         "generic: stands for a class"
     } else if description.fit.is_some() {
         "fitted to measured runs"
-    } else if all.clone().any(|number| number.from == "calibrated") {
+    } else if all.any(|number| number.from == "calibrated") {
         "calibrated"
-    } else if all.any(|number| number.from.starts_with("set by hand")) {
-        "set by hand to published figures"
     } else {
         "from data sheets, priors and definitions"
     }
