@@ -16,9 +16,14 @@ const ROUNDS: u64 = 10;
 /// The same where each is dear: a disk looks at its whole queue for it.
 const REQUESTS_DEAR: u64 = 600;
 const ROUNDS_DEAR: u64 = 4;
-/// Requests before the window: more than what the buffer of a fitted drive takes.
+/// Requests before the window, at least.
 const WARM_UP: u64 = 1500;
 const WARM_UP_DEAR: u64 = 100;
+/// Requests by which the buffers of drives are full, times this, are not counted: they drain while
+/// they are filled.
+const FILLINGS: u64 = 2;
+/// Most of them: of a load that hardly writes.
+const FILLING_MAX: f64 = 20_000.0;
 /// Most requests where the time itself is part of the load (credits).
 const REQUESTS_MAX: f64 = 150_000.0;
 /// Name under which the description that is fitted is spelled.
@@ -76,14 +81,14 @@ impl<'s> Emulator<'s> {
     ) -> Result<Self, FitError> {
         let medium =
             TargetExpression::read_with(&format!("media:{NAME}"), &|_| Ok(text.to_owned()))?;
-        let points = observed.iter().map(|one| shortened(&one.point, one.io_per_s, pace));
-        Ok(Self { medium, points: points.collect(), stop })
+        let points = shortened_all(&medium, observed, pace);
+        Ok(Self { medium, points, stop })
     }
 
     /// Of the same medium under other loads.
     pub(crate) fn under(&self, observed: &[Observed], pace: Pace) -> Self {
-        let points = observed.iter().map(|one| shortened(&one.point, one.io_per_s, pace));
-        Self { medium: self.medium.clone(), points: points.collect(), stop: self.stop }
+        let points = shortened_all(&self.medium, observed, pace);
+        Self { medium: self.medium.clone(), points, stop: self.stop }
     }
 
     /// What these values do at every point.
@@ -112,8 +117,32 @@ impl<'s> Emulator<'s> {
     }
 }
 
-/// The load for as long as its rate needs, at the beginning of the medium.
-pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace) -> Point {
+fn shortened_all(medium: &TargetExpression, observed: &[Observed], pace: Pace) -> Vec<Point> {
+    let one = |one: &Observed| {
+        shortened(&one.point, one.io_per_s, pace, filling(medium, NAME, &one.point))
+    };
+    observed.iter().map(one).collect()
+}
+
+/// Requests of a load by which the buffers of a medium's drives are full and writes wait for dies:
+/// until then small writes may be many times as fast. Beside what the buffers hold, each request in
+/// flight may have completed a chunk that waits.
+pub(crate) fn filling(medium: &TargetExpression, name: &str, point: &Point) -> u64 {
+    let of = |parameter| medium.parameter(name, parameter);
+    let Some((chunks, kib)) = of("buffer_chunks").zip(of("die_chunk_kib")) else { return 0 };
+    if !point.writes() {
+        return 0;
+    }
+    let size = point.request_size.mean();
+    let chunk = kib * 1024.0;
+    let held = chunks * medium.drives().max(1) as f64 * chunk;
+    let waits = f64::from(point.in_flight_max()) * chunk.max(size);
+    ((held + waits) / size / point.write_share().max(0.01)).min(FILLING_MAX) as u64
+}
+
+/// The load for as long as its rate needs, at the beginning of the medium, behind what fills its
+/// buffers.
+pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace, filling: u64) -> Point {
     let mut point = point.clone();
     point.area.offset_bytes = 0;
     point.delay_ns = 0;
@@ -132,7 +161,7 @@ pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace) -> Point {
         Pace::Ordinary => (REQUESTS, ROUNDS, WARM_UP),
         Pace::Dear => (REQUESTS_DEAR, ROUNDS_DEAR, WARM_UP_DEAR),
     };
-    point.warm_up_ns = of(before.max(in_flight * 3) as f64);
+    point.warm_up_ns = of(before.max(in_flight * 3).max(filling * FILLINGS) as f64);
     point.stop.duration_ns = of(least.max(in_flight * rounds) as f64);
     point
 }

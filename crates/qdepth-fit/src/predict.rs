@@ -8,7 +8,7 @@ use qdepth_media::{Checked, Known, LoadCharacteristics, Outside, TargetExpressio
 use qdepth_workload::Point;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::emulate::{Pace, Seen, emulate_load, shortened};
+use crate::emulate::{Pace, Seen, emulate_load, filling, shortened};
 use crate::error::FitError;
 use crate::model::is_whole;
 
@@ -125,10 +125,9 @@ pub fn predict(
     }
     let timed = medium.parameter(name, "credits").is_some_and(|credits| credits > 0.0);
     let pace = if timed { Pace::Timed } else { Pace::Ordinary };
-    let (short, center) = emulated(medium, point, pace, stop)?;
-    // What of it the parameters explain (`of_parameters`) is not taken off: intervals of memory
-    // held 83 % then (`tests/own_media.rs`).
-    let mut variance = fitted.iter().map(|(_, known)| known.error.powi(2)).fold(0.0, f64::max);
+    let (short, center) = emulated(medium, name, point, pace, stop)?;
+    let error = fitted.iter().map(|(_, known)| known.error.powi(2)).fold(0.0, f64::max);
+    let mut of_parameters = 0.0;
     for direction in &known.direction {
         let value = |parameter: &String| medium.parameter(name, parameter);
         let times = whole_steps(direction, &value);
@@ -142,11 +141,14 @@ pub fn predict(
         }
         let moved = emulate_load(&beside, &short, stop).map_or(0.0, |seen| seen.rate - center.rate);
         let moved = moved / times;
-        variance += moved.clamp(-DIRECTION_MAX, DIRECTION_MAX).powi(2);
+        of_parameters += moved.clamp(-DIRECTION_MAX, DIRECTION_MAX).powi(2);
     }
     if stop.load(Ordering::Relaxed) {
         return Err(FitError::Interrupted);
     }
+    // The error at points kept back holds what the parameters explain there already. Of 72 drives
+    // of four kinds 93 to 97 % lay inside so, 97 to 100 % where all of both was added.
+    let variance = error + (of_parameters - known.of_parameters.powi(2)).max(0.0);
     let io_per_s = libm::exp(center.rate);
     Ok(Some(Prediction {
         io_per_s,
@@ -162,6 +164,7 @@ pub fn predict(
 /// The load as long as its rate needs, and what the target does under it.
 fn emulated(
     medium: &TargetExpression,
+    name: &str,
     point: &Point,
     pace: Pace,
     stop: &AtomicBool,
@@ -174,8 +177,9 @@ fn emulated(
             format!("{} at {} outstanding completes nothing", point.profile, point.outstanding);
         FitError::NoMedium { kind: medium.text().to_owned(), why }
     };
-    let guess = guessed(medium, point, stop).ok_or_else(missing)?;
-    let short = shortened(point, guess, pace);
+    let filling = filling(medium, name, point);
+    let guess = guessed(medium, point, filling, stop).ok_or_else(missing)?;
+    let short = shortened(point, guess, pace, filling);
     let seen = emulate_load(medium, &short, stop).ok_or_else(missing)?;
     Ok((short, seen))
 }
@@ -191,7 +195,8 @@ fn assumed(
         return Ok(None);
     }
     let reason = |(name, checked): &(String, Checked)| format!("{name}: {}", checked.words());
-    let (_, center) = emulated(medium, point, Pace::Ordinary, stop)?;
+    let name = media.first().map_or("", |(name, _)| name);
+    let (_, center) = emulated(medium, name, point, Pace::Ordinary, stop)?;
     let io_per_s = libm::exp(center.rate);
     Ok(Some(Prediction {
         io_per_s,
@@ -224,13 +229,25 @@ fn mean_ns(seen: &Seen, point: &Point) -> f64 {
     part(seen.read, point.read_share) + part(seen.write, 1.0 - point.read_share)
 }
 
-fn guessed(medium: &TargetExpression, point: &Point, stop: &AtomicBool) -> Option<f64> {
-    let mut short = shortened(point, 1.0, Pace::Ordinary);
+/// The rate of few requests, behind what fills buffers: these are filled at the rate of the first.
+fn guessed(
+    medium: &TargetExpression,
+    point: &Point,
+    filling: u64,
+    stop: &AtomicBool,
+) -> Option<f64> {
+    let mut short = shortened(point, 1.0, Pace::Ordinary, 0);
     let requests = GUESS.max(u64::from(point.in_flight_max()) * 3);
     short.warm_up_ns = 0;
     short.stop.duration_ns = GUESS_NS;
     short.stop.bytes = requests * u64::from(point.request_size.max());
-    emulate_load(medium, &short, stop).map(|seen| libm::exp(seen.rate))
+    let rate = |short: &Point| emulate_load(medium, short, stop).map(|seen| libm::exp(seen.rate));
+    let at_first = rate(&short)?;
+    if filling == 0 {
+        return Some(at_first);
+    }
+    short.warm_up_ns = (filling as f64 / at_first * 1e9) as u64;
+    rate(&short)
 }
 
 fn standing(known: &Known, medium: &TargetExpression, point: &Point) -> Standing {

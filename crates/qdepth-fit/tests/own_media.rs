@@ -403,6 +403,51 @@ mod truth {
         }
     }
 
+    /// What a medium fitted without an error does: a buffer of 64 chunks, which small writes fill
+    /// much faster than the rate that lasts.
+    const BUFFERED: &str = r#"
+title = "small random writes"
+kind = "ssd"
+[parameters]
+capacity_gb = { value = 64, from = "test" }
+command_us = { value = 1, from = "test" }
+read_fixed_us = { value = 5, from = "test" }
+write_fixed_us = { value = 10, from = "test" }
+write_accept_us_per_kib = { value = 0.2, from = "test" }
+path_read_us_per_kib = { value = 0.3, from = "test" }
+path_write_us_per_kib = { value = 0.5, from = "test" }
+link_mb_s = { value = 3500, from = "test" }
+prefetch_us = { value = 20, from = "test" }
+dies = { value = 64, from = "test" }
+die_chunk_kib = { value = 64, from = "test" }
+die_read_us = { value = 60, from = "test" }
+die_program_us = { value = 1500, from = "test" }
+buffer_chunks = { value = 64, from = "test" }
+amplification = { value = 10, from = "test" }
+[fit]
+error = 0.02
+kept_back = 12
+day_to_day = 0.02
+request_bytes = [4096, 65536]
+in_flight = [1, 256]
+area_bytes = 4294967296
+read_share = [0, 1]
+random_share = [0, 1]
+"#;
+
+    /// Writes are predicted as they last, and not as long as buffers take them.
+    pub(crate) fn buffers() {
+        for form in ["media:FILE", "raid0(media:FILE*2)"] {
+            let drives = target_expression(BUFFERED, &form.replace("FILE", "drawn.toml"));
+            for point in points(ELSEWHERE, &drives) {
+                let outcome = measured(&drives, &point, 7);
+                let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
+                let error = predicted(&drives, &point).io_per_s / rate - 1.0;
+                assert!(error.abs() < 0.1, "{form} {}: {error:+.3}", point.profile);
+            }
+        }
+    }
+
     pub(crate) fn nights() {
         let mut nights = Nights::default();
         for (kind, number) in [(Kind::Network, 100), (Kind::Memory, 101), (Kind::Volume, 102)] {
@@ -445,6 +490,11 @@ fn a_network_volume_is_predicted_elsewhere() {
 #[test]
 fn memory_is_predicted_elsewhere() {
     campaign(Kind::Memory, 2, (0.1, 0.85));
+}
+
+#[test]
+fn writes_are_predicted_behind_full_buffers() {
+    truth::buffers();
 }
 
 #[test]
