@@ -131,6 +131,7 @@ fn known(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> Known {
         area_bytes: range(|one| one.point.area.length_bytes as f64)[1],
         read_share: range(|one| one.point.read_share),
         random_share: range(|one| one.point.random_share),
+        mixes: observed.iter().any(|one| !one.is_read() && !one.is_write()),
         direction: fitted.directions.clone(),
     }
 }

@@ -32,10 +32,18 @@ pub struct Known {
     pub read_share: [f64; 2],
     /// Shares of random accesses: least and largest.
     pub random_share: [f64; 2],
+    /// Whether reads and writes were measured at a time.
+    #[serde(default = "yes")]
+    pub mixes: bool,
     /// Directions in which the parameters are not known: each a joint change of the logarithms of
     /// parameters by one standard deviation.
     #[serde(default)]
     pub direction: Vec<BTreeMap<String, f64>>,
+}
+
+/// Of descriptions that say nothing of it.
+const fn yes() -> bool {
+    true
 }
 
 /// What of a load lies outside of what was measured.
@@ -106,6 +114,13 @@ impl Known {
         if load.random_share < 1.0 && self.random_share[0] >= 1.0 {
             outside.push(Outside::NotKnown("no sequential access was measured".to_owned()));
         }
+        // Whether the limits of a drive are those of each direction or of both, no load of one
+        // direction shows: a factor of two.
+        let mixed = load.read_share > 0.0 && load.read_share < 1.0;
+        if mixed && !self.mixes && outside.is_empty() {
+            let apart = "reads and writes at a time, measured only apart".to_owned();
+            outside.push(Outside::Extrapolated(apart));
+        }
         let mut beyond = |what: &str, asked: f64, [low, high]: [f64; 2]| {
             if asked > high * BEYOND || asked < low / BEYOND {
                 let measured = format!("{what} {asked:.0}, measured {low:.0} to {high:.0}");
@@ -133,6 +148,7 @@ mod tests {
             area_bytes: 1e9,
             read_share: [1.0, 1.0],
             random_share: [0.0, 1.0],
+            mixes: true,
             ..Known::default()
         }
     }
@@ -154,6 +170,16 @@ mod tests {
         assert!(matches!(known().outside(&writes)[..], [Outside::NotKnown(_)]));
         let wide = LoadCharacteristics { area_bytes: 1e12, in_flight: 512.0, ..LOAD };
         assert_eq!(known().outside(&wide).len(), 2);
+    }
+
+    #[test]
+    fn a_mixture_is_extrapolated_where_none_was_measured() {
+        let both = Known { read_share: [0.0, 1.0], ..known() };
+        let mixture = LoadCharacteristics { read_share: 0.67, ..LOAD };
+        assert_eq!(both.outside(&mixture), []);
+        let apart = Known { mixes: false, ..both };
+        assert!(matches!(apart.outside(&mixture)[..], [Outside::Extrapolated(_)]));
+        assert_eq!(apart.outside(&LOAD), []);
     }
 
     #[test]
