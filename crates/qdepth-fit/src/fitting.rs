@@ -9,14 +9,14 @@ use crate::emulate::{Emulator, Seen};
 use crate::error::FitError;
 use crate::model::{Kind, Model, template};
 use crate::observed::{Observed, kept_back};
-use crate::search::{Problem, Solution};
+use crate::search::{Problem, ROUNDS, ROUNDS_FIRST, Solution};
 use crate::start::model_of;
 
 /// Fewest points of a fit.
 const POINTS_MIN: usize = 8;
-/// Sets of slopes for each alternative, and for the best of them.
-const ROUNDS_FIRST: usize = 3;
-const ROUNDS: usize = 6;
+/// By how much the loss must fall for each parameter of a mechanism that most drives have not: of a
+/// parameter that tells nothing it falls by more in one fit of two hundred.
+const ASKED_FOR: f64 = 4.0;
 /// A point that is missed by more than this share, and more than three times the usual, is odd.
 const ODD: f64 = 0.1;
 
@@ -77,6 +77,14 @@ impl Fitted {
         errors.iter().sum::<f64>() / errors.len().max(1) as f64
     }
 
+    /// Whether points were kept back in turns, and the medium itself is fitted to all.
+    pub(crate) fn in_turns(&self) -> bool {
+        let fitted = |label: &str| {
+            self.points.iter().any(|point| !point.kept_back && point.label == label)
+        };
+        self.points.iter().any(|point| point.kept_back && fitted(&point.label))
+    }
+
     /// How many points were kept back.
     pub fn kept_back(&self) -> usize {
         self.points.iter().filter(|point| point.kept_back).count()
@@ -93,11 +101,11 @@ pub fn fit(
     capacity_bytes: u64,
     stop: &AtomicBool,
 ) -> Result<Fitted, FitError> {
-    let back = kept_back(observed);
-    if observed.len() < POINTS_MIN || !back.contains(&true) {
+    let turns = kept_back(observed);
+    if observed.len() < POINTS_MIN || turns.is_empty() {
         return Err(FitError::TooFew { have: observed.len(), need: POINTS_MIN });
     }
-    let of = |kind| of_kind(observed, &back, kind, capacity_bytes, stop);
+    let of = |kind| of_kind(observed, &turns, Drive { kind, capacity_bytes, stop });
     if let Some(kind) = kind {
         return of(kind);
     }
@@ -114,48 +122,158 @@ pub fn fit(
     best.ok_or(FitError::NoMedium { kind: "any".to_owned(), why })
 }
 
-fn of_kind(
-    observed: &[Observed],
-    back: &[bool],
+/// What is fitted as what.
+#[derive(Clone, Copy)]
+struct Drive<'s> {
     kind: Kind,
     capacity_bytes: u64,
-    stop: &AtomicBool,
+    stop: &'s AtomicBool,
+}
+
+/// What a medium was fitted to, what was kept back, and whether that was in turns.
+#[derive(Clone, Copy)]
+struct Loads<'o> {
+    used: &'o [Observed],
+    held: &'o [Observed],
+    turns: bool,
+}
+
+fn of_kind(
+    observed: &[Observed],
+    turns: &[Vec<bool>],
+    drive: Drive<'_>,
 ) -> Result<Fitted, FitError> {
-    let pick = |wanted: bool| -> Vec<Observed> {
+    let pick = |back: &[bool], wanted: bool| -> Vec<Observed> {
         let each = observed.iter().zip(back).filter(|(_, back)| **back == wanted);
         each.map(|(one, _)| one.clone()).collect()
     };
-    let (used, held) = (pick(false), pick(true));
-    let model = model_of(kind, &used);
+    if let [back] = turns {
+        let (used, held) = (pick(back, false), pick(back, true));
+        return searched(&used, drive, |problem, solution| {
+            let kept = missed(problem, solution, &held, true)?;
+            let loads = Loads { used: &used, held: &held, turns: false };
+            finished(problem, solution, drive.kind, loads, kept)
+        });
+    }
+    // Each turn's error is that of a medium which knows less than the one that is made.
+    let (mut kept, mut all_held) = (Vec::new(), Vec::new());
+    for back in turns {
+        let (used, held) = (pick(back, false), pick(back, true));
+        kept.extend(searched(&used, drive, |p, solution| missed(p, solution, &held, true))?);
+        all_held.extend(held);
+    }
+    searched(observed, drive, |problem, solution| {
+        let loads = Loads { used: observed, held: &all_held, turns: true };
+        finished(problem, solution, drive.kind, loads, kept)
+    })
+}
+
+/// Searches alternatives a little, and the best of them to its end.
+fn searched<T>(
+    used: &[Observed],
+    drive: Drive<'_>,
+    then: impl FnOnce(&Problem<'_>, &Solution) -> Result<T, FitError>,
+) -> Result<T, FitError> {
+    let Drive { kind, capacity_bytes, stop } = drive;
+    let model = model_of(kind, used);
     let measured: Vec<Seen> = used.iter().map(Seen::from_observed).collect();
     let spread: Vec<f64> = used.iter().map(|one| one.spread).collect();
-    let start: Vec<f64> = model.free.iter().map(|free| libm::log(free.start)).collect();
     let text = template(kind, &model, capacity_bytes);
-    let emulator = Emulator::new(&text, &used, kind.pace(), stop)?;
-    let problem = |alternative| Problem {
+    let emulator = Emulator::new(&text, used, kind.pace(), stop)?;
+    let none = BTreeMap::new();
+    let problem = Problem {
         emulator: &emulator,
         model: &model,
-        alternative,
+        alternative: &none,
         measured: &measured,
         spread: &spread,
         drawn: kind.is_drawn(),
         pace: kind.pace(),
     };
-    let mut best: Option<(usize, Solution)> = None;
-    for (place, alternative) in model.alternatives.iter().enumerate() {
-        let solution = problem(alternative).search(start.clone(), ROUNDS_FIRST)?;
-        if best.as_ref().is_none_or(|(_, best)| solution.loss < best.loss) {
-            best = Some((place, solution));
+    let (mut problem, mut solution) = best_of(problem)?;
+    // A mechanism that most drives have not is asked for only where the points are missed without.
+    let (more, on_path) = (model.with_mechanism(), on_path(problem.alternative));
+    if !model.mechanism.is_empty() && solution.is_off() {
+        let asked = solution.loss - ASKED_FOR * model.mechanism.len() as f64;
+        let found = more.beside(&solution.ln);
+        for alternative in [problem.alternative, &on_path] {
+            let other = Problem { model: &more, alternative, ..problem };
+            let trial = other.best_from([found.clone(), other.fresh()])?;
+            if trial.loss < asked.min(solution.loss) {
+                (problem, solution) = (other, trial);
+            }
         }
     }
-    let Some((place, solution)) = best else {
-        return Err(FitError::NoMedium { kind: kind.to_string(), why: "no alternative".into() });
-    };
-    let problem = problem(&model.alternatives[place]);
-    let solution = problem.search(solution.ln, ROUNDS)?;
     let solution = problem.shaken(solution)?;
     let solution = problem.search(solution.ln, ROUNDS)?;
-    finished(&problem, &solution, kind, &used, &held)
+    then(&problem, &solution)
+}
+
+/// Each alternative searched a little, the best to its end.
+fn best_of(problem: Problem<'_>) -> Result<(Problem<'_>, Solution), FitError> {
+    let mut best: Option<(Problem<'_>, Solution)> = None;
+    for alternative in &problem.model.alternatives {
+        let one = Problem { alternative, ..problem };
+        let trial = one.search(one.fresh(), ROUNDS_FIRST)?;
+        if best.as_ref().is_none_or(|(_, best)| trial.loss < best.loss) {
+            best = Some((one, trial));
+        }
+    }
+    let Some((one, solution)) = best else {
+        let why = "no alternative".to_owned();
+        return Err(FitError::NoMedium { kind: "any".to_owned(), why });
+    };
+    let solution = one.search(solution.ln, ROUNDS)?;
+    rechunked(one, solution)
+}
+
+/// The same with chunks of the other sizes, from what was found: after few rounds, far from
+/// everything, the wrong size may stand before the right one.
+fn rechunked<'p>(
+    found: Problem<'p>,
+    solution: Solution,
+) -> Result<(Problem<'p>, Solution), FitError> {
+    let Some(kib) = found.chunk_kib() else { return Ok((found, solution)) };
+    let rule = found.alternative.get("ahead_when_busy");
+    let (mut best, mut lowest) = (found, solution.clone());
+    for alternative in &found.model.alternatives {
+        let one = Problem { alternative, ..found };
+        let same = alternative.get("ahead_when_busy") == rule;
+        let Some(other) = one.chunk_kib().filter(|other| same && (*other - kib).abs() > 0.5) else {
+            continue;
+        };
+        let start = one.model.rechunked(&solution.ln, other / kib);
+        let trial = one.search(start, ROUNDS)?;
+        if trial.loss < lowest.loss {
+            (best, lowest) = (one, trial);
+        }
+    }
+    Ok((best, lowest))
+}
+
+/// The same alternative where collecting garbage keeps the path busy that all requests pass, as in
+/// drives whose host or only processor translates, and not the dies alone.
+fn on_path(alternative: &BTreeMap<&'static str, f64>) -> BTreeMap<&'static str, f64> {
+    let mut alternative = alternative.clone();
+    alternative.insert("collection_on_path", 1.0);
+    alternative
+}
+
+/// Points, measured and emulated.
+fn missed(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    observed: &[Observed],
+    kept_back: bool,
+) -> Result<Vec<Missed>, FitError> {
+    let emulator = problem.emulator.under(observed, problem.pace);
+    let all = emulator.seen(&problem.values(&solution.ln))?;
+    let one = |(one, seen): (&Observed, &Seen)| {
+        let emulated = libm::exp(seen.rate);
+        let emulated = if emulated.is_finite() { emulated } else { 0.0 };
+        Missed { label: one.label(), measured: one.io_per_s, emulated, kept_back }
+    };
+    Ok(observed.iter().zip(&all).map(one).collect())
 }
 
 /// What a search found, with everything that is said of it.
@@ -163,28 +281,20 @@ fn finished(
     problem: &Problem<'_>,
     solution: &Solution,
     kind: Kind,
-    used: &[Observed],
-    held: &[Observed],
+    loads: Loads<'_>,
+    kept: Vec<Missed>,
 ) -> Result<Fitted, FitError> {
     let values = problem.values(&solution.ln);
-    let emulated = |observed: &[Observed]| -> Result<Vec<f64>, FitError> {
-        let emulator = problem.emulator.under(observed, problem.pace);
-        Ok(emulator.seen(&values)?.iter().map(|seen| libm::exp(seen.rate)).collect())
-    };
-    let mut points = Vec::new();
-    for (observed, kept_back) in [(used, false), (held, true)] {
-        for (one, emulated) in observed.iter().zip(emulated(observed)?) {
-            let emulated = if emulated.is_finite() { emulated } else { 0.0 };
-            points.push(Missed { label: one.label(), measured: one.io_per_s, emulated, kept_back });
-        }
-    }
+    let Loads { used, held, turns } = loads;
+    let mut points = missed(problem, solution, used, false)?;
+    points.extend(kept);
     let slopes = problem.slopes(solution)?;
     // What residuals scatter by is never less than what a point can be known to.
     let degrees = solution.residuals.len().saturating_sub(slopes.len()).max(4) as f64;
     let squares: f64 = solution.residuals.iter().map(|r| r.clamp(-5.0, 5.0).powi(2)).sum();
     let scatter = (squares / degrees).sqrt().max(1.0);
     let information = problem.information(solution, &slopes, scatter);
-    let error = root_mean_square(&points, true);
+    let error = if turns { robust(&points) } else { root_mean_square(&points, true) };
     let usual = root_mean_square(&points, false).min(error);
     let odd = |point: &&Missed| {
         let error = libm::log(point.emulated.max(1e-9) / point.measured).abs();
@@ -203,6 +313,20 @@ fn finished(
         error,
         of_parameters: of_parameters(held, problem, solution, &information)?,
     })
+}
+
+/// Root mean square error of points kept back in turns, in which none counts more than three times
+/// as much as is usual (1.48 times the median is a normal deviation): the single point that alone
+/// tells of something is missed by far where it is kept back, and the medium itself has seen it.
+fn robust(points: &[Missed]) -> f64 {
+    let of = |point: &Missed| libm::log(point.emulated.max(1e-9) / point.measured).abs();
+    let kept = points.iter().filter(|point| point.kept_back);
+    let mut errors: Vec<f64> = kept.map(of).collect();
+    errors.sort_by(f64::total_cmp);
+    let median = errors.get(errors.len() / 2).copied().unwrap_or(0.0);
+    let most = 3.0 * 1.48 * median;
+    let squares: f64 = errors.iter().map(|error| error.min(most).powi(2)).sum();
+    (squares / errors.len().max(1) as f64).sqrt().max(root_mean_square(points, false))
 }
 
 fn root_mean_square(points: &[Missed], kept_back: bool) -> f64 {

@@ -79,9 +79,12 @@ impl FromStr for Kind {
     }
 }
 
+/// The chunk of a die for which a search's first values are reckoned.
+pub(crate) const START_CHUNK_KIB: f64 = 32.0;
+
 /// Parameters that count something.
 pub(crate) fn is_whole(name: &str) -> bool {
-    ["dies", "queue", "servers"].contains(&name)
+    ["buffer_chunks", "dies", "queue", "servers"].contains(&name)
 }
 
 /// A parameter that a fit finds.
@@ -137,9 +140,35 @@ pub(crate) struct Model {
     pub(crate) fixed: Vec<Fixed>,
     /// Each a set of values beside `fixed`, of which the best is chosen.
     pub(crate) alternatives: Vec<BTreeMap<&'static str, f64>>,
+    /// A mechanism that most drives have not: it stays where the points ask for it.
+    pub(crate) mechanism: Vec<Free>,
 }
 
 impl Model {
+    /// What was found with chunks of one size, with those of another: as many bytes in the buffer,
+    /// and programmed in a time.
+    pub(crate) fn rechunked(&self, ln: &[f64], larger: f64) -> Vec<f64> {
+        let by = |free: &Free| match free.name {
+            "die_program_us" => libm::log(larger),
+            "buffer_chunks" => -libm::log(larger),
+            _ => 0.0,
+        };
+        self.free.iter().zip(ln).map(|(free, ln)| ln + by(free)).collect()
+    }
+
+    /// A solution without the mechanism, and where that begins.
+    pub(crate) fn beside(&self, ln: &[f64]) -> Vec<f64> {
+        let added = self.free.iter().skip(ln.len()).map(|free| libm::log(free.start));
+        ln.iter().copied().chain(added).collect()
+    }
+
+    /// With the mechanism that most drives have not.
+    pub(crate) fn with_mechanism(&self) -> Self {
+        let mut model = self.clone();
+        model.free.append(&mut model.mechanism);
+        model
+    }
+
     pub(crate) fn fix(&mut self, name: &'static str, value: f64, from: &'static str) {
         self.fixed.push(Fixed { name, value, from, computer: false });
     }

@@ -64,23 +64,28 @@ impl Observed {
     }
 }
 
-/// Fewest points of which a whole profile is kept back; a sparser table cannot spare one.
+/// Fewest points of which some are never fitted; a sparser table cannot spare them.
 const DENSE: usize = 24;
+/// Turns in which the points of a sparser table are kept back.
+const TURNS: usize = 4;
 
-/// Which points are never fitted: all of one profile that lies between the others, where there are
-/// four or more profiles and enough points, and of the rest each fourth that is not at the end of
-/// its profile.
-pub(crate) fn kept_back(observed: &[Observed]) -> Vec<bool> {
+/// Which points are kept back from a fit, turn by turn.
+///
+/// Of a dense table one turn, whose points are never fitted: all of one profile that lies between
+/// the others, where there are four or more, and of the rest each fourth that is not at the end of
+/// its profile. Of a sparser one each such point in one of several turns: the single point where
+/// a rate leaves its curve (a drive that reads ahead for one stream) may be all that tells of it.
+pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
     let mut profiles: Vec<&str> = Vec::new();
     for one in observed {
         if !profiles.contains(&one.point.profile.as_str()) {
             profiles.push(&one.point.profile);
         }
     }
-    let dense = profiles.len() >= 4 && observed.len() >= DENSE;
-    let whole = if dense { between(observed, &profiles) } else { None };
+    let dense = observed.len() >= DENSE;
+    let whole = if dense && profiles.len() >= 4 { between(observed, &profiles) } else { None };
     let mut back = vec![false; observed.len()];
-    let mut turn = 0;
+    let mut inner = Vec::new();
     for profile in profiles {
         let mut places: Vec<usize> =
             (0..observed.len()).filter(|i| observed[*i].point.profile == profile).collect();
@@ -89,13 +94,20 @@ pub(crate) fn kept_back(observed: &[Observed]) -> Vec<bool> {
             places.iter().for_each(|place| back[*place] = true);
             continue;
         }
-        let inner = places.len().saturating_sub(2);
-        for place in places.iter().skip(1).take(inner) {
-            turn += 1;
-            back[*place] = turn % 4 == 2;
-        }
+        inner.extend(places.iter().copied().skip(1).take(places.len().saturating_sub(2)));
     }
-    back
+    if dense {
+        inner.iter().skip(1).step_by(4).for_each(|place| back[*place] = true);
+        return if back.contains(&true) { vec![back] } else { Vec::new() };
+    }
+    let turns = 0..TURNS.min(inner.len());
+    turns
+        .map(|turn| {
+            let mut back = back.clone();
+            inner.iter().skip(turn).step_by(TURNS).for_each(|place| back[*place] = true);
+            back
+        })
+        .collect()
 }
 
 /// The random profile whose requests are neither the smallest nor the largest of such, so that both
@@ -111,4 +123,55 @@ fn between<'a>(observed: &[Observed], profiles: &[&'a str]) -> Option<&'a str> {
         first(name).map_or(0.0, |one| one.point.read_share * (1.0 - one.point.read_share))
     };
     inner.max_by(|a, b| mixes(a).total_cmp(&mixes(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve, shipped_plan_text};
+
+    use super::*;
+
+    fn observed(outstanding: &str) -> Vec<Observed> {
+        let text = shipped_plan_text("fit").unwrap();
+        let text = text.replacen("[1, 4, 16, 64, 256]", outstanding, 1);
+        let file: PlanFile = toml::from_str(&text).unwrap();
+        let whole = Extent { offset_bytes: 0, length_bytes: 1 << 33 };
+        let shape = TargetShape::whole(whole, 512);
+        let one = |point| Observed {
+            point,
+            io_per_s: 1000.0,
+            spread: 0.02,
+            read_ns: None,
+            write_ns: None,
+            late_ns: None,
+            thirds: None,
+            cpu_ns: None,
+        };
+        let plan = resolve(&file, &Choices::default(), &[shape]).unwrap();
+        plan.points.into_iter().map(one).collect()
+    }
+
+    #[test]
+    fn of_a_sparse_table_each_inner_point_is_kept_back_once() {
+        let mut sparse = observed("[1, 16, 256]");
+        sparse.truncate(21);
+        let turns = kept_back(&sparse);
+        assert_eq!(turns.len(), TURNS);
+        for (place, one) in sparse.iter().enumerate() {
+            let times = turns.iter().filter(|back| back[place]).count();
+            assert_eq!(times, usize::from(one.point.outstanding == 16), "{}", one.label());
+        }
+    }
+
+    #[test]
+    fn of_a_dense_table_a_whole_profile_is_never_fitted() {
+        let dense = observed("[1, 4, 16, 64, 256]");
+        let turns = kept_back(&dense);
+        let [back] = turns.as_slice() else { panic!("{} turns", turns.len()) };
+        let kept = |profile: &str| {
+            let of = dense.iter().zip(back).filter(|(one, _)| one.point.profile == profile);
+            of.filter(|(_, back)| **back).count()
+        };
+        assert_eq!((kept("database"), kept("random-4k-read")), (5, 1));
+    }
 }

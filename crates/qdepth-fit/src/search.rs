@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::algebra::Symmetric;
 use crate::emulate::{Emulator, Pace, Seen};
 use crate::error::FitError;
-use crate::model::{Free, Model};
+use crate::model::{Free, Model, START_CHUNK_KIB};
 
 /// What no set of parameters explains, as a share of the rate: the model's own grain.
 pub(crate) const GRAIN: f64 = 0.02;
@@ -27,7 +27,14 @@ const FAR: f64 = 0.8;
 /// Improvements smaller than this share end a search.
 const ENOUGH: f64 = 0.004;
 
+/// Sets of slopes of each of several searches, and of the best of them.
+pub(crate) const ROUNDS_FIRST: usize = 3;
+pub(crate) const ROUNDS: usize = 6;
+/// Loss of a residual that scatters as a point can be known to.
+const OFF: f64 = 0.5;
+
 /// What is looked for.
+#[derive(Clone, Copy)]
 pub(crate) struct Problem<'a> {
     pub(crate) emulator: &'a Emulator<'a>,
     pub(crate) model: &'a Model,
@@ -49,9 +56,35 @@ pub(crate) struct Solution {
     pub(crate) residuals: Vec<f64>,
 }
 
+impl Solution {
+    /// Whether the points are missed by more than what each can be known to.
+    pub(crate) fn is_off(&self) -> bool {
+        self.loss > OFF * self.residuals.len() as f64
+    }
+}
+
 impl Problem<'_> {
     fn free(&self) -> &[Free] {
         &self.model.free
+    }
+
+    /// Size of a die's chunk, where that is one of the alternatives.
+    pub(crate) fn chunk_kib(&self) -> Option<f64> {
+        self.alternative.get("die_chunk_kib").copied()
+    }
+
+    /// Where a search begins that knows nothing.
+    pub(crate) fn fresh(&self) -> Vec<f64> {
+        let larger = self.chunk_kib().map_or(1.0, |kib| kib / START_CHUNK_KIB);
+        let start: Vec<f64> = self.free().iter().map(|free| libm::log(free.start)).collect();
+        self.model.rechunked(&start, larger)
+    }
+
+    /// The best from several places: each a little, the nearest to its end.
+    pub(crate) fn best_from(&self, starts: [Vec<f64>; 2]) -> Result<Solution, FitError> {
+        let [one, other] = starts;
+        let (one, other) = (self.search(one, ROUNDS_FIRST)?, self.search(other, ROUNDS_FIRST)?);
+        self.search(if one.loss < other.loss { one.ln } else { other.ln }, ROUNDS)
     }
 
     pub(crate) fn values(&self, ln: &[f64]) -> BTreeMap<String, f64> {

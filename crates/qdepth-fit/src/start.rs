@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Fixed, Free, Kind, Model};
+use crate::model::{Fixed, Free, Kind, Model, START_CHUNK_KIB};
 use crate::observed::Observed;
 
 /// Of a parameter that the points cannot show.
 const PRIOR: &str = "prior: typical of its kind, not determined by what was measured";
+
+/// Write amplification from which a search begins that has seen no random writes by themselves.
+const MIXED_AMPLIFICATION: f64 = 2.0;
 
 /// What is fitted of a kind, and from where.
 pub(crate) fn model_of(kind: Kind, observed: &[Observed]) -> Model {
@@ -71,7 +74,12 @@ fn most(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
 }
 
 fn model() -> Model {
-    Model { free: Vec::new(), fixed: Vec::new(), alternatives: vec![BTreeMap::new()] }
+    Model {
+        free: Vec::new(),
+        fixed: Vec::new(),
+        alternatives: vec![BTreeMap::new()],
+        mechanism: Vec::new(),
+    }
 }
 
 /// All free numbers of a flash drive that reads and writes can show.
@@ -111,7 +119,8 @@ fn flash(observed: &[Observed]) -> Model {
         }
         None => model.fix("prefetch_us", alone, PRIOR),
     }
-    model.fix("buffer_chunks", 64.0, "prior: 64, which a rate that lasts does not show");
+    // Writes show it where fewer programs fit into it than there are dies; else it stays.
+    model.free.push(Free::new("buffer_chunks", 64.0, 4.0, 1024.0).width(1.0));
     hosted(&mut model, observed);
     model.alternatives.clear();
     for chunk in [16.0, 32.0, 64.0] {
@@ -123,7 +132,22 @@ fn flash(observed: &[Observed]) -> Model {
     if ahead.is_empty() {
         model.alternatives.retain(|one| one.get("ahead_when_busy") == Some(&0.0));
     }
+    model.mechanism = batches(observed, alone);
     model
+}
+
+/// What is spent on each batch of requests, however many it holds: interrupts that are held back, a
+/// driver's wake-up, the tail in which a mixed batch waits for its slowest.
+fn batches(observed: &[Observed], alone: f64) -> Vec<Free> {
+    let of = |name, start: f64| Free::new(name, start, start * 0.01, start * 30.0);
+    let mut all = vec![of("batch_read_us", alone * 0.3)];
+    if observed.iter().any(Observed::is_write) {
+        all.push(of("batch_write_us", alone * 0.1));
+    }
+    if observed.iter().any(|one| !one.is_read() && !one.is_write()) {
+        all.push(of("batch_mix_us", alone * 0.3));
+    }
+    all
 }
 
 /// The numbers of writes; their highest throughput, KiB/µs.
@@ -147,10 +171,11 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
         Free::new("write_fixed_us", alone * 0.8, alone * 0.02, alone * 1.05),
         Free::new("write_accept_us_per_kib", slope, 1e-3, 50.0),
         Free::new("path_write_us_per_kib", 0.8 / most_all, 0.02 / most_all, 1.1 / most_all),
-        Free::new("die_program_us", dies * 32.0 / most_all * 0.8, 10.0, 1e5),
+        Free::new("die_program_us", dies * START_CHUNK_KIB / most_all * 0.8, 10.0, 1e5),
     ]);
-    if let (Some(random), false) = (most_random, sequential.is_empty()) {
-        let slower = (most_all / random).max(1.1);
+    // Random writes that stand only in mixtures show it as well.
+    if observed.iter().any(|one| one.is_random() && !one.is_read()) && !sequential.is_empty() {
+        let slower = most_random.map_or(MIXED_AMPLIFICATION, |random| (most_all / random).max(1.1));
         model.free.push(Free::new("amplification", slower, 1.0, 60.0).width(1.0));
     }
     if observed.iter().any(|one| !one.is_read() && !one.is_write()) {

@@ -62,8 +62,9 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
         from.how
     );
     let compared = format!(
-        "{} points of the same runs that were kept back from the fit: mean error {:.1} %",
+        "{} points of the same runs that were kept back from the fit{}: mean error {:.1} %",
         fitted.kept_back(),
+        if fitted.in_turns() { " in turns" } else { "" },
         fitted.mean_error(true) * 100.0
     );
     let missed: Vec<String> = fitted
