@@ -36,7 +36,7 @@ fn four_drives_scale_as_the_paper_says() {
     let array = of(2, 128) / of(0, 128);
     assert!((0.85..1.15).contains(&array), "{array}");
     let report = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
-    for said in ["4 drives together ÷ 1 drive", "share of 4 ×", "Fairness", "EMULATED"] {
+    for said in ["B: 4 drives together", "B ÷ A", "share of 4 ×", "Fairness", "EMULATED"] {
         assert!(report.contains(said), "{said}");
     }
 }

@@ -107,12 +107,48 @@ fn a_title_is_two_lines_at_most() {
         let mut alike = run();
         alike.targets[1].name = "Intel P3700 1600 GB".into();
         let title = compose(&alike, &points(), lang).title;
-        assert!(title.contains("800 GB") && title.contains("1600 GB"), "{title}");
+        assert!(title.contains("Intel P3700 800 GB"), "{title}");
         let long = |number: u32| format!("/mnt/a-directory-of-a-long-name-{number} (ext4 on vda)");
         (0..3).for_each(|place| alike.targets[place].name = long(place as u32));
         let title = compose(&alike, &points(), lang).title;
         assert!(title.contains(&long(0)[..20]) && title.chars().count() < 100, "{title}");
     }
+}
+
+#[test]
+fn a_title_names_what_all_targets_have_in_common_where_they_are_many_words() {
+    let title = |names: [&str; 2]| {
+        let mut run = run();
+        run.targets.truncate(2);
+        run.targets.iter_mut().zip(names).for_each(|(target, name)| target.name = name.into());
+        let mut points = points();
+        points.retain(|point| point.target < 2);
+        compose(&run, &points, Lang::En).title
+    };
+    let drive = "Fusion-io ioDrive 320 GB";
+    let options = ["Advertised Capacity", "Maximum Write Performance"];
+    let [first, second] = options.map(|option| format!("{drive}, {option}"));
+    assert_eq!(title([&first, &second]), format!("Storage performance of {drive}"));
+    let array = format!("RAID 0 (4 × {})", PRODUCTS[1]);
+    assert_eq!(title([PRODUCTS[1], &array]), format!("Storage performance of {}", PRODUCTS[1]));
+}
+
+#[test]
+fn a_sentence_names_six_loads_at_most() {
+    let mut points = points();
+    let mut more = points.clone();
+    more.iter_mut().for_each(|point| {
+        (point.profile, point.profile_title) =
+            (format!("{}-2", point.profile), format!("{} again", point.profile_title));
+        point.index += 1000;
+    });
+    points.extend(more);
+    let document = compose(&run(), &points, Lang::En);
+    assert!(document.summary[1].contains("under 10 load profiles with"), "{:?}", document.summary);
+    let conclusion = document.sections.iter().find(|section| section.id == "conclusion").unwrap();
+    let Block::Paragraph(said) = &conclusion.blocks[0] else { panic!() };
+    assert_eq!(said.matches(" reaches ").count(), 6, "{said}");
+    assert!(said.ends_with("Another 4 stand among the key figures."), "{said}");
 }
 
 #[test]

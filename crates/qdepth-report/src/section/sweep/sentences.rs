@@ -119,7 +119,7 @@ pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
 }
 
 /// Letters of all names in a title.
-const TITLE: usize = 64;
+const TITLE: usize = 56;
 
 /// These names in a title: where they are long without their capacities, if these tell no two of
 /// them apart, and where they still are the first alone.
@@ -134,12 +134,23 @@ pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
     }
     let short: Vec<String> = all.iter().map(|name| without_capacity(name).to_owned()).collect();
     let short = if kinds(&short) == kinds(&all) { short } else { all.clone() };
+    let shared = shared(&all);
     let told = [all, short.clone()].map(|all| names(view, all)).into_iter().find(fits);
+    let told = told.or_else(|| shared.map(|name| names(view, vec![name])));
     told.unwrap_or_else(|| {
         let first: Vec<String> = short.iter().take(1).cloned().collect();
         let more = kinds(&short).saturating_sub(1).to_string();
         list(view, [first, vec![fill_in(view.words.summary.more, &[("n", more)])]].concat())
     })
+}
+
+/// What stands in each of these names, as a drive does in those of its options and arrays: the
+/// first of them, or its beginning.
+fn shared(all: &[String]) -> Option<String> {
+    let first = all.first()?;
+    let beginning = first.split_once(", ").map_or(first.as_str(), |(beginning, _)| beginning);
+    let mut candidates = [first.as_str(), beginning].into_iter();
+    candidates.find(|name| all.iter().all(|other| other.contains(*name))).map(str::to_owned)
 }
 
 /// `Intel P3700 800 GB` as `Intel P3700`.
@@ -182,7 +193,7 @@ fn measured(view: &View<'_>) -> String {
         ("targets", names),
         ("planned", view.planned().to_string()),
         ("points", told_points(view)),
-        ("profiles", list(view, view.loads.iter().map(|l| l.title.clone()).collect())),
+        ("profiles", profiles(view)),
         ("intensities", intensities(view)),
     ];
     let steps = Steps::new(view);
@@ -208,6 +219,16 @@ fn measured(view: &View<'_>) -> String {
         false => words.measured,
     };
     fill_in(template, &values)
+}
+
+/// Loads that a sentence names; of more it says how many.
+const LOADS_NAMED: usize = 6;
+
+fn profiles(view: &View<'_>) -> String {
+    match view.loads.len() {
+        ..=LOADS_NAMED => list(view, view.loads.iter().map(|load| load.title.clone()).collect()),
+        many => counted(view.words.summary.profiles, many),
+    }
 }
 
 /// How many of the planned points were measured.
@@ -414,8 +435,12 @@ fn concluded(view: &View<'_>) -> Option<String> {
         Some(target) => maximum_on(view, load, *target),
         None => maximum(view, load),
     };
-    let maxima: Vec<String> = view.swept().filter_map(told).collect();
+    let mut maxima: Vec<String> = view.swept().filter_map(told).collect();
+    let more = maxima.len().saturating_sub(LOADS_NAMED);
+    maxima.truncate(LOADS_NAMED);
+    let more = (more > 0).then(|| counted(words.concluded_more, more));
     let mut values = vec![("maxima", maxima.join(view.words.clause))];
+    values.extend(more.map(|more| ("more", more)));
     values.extend(one.map(|target| ("target", view.target_name(*target))));
     let template = if one.is_some() { words.concluded_of_one } else { words.concluded };
     (!maxima.is_empty()).then(|| fill_in(template, &values))
