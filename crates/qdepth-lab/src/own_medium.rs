@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use qdepth_fit::{Kind, Observed, Provenance, late_ns};
-use qdepth_measure::{Code, Grade};
+use qdepth_measure::{Code, Finding, Grade, Severity};
 use qdepth_record::{IntervalRecord, PointRecord, PointSummary, RunRecord, TargetRecord};
 use qdepth_workload::{Arrivals, Plan, Point};
 
@@ -16,6 +16,9 @@ const SPREAD_UNKNOWN: f64 = 0.05;
 const DAY_TO_DAY: f64 = 0.02;
 /// Share of points that are not valid beyond which a run is doubtful as a whole.
 const INVALID_MOST: f64 = 0.15;
+/// The same, where all of them are not valid for the generator's sake alone: of a device that is
+/// worked by the CPU that measures, each point says by itself whether it had one.
+const STOPPED_MOST: f64 = 0.67;
 /// Half the width of a 95 % interval in standard errors.
 const NORMAL_95: f64 = 1.96;
 /// What tells that the machine or somebody else disturbed a run.
@@ -92,9 +95,11 @@ fn one_target(run: &RunRecord, first: &RunRecord) -> Result<()> {
 /// The points that are not valid: single ones are left out. A run that is not valid, or of which
 /// many points are not, is refused: what disturbed them may have bent the others, too.
 fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
-    let invalid = |findings: &[qdepth_measure::Finding]| Grade::from_findings(findings) == Grade::C;
-    let bad = points.iter().filter(|point| invalid(&point.findings));
+    let invalid = |findings: &[Finding]| Grade::from_findings(findings) == Grade::C;
+    let bad: Vec<&PointRecord> = points.iter().filter(|point| invalid(&point.findings)).collect();
+    let most = invalid_most(bad.iter().flat_map(|point| &point.findings));
     let bad: Vec<String> = bad
+        .iter()
         .map(|point| {
             let codes: Vec<&str> = point.findings.iter().map(|f| f.code.as_str()).collect();
             format!("{} at {} ({})", point.profile, point.outstanding, codes.join(", "))
@@ -104,7 +109,7 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
     if invalid(&run.findings) {
         why.push("the run as a whole is not valid".to_owned());
     }
-    if bad.len() as f64 > points.len() as f64 * INVALID_MOST {
+    if bad.len() as f64 > points.len() as f64 * most {
         why.push(format!(
             "{} of {} points are not valid: {}",
             bad.len(),
@@ -124,6 +129,13 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
         run.plan_name,
         run.targets.first().map_or("TARGET", |target| &target.expression)
     )))
+}
+
+/// Share of points that may be left out, by everything that is found of those.
+fn invalid_most<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> f64 {
+    let mut invalid = findings.into_iter().filter(|one| one.severity == Severity::Invalid);
+    let stopped = invalid.all(|finding| finding.code == Code::GeneratorStopped);
+    if stopped { STOPPED_MOST } else { INVALID_MOST }
 }
 
 /// A closed loop that runs by itself.
@@ -259,4 +271,18 @@ fn kind_of(target: &TargetRecord) -> Option<(Kind, String)> {
         return Some((Kind::Flash, format!("`{name}` is an NVMe drive")));
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_generator_that_stopped_may_leave_many_points_out() {
+        let stopped = Finding::invalid(Code::GeneratorStopped);
+        let remark = Finding::remark(Code::Stall);
+        assert!(invalid_most([&stopped, &remark, &stopped]) > 0.5);
+        let doubtful = Finding::invalid(Code::Steal);
+        assert!(invalid_most([&stopped, &doubtful]) < 0.2);
+    }
 }
