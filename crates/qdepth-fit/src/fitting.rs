@@ -79,9 +79,8 @@ impl Fitted {
 
     /// Whether points were kept back in turns, and the medium itself is fitted to all.
     pub(crate) fn in_turns(&self) -> bool {
-        let fitted = |label: &str| {
-            self.points.iter().any(|point| !point.kept_back && point.label == label)
-        };
+        let fitted =
+            |label: &str| self.points.iter().any(|point| !point.kept_back && point.label == label);
         self.points.iter().any(|point| point.kept_back && fitted(&point.label))
     }
 

@@ -27,7 +27,6 @@ pub mod failure;
 pub mod findings;
 pub mod first;
 mod follower;
-pub mod foresee;
 mod identity;
 mod measure_options;
 mod measured;
@@ -67,6 +66,7 @@ mod visits;
 mod watch;
 pub mod words;
 pub mod worker_result;
+pub mod would_refuse;
 mod written;
 
 /// What a run is asked for, and what is around it: handed to each of its stages.

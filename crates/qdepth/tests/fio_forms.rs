@@ -24,7 +24,8 @@ const SHAPES: &[&str] = &[
     "--name=a --rw=randread --latency_target=2s --latency_window=600ms --iodepth=1 --thread",
 ];
 
-/// Lines by what stands before their first figure. Left out is what we do not count (slat), and which classes of latency and samples there are, which differs from run to run.
+/// Lines by what stands before their first figure. Left out is what we do not count (slat), and
+/// which classes of latency and samples there are, which differs from run to run.
 fn keys(text: &str) -> Vec<String> {
     let left_out = ["slat", "lat (", "|", "bw (", "iops", "fio-"];
     let kept = |line: &&str| {

@@ -212,7 +212,8 @@ impl Sync {
     }
 }
 
-/// The document; without `disks` where nobody wants to know of them. `version` stands where fio's stands; `plus` adds every bucket of the latencies.
+/// The document; without `disks` where nobody wants to know of them. `version` stands where fio's
+/// stands; `plus` adds every bucket of the latencies.
 pub fn export_fio_json(
     version: &str,
     moment: &FioMoment,

@@ -89,10 +89,8 @@ pub(super) fn doubts(seen: &PointSeen<'_>) -> Vec<Finding> {
         found(true, device_changed(changed));
     }
     let stood = measured.seen.stood;
-    let of_rate = outcome.shortfall.map(rate_not_kept);
-    for finding in [of_rate, stood.stall(outcome), stood.finding(outcome)].into_iter().flatten() {
-        found(true, finding);
-    }
+    let more = [outcome.shortfall.map(rate_not_kept), stood.stall(outcome), stood.finding(outcome)];
+    more.into_iter().flatten().for_each(|finding| found(true, finding));
     let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
     let share = cpu / outcome.duration.as_secs_f64().max(1e-9);
     found(share > WORKER_CPU, Finding::remark(Code::GeneratorCpu).value("share", share));

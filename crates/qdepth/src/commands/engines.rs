@@ -95,7 +95,8 @@ fn measured(target: &Path, engine: Engine) -> Result<Vec<PointRecord>> {
     let engine = EngineChoice::Only(engine);
     let request = RunRequest { is_kept: false, engine, ..run.request_of(plan) };
     let mut points = Vec::new();
-    measure_on(&Screen::quiet(), &run, &request, |ran| {
+    let screen = Screen::quiet();
+    measure_on(&screen, &screen, &run, &request, |ran| {
         points.clone_from(&ran.points);
         Ok(())
     })?;

@@ -29,10 +29,10 @@ use crate::terminal::{print_document, print_line};
 use disks::Watcher;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::findings::{not_literal, noted};
-use qdepth_lab::foresee::foreseen;
 use qdepth_lab::prepare::{find, previewed};
 use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
+use qdepth_lab::would_refuse::would_refuse;
 
 /// Options of `qdepth run` that stand among fio's.
 const OURS: &[&str] = &[
@@ -153,7 +153,7 @@ fn foretell(
 ) -> Result<Status> {
     let run = run_options(words.ours, converted.engine)?;
     let request = request(&run, file, line, converted, pinning)?;
-    for refusal in foreseen(&System::real(), &request) {
+    for refusal in would_refuse(&System::real(), &request) {
         print_line(&format!("a run here and now would end so: {refusal:#}"));
     }
     Ok(Status::Valid)

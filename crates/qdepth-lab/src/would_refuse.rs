@@ -19,7 +19,7 @@ use crate::request::{PlanRequest, RunRequest};
 /// the engine wants, a plan that has no room on them, guards that lack a consent. Nothing where
 /// there would be nothing to refuse; what is found only by making a file or claiming a device is
 /// not among it.
-pub fn foreseen(system: &System, request: &RunRequest) -> Vec<Error> {
+pub fn would_refuse(system: &System, request: &RunRequest) -> Vec<Error> {
     let Some(asked) = &request.plan else { return Vec::new() };
     let mut all = Vec::new();
     match preview(system, asked) {
