@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use qdepth_files::shell_word;
 use qdepth_host::{Problem, Refusal};
 use qdepth_linux::{Engine, EngineChoice};
+use qdepth_measure::Grade;
 use qdepth_record::{PointRecord, PointSummary};
 use qdepth_report::{Align, Cell, Column, Row, Table};
 use qdepth_workload::{Choices, PlanFile};
@@ -15,7 +17,7 @@ use crate::commands::run::measure_on;
 use crate::exit_status::Status;
 use crate::flags::RunOptions;
 use crate::screen::Screen;
-use crate::terminal::{self, print};
+use crate::terminal::print;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::{PlanRequest, RunRequest};
 
@@ -34,6 +36,9 @@ warm_up = "100ms"
 duration = "300ms"
 file_size = "64MiB"
 "#;
+
+/// Below a table with a dash.
+const NONE_VALID: &str = "–: no round was valid; `qdepth host check` says what disturbs here.";
 
 /// Rates, I/Os per second, and CPU time for an I/O, ns, of each round.
 #[derive(Default)]
@@ -67,7 +72,8 @@ pub(crate) fn compare(target: &Path) -> Result<Status> {
         for (engine, answer) in turn {
             let Ok(tried) = answer else { continue };
             match measured(target, *engine) {
-                Ok(points) => add(tried, &points),
+                Ok((interrupted @ Status::Interrupted(_), _)) => return Ok(interrupted),
+                Ok((_, points)) => add(tried, &points),
                 // What the usual engine is refused for is not the engine's.
                 Err(why) if *engine == Engine::IoUring && round == 0 => {
                     let usual = measured(target, Engine::Threads);
@@ -78,14 +84,11 @@ pub(crate) fn compare(target: &Path) -> Result<Status> {
         }
     }
     print_list(&table(target, &answers))?;
-    let width = terminal::table_style(false).width;
-    for line in verdict(target, &answers) {
-        print(&terminal::wrap(&line, width).join("\n"))?;
-    }
+    print(&verdict(target, &answers))?;
     Ok(Status::Valid)
 }
 
-fn measured(target: &Path, engine: Engine) -> Result<Vec<PointRecord>> {
+fn measured(target: &Path, engine: Engine) -> Result<(Status, Vec<PointRecord>)> {
     let file: PlanFile = PLAN.parse().context("the plan of engines cannot be read: a bug")?;
     let outstanding = if engine == Engine::Sync { &OUTSTANDING[..1] } else { &OUTSTANDING };
     let file = PlanFile { outstanding: outstanding.to_vec(), ..file };
@@ -96,18 +99,22 @@ fn measured(target: &Path, engine: Engine) -> Result<Vec<PointRecord>> {
     let request = RunRequest { is_kept: false, engine, ..run.request_of(plan) };
     let mut points = Vec::new();
     let screen = Screen::quiet();
-    measure_on(&screen, &screen, &run, &request, |ran| {
+    let status = measure_on(&screen, &screen, &run, &request, |ran| {
         points.clone_from(&ran.points);
         Ok(())
     })?;
-    Ok(points)
+    Ok((status, points))
 }
 
 fn add(tried: &mut BTreeMap<u32, Tried>, points: &[PointRecord]) {
     for point in points {
+        let one = tried.entry(point.outstanding).or_default();
+        // What is not valid says nothing of the engine.
+        if Grade::from_findings(&point.findings) == Grade::C {
+            continue;
+        }
         let summary = PointSummary::from_point(point);
         let cpu = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io);
-        let one = tried.entry(point.outstanding).or_default();
         one.io_per_s.push(summary.io_per_s.value);
         one.cpu_ns.extend(cpu.map(|(user, system)| user + system));
     }
@@ -138,8 +145,10 @@ fn table(target: &Path, answers: &[(Engine, Answer)]) -> Table {
         number("most", "IO/s"),
         number("CPU an I/O", "ns"),
     ];
-    let taken = answers.iter().filter_map(|(engine, answer)| Some((engine, answer.as_ref().ok()?)));
-    let found = taken.flat_map(|(engine, tried)| tried.iter().map(move |one| (engine, one)));
+    let taken =
+        || answers.iter().filter_map(|(engine, answer)| Some((engine, answer.as_ref().ok()?)));
+    let found = || taken().flat_map(|(engine, tried)| tried.iter().map(move |one| (engine, one)));
+    let none_valid = found().any(|(_, (_, tried))| tried.io_per_s.is_empty());
     let shown = |value: Option<f64>| Cell::or_dash(value.map(|value| format!("{value:.0}")));
     let row = |(engine, (outstanding, tried)): (&Engine, (&u32, &Tried))| {
         let rates = spread(&tried.io_per_s);
@@ -156,8 +165,8 @@ fn table(target: &Path, answers: &[(Engine, Answer)]) -> Table {
             target.display()
         ),
         columns,
-        rows: found.map(row).collect(),
-        note: String::new(),
+        rows: found().map(row).collect(),
+        note: if none_valid { NONE_VALID.to_owned() } else { String::new() },
     }
 }
 
@@ -168,7 +177,7 @@ fn spread(values: &[f64]) -> Option<[f64; 3]> {
     Some([*sorted.first()?, sorted[sorted.len() / 2], *sorted.last()?])
 }
 
-fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> Vec<String> {
+fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> String {
     let mut lines = Vec::new();
     for outstanding in OUTSTANDING {
         let rates = answers.iter().filter_map(|(engine, answer)| {
@@ -180,7 +189,7 @@ fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> Vec<String> {
     lines.push(format!(
         "Where none is named, io_uring is taken if it can be. To measure with another:\n  qdepth run \
          standard {} --engine NAME",
-        target.display()
+        shell_word(&target.to_string_lossy())
     ));
     let refused = answers.iter().filter_map(|(engine, answer)| {
         let why = answer.as_ref().err()?;
@@ -189,7 +198,7 @@ fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> Vec<String> {
         Some(format!("not with {}: {why}", engine.name()))
     });
     lines.extend(refused);
-    lines
+    lines.join("\n")
 }
 
 /// Which is faster than each other, if one is: its slowest round is above every round of theirs.

@@ -4,7 +4,7 @@ pub(crate) mod catalogue;
 pub(crate) mod certify;
 pub(crate) mod compare;
 pub(crate) mod engines;
-mod export;
+pub(crate) mod export;
 pub(crate) mod fio;
 pub(crate) mod first;
 pub(crate) mod fit;
