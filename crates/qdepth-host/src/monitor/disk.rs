@@ -2,19 +2,16 @@
 
 use std::io;
 
-use super::Clocks;
+use super::{Clocks, KernelStat};
 use crate::sysfs::{number_of, whole_of};
 use crate::system::System;
 use crate::target::Inspected;
 
-/// Numbers of `/sys/class/block/DEV/stat` up to the time of all requests.
-const FIELDS: usize = 11;
-
-/// Counters of a disk since it came up (Documentation/block/stat.rst), and when they were read.
+/// Counters of a disk since it came up, and when they were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskCounters {
     name: String,
-    fields: [u64; FIELDS],
+    stat: KernelStat,
     /// By the monotonic clock.
     at_ns: u64,
 }
@@ -57,16 +54,10 @@ impl DiskCounters {
     /// Reads them now.
     ///
     /// # Errors
-    /// What the system answered, or [`io::ErrorKind::InvalidData`] for a text of another form.
+    /// As [`KernelStat::read`].
     pub fn read(system: &System, name: &str) -> io::Result<Self> {
-        let path = format!("/sys/class/block/{name}/stat");
-        let text = system.read_file(&path)?;
-        let numbers = text.split_whitespace().map_while(|field| field.parse().ok());
-        let fields: Vec<u64> = numbers.take(FIELDS).collect();
-        let fields = fields
-            .try_into()
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, path.clone()))?;
-        Ok(Self { name: name.to_owned(), fields, at_ns: Clocks::read().monotonic })
+        let stat = KernelStat::read(system, name)?;
+        Ok(Self { name: name.to_owned(), stat, at_ns: Clocks::read().monotonic })
     }
 
     /// Whether both are of one disk.
@@ -76,17 +67,19 @@ impl DiskCounters {
 
     /// What the disk did since `earlier`. A counter that went back counts as nothing.
     pub fn since(&self, earlier: &Self) -> DiskActivity {
-        let passed = |place: usize| self.fields[place].saturating_sub(earlier.fields[place]);
-        let both = |place: usize| [passed(place), passed(place + 4)];
+        let (now, then) = (&self.stat, &earlier.stat);
+        let both = |now: [u64; 2], then: [u64; 2]| [0, 1].map(|k| now[k].saturating_sub(then[k]));
         let over_ms = self.at_ns.saturating_sub(earlier.at_ns).max(1) as f64 / 1e6;
+        let busy_ms = now.busy_ms.saturating_sub(then.busy_ms);
+        let sectors = |stat: &KernelStat| [stat.read_sectors, stat.written_sectors];
         DiskActivity {
             name: self.name.clone(),
-            completed: both(0),
-            merged: both(1),
-            sectors: both(2),
-            in_flight_ms: both(3),
-            waited_ms: passed(10),
-            busy_percent: (passed(9) as f64 / over_ms * 100.0).min(100.0),
+            completed: both([now.reads, now.writes], [then.reads, then.writes]),
+            merged: both(now.merged, then.merged),
+            sectors: both(sectors(now), sectors(then)),
+            in_flight_ms: both(now.in_flight_ms, then.in_flight_ms),
+            waited_ms: now.waited_ms.saturating_sub(then.waited_ms),
+            busy_percent: (busy_ms as f64 / over_ms * 100.0).min(100.0),
         }
     }
 }
@@ -97,9 +90,9 @@ mod tests {
 
     #[test]
     fn what_passed_between_two_readings_is_told_and_a_counter_that_went_back_is_not() {
-        let read = |fields: [u64; FIELDS], at_ms: u64| DiskCounters {
+        let read = |fields: [u64; 11], at_ms: u64| DiskCounters {
             name: "sda".to_owned(),
-            fields,
+            stat: KernelStat::parse(&fields.map(|field| field.to_string()).join(" ")).unwrap(),
             at_ns: at_ms * 1_000_000,
         };
         let earlier = read([100, 5, 800, 40, 10, 1, 80, 9, 0, 60, 70], 1_000);

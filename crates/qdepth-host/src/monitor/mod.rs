@@ -33,6 +33,10 @@ pub struct KernelStat {
     pub busy_ms: u64,
     /// Sum over all requests of their time in flight, milliseconds.
     pub waited_ms: u64,
+    /// Reads and writes that were merged into others.
+    pub merged: [u64; 2],
+    /// Sums of the times in flight of reads and of writes, milliseconds.
+    pub in_flight_ms: [u64; 2],
 }
 
 impl KernelStat {
@@ -58,6 +62,8 @@ impl KernelStat {
             in_flight: *fields.get(8)?,
             busy_ms: *fields.get(9)?,
             waited_ms: fields.get(10).copied().unwrap_or(0),
+            merged: [*fields.get(1)?, *fields.get(5)?],
+            in_flight_ms: [*fields.get(3)?, *fields.get(7)?],
         })
     }
 
