@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
+use crate::steady::Line;
 
 /// Most samples of a window.
 const SAMPLES_MAX: u64 = 100_000;
@@ -160,20 +161,15 @@ impl SettlingCourse {
         if self.samples.len() < self.full {
             return Settled::default();
         }
-        let count = self.full as f64;
-        let values = || self.samples.iter().map(|sample| self.value(sample));
-        let mean = values().sum::<f64>() / count;
-        let deviation = values().map(|value| (value - mean).abs()).fold(0.0, f64::max);
-        let middle = (count - 1.0) / 2.0;
-        let at = |place: usize| place as f64 - middle;
-        let (above, below) = values().enumerate().fold((0.0, 0.0), |(above, below), (place, v)| {
-            (above + at(place) * (v - mean), below + at(place) * at(place))
-        });
-        let slope = above / below;
+        let values: Vec<f64> = self.samples.iter().map(|sample| self.value(sample)).collect();
+        let mean = values.iter().sum::<f64>() / self.full as f64;
+        let deviation = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+        let slope = Line::through(&values, 0).slope;
         let figure = if self.rule.slope { slope.abs() } else { deviation };
         let criterion = if self.rule.percent { figure / mean * 100.0 } else { figure };
         // Of a load that does nothing there is no share.
-        let attained = criterion < self.rule.limit;
+        let is_known = self.full > 1 || !self.rule.slope;
+        let attained = is_known && criterion < self.rule.limit;
         Settled { deviation, slope, criterion, attained }
     }
 

@@ -61,7 +61,7 @@ pub struct Line {
 
 impl Line {
     /// Through figures of which the first is that of round `first`.
-    fn through(figures: &[f64], first: usize) -> Self {
+    pub(crate) fn through(figures: &[f64], first: usize) -> Self {
         let centre = first as f64 + (figures.len() as f64 - 1.0) / 2.0;
         let level = mean(figures);
         let (mut above, mut below) = (0.0, 0.0);
