@@ -152,24 +152,6 @@ pub(super) struct JobEntry {
     pub(super) desc: String,
 }
 
-impl JobEntry {
-    fn reads(&mut self) -> Option<&mut Direction> {
-        self.read.as_mut()
-    }
-
-    fn writes(&mut self) -> Option<&mut Direction> {
-        self.write.as_mut()
-    }
-
-    fn trims(&mut self) -> Option<&mut Direction> {
-        self.trim.as_mut()
-    }
-
-    fn both(&mut self) -> Option<&mut Direction> {
-        self.mixed.as_mut()
-    }
-}
-
 #[derive(Default, Serialize)]
 pub(super) struct Direction {
     pub(super) io_bytes: u64,
@@ -254,10 +236,16 @@ pub(super) fn jobs(
 
 /// What each mean throughput is of its group's in the same direction, per cent.
 fn share_of_groups(jobs: &mut [JobEntry]) {
+    let sides: [fn(&mut JobEntry) -> Option<&mut Direction>; 4] = [
+        |job| job.read.as_mut(),
+        |job| job.write.as_mut(),
+        |job| job.trim.as_mut(),
+        |job| job.mixed.as_mut(),
+    ];
     let mut groups: Vec<u32> = jobs.iter().map(|job| job.groupid).collect();
     groups.dedup();
     for group in groups {
-        for pick in [JobEntry::reads, JobEntry::writes, JobEntry::trims, JobEntry::both] {
+        for pick in sides {
             let mut list: Vec<&mut Direction> =
                 jobs.iter_mut().filter(|job| job.groupid == group).filter_map(pick).collect();
             let (bytes, ms) =
