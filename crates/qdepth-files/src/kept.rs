@@ -34,9 +34,22 @@ pub struct Kept {
     folder: Folder,
     name: OsString,
     path: PathBuf,
-    file: File,
+    file: LetGo,
     trust: Trust,
     claim: Claim,
+}
+
+/// An open file that gives its lock (flock) back when it is closed. The lock would stay as long as
+/// any descriptor of this opening is, and a child that another thread starts has one from its fork
+/// to its exec: who opens the file right after us would find it held by nobody (flock(2)).
+#[derive(Debug)]
+struct LetGo(File);
+
+impl Drop for LetGo {
+    fn drop(&mut self) {
+        // Where there are no locks there is none to give back.
+        let _ = self.0.unlock();
+    }
 }
 
 impl Kept {
@@ -90,12 +103,12 @@ impl Kept {
         };
         let file = folder.open_in(&name, access, 0o600).map_err(failed)?;
         must_be_ours(&folder, &fstat(&file).map_err(failed)?, path, trust)?;
-        Ok(Some(Self { folder, name, path: path.to_owned(), file, trust, claim }))
+        Ok(Some(Self { folder, name, path: path.to_owned(), file: LetGo(file), trust, claim }))
     }
 
     /// The open file.
     pub fn file(&self) -> &File {
-        &self.file
+        &self.file.0
     }
 
     /// As it was spelled.
@@ -116,7 +129,7 @@ impl Kept {
         let doing = format!("read the {} {}", limit.what, self.path.display());
         let failed = |error: io::Error| FileError::failed_io(&self.path, &doing, &error);
         let mut text = String::new();
-        let mut file = &self.file;
+        let mut file = self.file();
         file.rewind().map_err(failed)?;
         file.take(limit.bytes + 1).read_to_string(&mut text).map_err(failed)?;
         if text.len() as u64 > limit.bytes {
@@ -134,7 +147,7 @@ impl Kept {
     pub fn add_line(&self, line: &str) -> io::Result<()> {
         let (text, mut written) = (format!("{line}\n"), 0);
         while let Some(rest) = text.as_bytes().get(written..).filter(|rest| !rest.is_empty()) {
-            let error = match (&self.file).write(rest) {
+            let error = match self.file().write(rest) {
                 Ok(0) => io::ErrorKind::WriteZero.into(),
                 Ok(count) => {
                     written += count;
@@ -151,17 +164,17 @@ impl Kept {
 
     /// Takes away what we wrote last, where it still is the end of the file.
     fn take_back(&self, written: u64) {
-        let end = self.file.metadata().map(|found| found.len());
-        let (Ok(end), Ok(ours)) = (end, (&self.file).stream_position()) else { return };
+        let end = self.file().metadata().map(|found| found.len());
+        let (Ok(end), Ok(ours)) = (end, self.file().stream_position()) else { return };
         if written > 0 && end == ours {
             // Whoever reads it knows half a line for one.
-            let _ = self.file.set_len(end - written);
+            let _ = self.file().set_len(end - written);
         }
     }
 
     /// Whether its name still leads to it.
     pub fn is_in_place(&self) -> bool {
-        let here = fstat(&self.file).map(|found| identity(&found));
+        let here = fstat(self.file()).map(|found| identity(&found));
         let named = self.folder.look(&self.name);
         matches!((here, named), (Ok(a), Ok(Some(b))) if a == identity(&b))
     }
@@ -173,7 +186,7 @@ impl Kept {
     pub fn remove(&self) -> Result<bool, FileError> {
         let failed =
             |e| FileError::failed(&self.path, &format!("remove {}", self.path.display()), e);
-        let which = fstat(&self.file).map(|found| identity(&found)).map_err(failed)?;
+        let which = fstat(self.file()).map(|found| identity(&found)).map_err(failed)?;
         self.folder.remove_if(&self.name, which).map_err(failed)
     }
 

@@ -476,6 +476,21 @@ fn a_kept_file_is_made_private_appended_to_and_taken_away() {
     assert!(!path.exists());
 }
 
+/// A child of another thread has all descriptors from its fork to its exec; so does this one.
+#[test]
+fn a_lock_goes_with_the_file_though_a_child_still_has_its_descriptor() {
+    let dir = folder();
+    let path = dir.path().join("undo.jsonl");
+    let kept = Kept::open_or_make(&path, Trust::Orders, false).unwrap();
+    kept.file().try_lock().unwrap();
+    let of_child = kept.file().try_clone().unwrap();
+    let next = Kept::open_or_make(&path, Trust::Orders, false).unwrap();
+    assert!(matches!(next.file().try_lock(), Err(fs::TryLockError::WouldBlock)));
+    drop(kept);
+    next.file().try_lock().unwrap();
+    drop(of_child);
+}
+
 #[test]
 fn a_kept_file_is_never_a_device_or_a_trap() {
     let dir = folder();
