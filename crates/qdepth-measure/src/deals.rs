@@ -11,9 +11,14 @@ pub(crate) fn deals(a: u32, b: u32) -> f64 {
 /// The share of deals in which the means of the sides are as far apart as they are, or farther. Of
 /// drawn deals the real one counts as one (Phipson and Smyth, Statistical Applications in Genetics
 /// and Molecular Biology 9, 2010), so the share is never too small. The draws follow from the
-/// figures: the same runs give the same share.
+/// figures: the same runs give the same share, in whatever order they come.
 pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
-    let mut all: Vec<f64> = a.iter().chain(b).copied().collect();
+    let [a, b] = [a, b].map(|side| {
+        let mut side = side.to_vec();
+        side.sort_by(f64::total_cmp);
+        side
+    });
+    let mut all: Vec<f64> = a.iter().chain(&b).copied().collect();
     let sum: f64 = all.iter().sum();
     let (of_a, of_b) = (a.len() as f64, b.len() as f64);
     let apart = |sum_a: f64| (sum_a / of_a - (sum - sum_a) / of_b).abs();
@@ -53,9 +58,12 @@ fn each_choice(of: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64)) {
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
+    /// Draws that follow from figures, but not from their last digits, which are others once they
+    /// were written and read.
     pub(crate) fn from(figures: &[f64]) -> Self {
         let mixed = figures.iter().fold(0u64, |mixed, figure| {
-            mixed.rotate_left(7) ^ figure.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            let bits = u64::from((*figure as f32).to_bits());
+            mixed.rotate_left(7) ^ bits.wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
         Self(mixed)
     }
@@ -123,5 +131,12 @@ mod tests {
         let error = 4.0 * (exact * (1.0 - exact) / DEALS_MAX).sqrt();
         assert!((drawn - exact).abs() < error, "{drawn} and {exact}");
         assert!((drawn - share_as_far(&a, &b)).abs() < 1e-15, "the same again");
+        let turned: Vec<f64> = a.iter().rev().copied().collect();
+        assert!((drawn - share_as_far(&turned, &b)).abs() < 1e-15, "in another order");
+        let read: Vec<f64> = b.iter().map(|run| run * (1.0 + 3.0 * f64::EPSILON)).collect();
+        assert!(
+            (drawn - share_as_far(&a, &read)).abs() < 1e-15,
+            "and of what was written and read"
+        );
     }
 }

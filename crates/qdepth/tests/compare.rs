@@ -197,11 +197,8 @@ fn a_side_may_be_files_that_were_exported() {
                 Value::Array(all) => all.iter().map(|each| each.as_f64()).collect(),
                 other => vec![other.as_f64()],
             });
-            // So may an arrangement of the runs that ties with theirs fall to the other side: one
-            // of 12,870, which is 0.0001 where p is rounded.
-            let ties = if key == "p" { 1.5e-4 } else { 0.0 };
             let close = |(here, there): (&Option<f64>, &Option<f64>)| match (here, there) {
-                (Some(here), Some(there)) => (here - there).abs() <= 1e-9 * there.abs() + ties,
+                (Some(here), Some(there)) => (here - there).abs() <= 1e-9 * there.abs(),
                 (here, there) => here == there,
             };
             assert!(here.iter().zip(&there).all(close), "{key}: {of_file} {of_logbook}");
