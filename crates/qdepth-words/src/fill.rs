@@ -28,10 +28,32 @@ fn fill_plain(part: &str, values: &BTreeMap<&str, String>) -> Option<String> {
             continue;
         }
         let (name, rest) = piece.split_once('}')?;
-        out.push_str(values.get(name)?);
-        out.push_str(rest);
+        join(&mut out, values.get(name)?);
+        join(&mut out, rest);
     }
     Some(out)
+}
+
+/// Adds a piece. A template has a space before a value that may be a number; before a word of
+/// Japanese that space goes.
+fn join(out: &mut String, piece: &str) {
+    let (mut before, mut after) = (out.chars().rev(), piece.chars());
+    let ends = [before.next(), before.next(), after.next(), after.next()];
+    match ends {
+        [Some(' '), Some(last), Some(first), _] if is_cjk(last) && is_cjk(first) => {
+            out.pop();
+            out.push_str(piece);
+        }
+        [Some(last), _, Some(' '), Some(first)] if is_cjk(last) && is_cjk(first) => {
+            out.push_str(&piece[1..]);
+        }
+        _ => out.push_str(piece),
+    }
+}
+
+/// Kana and kanji.
+fn is_cjk(letter: char) -> bool {
+    matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 
 /// [`fill`] with the values written beside the names.
@@ -91,5 +113,14 @@ mod tests {
         let values = [("a", "1".to_owned())];
         assert_eq!(fill_in("x[ {a}][ and {b}].", &values), "x 1.");
         assert_eq!(fill_in("{b} stays silent[ {a}]", &values), " 1");
+    }
+
+    #[test]
+    fn between_two_words_of_japanese_there_is_no_space() {
+        let fill = |value: &str| fill_in("最小は {a} です", &[("a", value.to_owned())]);
+        assert_eq!(fill("データベース"), "最小はデータベースです");
+        assert_eq!(fill("12 倍"), "最小は 12 倍です");
+        assert_eq!(fill("東京 支社 1"), "最小は東京 支社 1 です");
+        assert_eq!(fill_in("a {a} b", &[("a", "c".to_owned())]), "a c b");
     }
 }
