@@ -2,13 +2,43 @@
 
 use std::path::Path;
 
-/// Whole seconds, or minutes.
+/// Whole seconds, minutes, or tenths of hours; upwards.
 pub fn long(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);
-    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..=7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => {
+            let tenths = seconds.div_ceil(360);
+            match tenths % 10 {
+                0 => format!("{} h", tenths / 10),
+                rest => format!("{}.{rest} h", tenths / 10),
+            }
+        }
+    }
 }
 
 /// Where a run was kept.
 pub fn kept(logbook: &Path, id: &str) -> String {
     format!("logbook  {}  run {}", logbook.display(), id.get(..13).unwrap_or(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_the_unit_that_is_said_of_it() {
+        let said = |seconds: u64| long(seconds * 1_000_000_000 - 1);
+        for (seconds, text) in [
+            (1, "1 s"),
+            (119, "119 s"),
+            (121, "3 min"),
+            (7200, "120 min"),
+            (7201, "2.1 h"),
+            (172_800, "48 h"),
+        ] {
+            assert_eq!(said(seconds), text);
+        }
+    }
 }
