@@ -14,7 +14,7 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] | trust [--short] [NAME…] | bench agree [PAIRS] | bench all [ROUNDS [PART…]] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench report | bench same [COMPARISONS] | bench until [TARGET] | bench media | bench workers | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] | trust [--short] [NAME…] | bench agree [PAIRS] | bench all [ROUNDS [PART…]] | bench engine [ROUNDS] | bench fio [PAIRS [file|slow]] | bench instructions | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench report | bench same [COMPARISONS] | bench until [TARGET] | bench media | bench workers | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -49,7 +49,8 @@ fn main() -> Result<()> {
         }
         ["bench", "until", rest @ ..] => bench::until(rest.first().copied()),
         ["bench", "fio", rest @ ..] => {
-            bench::job_file(rest.first().map_or(Ok(5), |word| word.parse())?)
+            let pairs = rest.first().map_or(Ok(5), |word| word.parse())?;
+            bench::job_file(pairs, rest.get(1).copied())
         }
         ["bench", "instructions"] => match (bench::budget()?, bench::inlined()?) {
             (Some(()), Some(_)) => Ok(()),

@@ -1,5 +1,5 @@
 //! The same job file, run by fio and by `qdepth fio` on the same loop device, by turns: on a file,
-//! where what a program costs decides, and on a drive that takes 2 ms, where the semantics do.
+//! where what a program costs decides, and on a drive that takes 10 ms, where the semantics do.
 
 #![expect(clippy::disallowed_methods, reason = "two servers run beside the benchmark")]
 
@@ -11,75 +11,34 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::{binary, median, ready};
+use super::{binary, fios, median, ready};
 use crate::command::{output, output_and_errors, root};
 
 const DEVICE_BYTES: u64 = 1 << 30;
 
-/// Total latency is compared, which fio splits into submission and completion and qdepth does not.
-/// Jobs that end with their time: closed loops of one and many, mixed sizes, a rate, and writers
-/// beside a reader. The first and the last 4 MiB are left alone: qdepth's labels are there.
-const JOBS: &str = "[global]
-filename=DEVICE
-offset=4m
-size=1016m
-direct=1
-time_based
-ramp_time=500ms
-runtime=2
-randrepeat=0
-norandommap
-thread
-group_reporting
-ioengine=libaio
-percentile_list=50:90:99:99.9
-lat_percentiles=1
-[one]
-rw=randread
-bs=4k
-[many]
-stonewall
-rw=randrw
-rwmixread=67
-bs=8k
-iodepth=8
-[sizes]
-stonewall
-rw=randread
-bssplit=4k/60:64k/40
-iodepth=4
-[paced]
-stonewall
-rw=randwrite
-bs=8k
-iodepth=8
-rate_iops=1000
-[pressure-writers]
-stonewall
-rw=randwrite
-bs=8k
-iodepth=8
-numjobs=4
-rate=,4000k
-[pressure-reader]
-new_group
-rw=randread
-bs=8k
-";
+const SHAPES: &str = include_str!("shapes.fio");
 
-/// Rates and means within 3 %, percentiles within 5 % (median of the pairs' ratios).
-pub fn job_file(pairs: usize) -> Result<()> {
+/// What a ratio may differ from one by, of rates, mean latencies and the 99th percentile.
+const BARS: [f64; 3] = [0.01, 0.02, 0.10];
+
+/// Medians of the pairs' ratios, and which of them are outside of [`BARS`]. The fio is the first
+/// that `FIO` names, else the one that is installed.
+pub fn job_file(pairs: usize, only: Option<&str>) -> Result<()> {
     ready()?;
     let folder = root().join("target/bench-job-file");
     fs::create_dir_all(&folder)?;
     let image = folder.join("image");
     fs::File::create(&image)?.set_len(DEVICE_BYTES)?;
-    println!("a loop device on a file; ratios qdepth / fio, medians of {pairs} pairs");
-    on_image(&image, pairs, &folder)?;
-    println!("a loop device on a drive that takes 2 ms for each request (nbdkit)");
-    let slow = Slow::new(&folder)?;
-    on_image(&slow.image, pairs, &folder)?;
-    drop(slow);
+    if only != Some("slow") {
+        println!("a loop device on a file; ratios qdepth / fio, medians of {pairs} pairs");
+        on_image(&image, pairs, &folder)?;
+    }
+    if only != Some("file") {
+        println!(
+            "a loop device on a drive that takes 10 ms for each request (nbdkit); {pairs} pairs"
+        );
+        on_image(&Slow::new(&folder)?.image, pairs, &folder)?;
+    }
     fs::remove_dir_all(&folder)?;
     Ok(())
 }
@@ -105,7 +64,7 @@ impl Slow {
         let nbdkit = Command::new("nbdkit")
             .args(["-f", "-t", "32", "-U"])
             .arg(&socket)
-            .args(["--filter=delay", "memory", "1G", "delay-read=2ms", "delay-write=2ms"])
+            .args(["--filter=delay", "memory", "1G", "delay-read=10ms", "delay-write=10ms"])
             .spawn()
             .context("nbdkit is not installed")?;
         until_there(&socket)?;
@@ -145,7 +104,7 @@ fn until_there(path: &Path) -> Result<()> {
 
 fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
     let file = folder.join("jobs.fio").display().to_string();
-    fs::write(&file, JOBS.replace("DEVICE", device))?;
+    fs::write(&file, SHAPES.replace("DEVICE", device))?;
     output(
         "dd",
         &["if=/dev/urandom", &format!("of={device}"), "bs=4M", "status=none", "oflag=direct"],
@@ -153,8 +112,8 @@ fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
         &[0, 1],
     )?;
     let db = folder.join("bench.db").display().to_string();
-    let consent = consent(device, &file, &db, folder)?;
-    let token = format!("{device}:{DEVICE_BYTES}");
+    let token = token(device, &file, &db)?;
+    let consent = consent(&token, &file, &db, folder)?;
     let ours_words = [
         "fio",
         "--destroy",
@@ -172,7 +131,7 @@ fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
     let mut both = Vec::new();
     for pair in 0..pairs {
         let ours = || document(&output(&binary(), &ours_words, &[0, 1])?);
-        let theirs = || document(&output("fio", &["--output-format=json", &file], &[0])?);
+        let theirs = || document(&output(&fios()[0], &["--output-format=json", &file], &[0])?);
         // ABBA, so that a drift of the machine favours neither.
         both.push(if pair % 2 == 0 {
             let ours = ours()?;
@@ -185,15 +144,23 @@ fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
     tell(&both)
 }
 
+/// What names this very device, as the refusal of another name says.
+fn token(device: &str, file: &str, db: &str) -> Result<String> {
+    let said = refusal(&["--destroy", &format!("{device}:{DEVICE_BYTES}"), "--logbook", db, file])?;
+    let named = said.split("--destroy ").last().and_then(|rest| rest.split_whitespace().next());
+    let token = named.map(|word| word.trim_end_matches('.').to_owned());
+    token.filter(|word| word.starts_with(device)).with_context(|| format!("no name in: {said}"))
+}
+
+fn refusal(words: &[&str]) -> Result<String> {
+    let line = format!("{} fio {} 2>&1 || true", binary(), words.join(" "));
+    output_and_errors("sh", &["-c", &line])
+}
+
 /// The refusal prints the text of the consent that it wants.
-fn consent(device: &str, file: &str, db: &str, folder: &Path) -> Result<String> {
-    let token = format!("{device}:{DEVICE_BYTES}");
-    let words =
-        ["fio", "--destroy", &token, "--overwrite-signature", "data", "--logbook", db, file];
-    let said = output_and_errors(
-        "sh",
-        &["-c", &format!("{} {} 2>&1 || true", binary(), words.join(" "))],
-    )?;
+fn consent(token: &str, file: &str, db: &str, folder: &Path) -> Result<String> {
+    let words = ["--destroy", token, "--overwrite-signature", "data", "--logbook", db, file];
+    let said = refusal(&words)?;
     let Some((_, text)) = said.split_once("--consent FILE:") else {
         bail!("no consent is asked for: {said}");
     };
@@ -209,29 +176,52 @@ fn document(text: &str) -> Result<Value> {
 
 fn tell(both: &[(Value, Value)]) -> Result<()> {
     let (first, _) = both.first().context("no pair was measured")?;
+    let (mut told, mut outside) = (0, [0; 3]);
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     for (place, job) in first["jobs"].as_array().into_iter().flatten().enumerate() {
+        let of_both = |document: &Value| {
+            let job = &document["jobs"][place];
+            number(&job["read"]["iops"]) + number(&job["write"]["iops"])
+        };
+        // How many of few are reads is drawn, so that of a mixture both sides together are judged.
+        let rate = median(both.iter().map(|(o, t)| of_both(o) / of_both(t)).collect());
         for side in ["read", "write"] {
-            let ratio = |pick: &dyn Fn(&Value) -> f64| {
-                let of = |document: &Value| pick(&document["jobs"][place][side]);
-                median(both.iter().map(|(ours, theirs)| of(ours) / of(theirs)).collect())
-            };
-            let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
-            if number(&job[side]["total_ios"]) <= 0.0 {
+            if job[side]["total_ios"].as_f64().unwrap_or_default() <= 0.0 {
                 continue;
             }
-            let percentile =
-                |name: &'static str| ratio(&|side| number(&side["lat_ns"]["percentile"][name]));
+            let ratio = |pick: &dyn Fn(&Value) -> &Value| {
+                let of = |document: &Value| number(pick(&document["jobs"][place][side]));
+                median(both.iter().map(|(ours, theirs)| of(ours) / of(theirs)).collect())
+            };
+            let percentile = |name: &'static str| {
+                ratio(&move |side: &Value| &side["lat_ns"]["percentile"][name])
+            };
+            let judged = [rate, ratio(&|side| &side["lat_ns"]["mean"]), percentile("99.000000")];
+            let misses = [0, 1, 2].map(|at| {
+                // A ratio that is not known is a miss, too.
+                let is_within = (judged[at] - 1.0).abs() <= BARS[at];
+                outside[at] += usize::from(!is_within);
+                if is_within { "" } else { "!" }
+            });
+            told += 1;
             println!(
-                "{:<17} {side:<5} rate {:.3}, mean latency {:.3}, p50 {:.3}, p90 {:.3}, p99 {:.3}, p99.9 {:.3}",
+                "{:<17} {side:<5} rate {:.3}{}, mean latency {:.3}{}, p50 {:.3}, p90 {:.3}, p99 {:.3}{}, p99.9 {:.3}",
                 job["jobname"].as_str().unwrap_or_default(),
-                ratio(&|side| number(&side["iops"])),
-                ratio(&|side| number(&side["lat_ns"]["mean"])),
+                judged[0],
+                misses[0],
+                judged[1],
+                misses[1],
                 percentile("50.000000"),
                 percentile("90.000000"),
-                percentile("99.000000"),
+                judged[2],
+                misses[2],
                 percentile("99.900000"),
             );
         }
     }
+    let [rates, means, tails] = outside;
+    println!(
+        "of {told}: {rates} rates not within 1 %, {means} means not within 2 %, {tails} p99 not within 10 %"
+    );
     Ok(())
 }
