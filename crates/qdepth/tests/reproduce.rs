@@ -1,6 +1,8 @@
 //! `qdepth reproduce` as a user runs it: refusals, machine output, the page, exit status.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::common::Workspace;
 use serde_json::Value;
@@ -70,6 +72,33 @@ fn goals_that_were_reached_stay_reached() {
     // Missed, and told on the page: no more than it was.
     let at_512 = goals.iter().find(|goal| goal["id"] == "iodrive-predicted-512").unwrap();
     assert!(at_512["errors"]["mean"].as_f64().unwrap() < 0.065, "{at_512}");
+    the_page_names_what_fails(&document);
+}
+
+/// The table of docs/reproduce.md, and the numbers above it.
+fn the_page_names_what_fails(document: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduce.md");
+    let page = fs::read_to_string(path).unwrap();
+    // `p3700-r07, r08`: the document's name stands once.
+    let mut named = BTreeSet::new();
+    for row in page.lines().filter_map(|line| line.strip_prefix("| ")) {
+        let first = row.split('|').next().unwrap_or_default().trim();
+        let Some((document, _)) = first.split_once("-r") else { continue };
+        let numbers = first.split(", ").map(|id| id.rsplit_once('r').map_or("", |(_, n)| n));
+        named.extend(numbers.map(|number| format!("{document}-r{number}")));
+    }
+    let relations = document["relations"].as_array().unwrap();
+    let fails = |relation: &&Value| ["fails", "missing"].iter().any(|v| relation["verdict"] == *v);
+    let failing: BTreeSet<String> = relations
+        .iter()
+        .filter(fails)
+        .map(|relation| relation["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(named, failing, "docs/reproduce.md, and what fails");
+    let share = &document["relations_held"];
+    let of = share["of"].as_u64().unwrap();
+    let counted = format!("({} of {of};", of - share["holding"].as_u64().unwrap());
+    assert!(page.contains(&counted), "{counted} stands not in docs/reproduce.md");
 }
 
 #[test]
