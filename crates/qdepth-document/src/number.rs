@@ -102,7 +102,10 @@ pub fn spaced_sizes(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     let mut former = ' ';
     for (at, letter) in text.char_indices() {
-        let unit = ["KiB", "MiB", "GiB", "TiB"].iter().any(|unit| text[at..].starts_with(unit));
+        let ends = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+        let unit = ["KiB", "MiB", "GiB", "TiB", "B"]
+            .iter()
+            .any(|unit| text[at..].strip_prefix(unit).is_some_and(ends));
         if unit && former.is_ascii_digit() {
             out.push(' ');
         }
@@ -189,7 +192,8 @@ mod tests {
         assert_eq!(spaced_sizes("8KiB"), "8 KiB");
         assert_eq!(spaced_sizes("2 × 16MiB, 4 KiB"), "2 × 16 MiB, 4 KiB");
         assert_eq!(spaced_sizes("4KiB: 50 %, 1MiB: 50 %"), "4 KiB: 50 %, 1 MiB: 50 %");
-        assert_eq!(spaced_sizes("MiB"), "MiB");
+        assert_eq!(spaced_sizes("512B, 4KiB"), "512 B, 4 KiB");
+        assert_eq!(spaced_sizes("MiB, nvme0Beta"), "MiB, nvme0Beta");
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(crate) mod bandwidth;
 pub(crate) mod comparison;
 pub(crate) mod explain;
 pub(crate) mod findings;
+pub(crate) mod grid;
 pub(crate) mod letters;
 pub(crate) mod machine;
 pub(crate) mod monitors;

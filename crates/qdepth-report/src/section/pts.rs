@@ -5,6 +5,7 @@ use qdepth_record::PointRecord;
 use crate::document::{Block, Cell, Row, Section, Table, number_in, text};
 use crate::number::{self, MIB, TimeUnit};
 use crate::section::explain::of_chapter;
+use crate::section::grid::{Grid, by_size, reads};
 use crate::section::sweep::tables::with_mark;
 use crate::trace::traced;
 use crate::view::{Point, View, percentile_ns};
@@ -81,9 +82,8 @@ fn sums(view: &View<'_>) -> Vec<String> {
         let most = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let least = points.iter().min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let at = |point: &Point<'_>| {
-            let share = number::percent(point.record.read_share);
-            let reads = fill_in(view.words.answer.reads_of, &[("share", share)]);
-            [spaced(&point.record.request_size), reads].join(view.words.list[0])
+            let size = number::spaced_sizes(&point.record.request_size);
+            [size, reads(view, point.record.read_share)].join(view.words.list[0])
         };
         values.extend([("most", told(most)), ("most_at", at(most))]);
         values.extend([("least", told(least)), ("least_at", at(least))]);
@@ -132,12 +132,6 @@ fn value(shown: Shown, point: &Point<'_>, unit: TimeUnit) -> Option<String> {
     }
 }
 
-/// `512 B`, `4 KiB`.
-fn spaced(size: &str) -> String {
-    let bytes = size.strip_suffix('B').and_then(|bytes| bytes.parse::<u64>().ok());
-    bytes.map_or_else(|| number::spaced_sizes(size), |bytes| format!("{bytes} B"))
-}
-
 /// What a row shows, where a size has several.
 fn name(view: &View<'_>, shown: Shown) -> &'static str {
     match shown {
@@ -156,16 +150,9 @@ fn matrix(
     target: u32,
     shown: &[Shown],
 ) -> (Table, Vec<Vec<u32>>) {
-    let points = in_order(view, target);
-    let (mut sizes, mut shares): (Vec<&str>, Vec<f64>) = (Vec::new(), Vec::new());
-    for Point { record, .. } in &points {
-        if !sizes.contains(&&*record.request_size) {
-            sizes.push(&record.request_size);
-        }
-        if !shares.contains(&record.read_share) {
-            shares.push(record.read_share);
-        }
-    }
+    let mut points = in_order(view, target);
+    points.sort_by(|a, b| by_size(a.record, b.record));
+    let grid = Grid::new(&points, |p| (&*p.record.request_size, p.record.read_share));
     let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
     let symbol = match shown {
         [Shown::Rate] => "IO/s",
@@ -173,18 +160,12 @@ fn matrix(
         _ => unit.symbol(),
     };
     let mut columns = vec![text(words.size)];
-    columns.extend(shares.iter().map(|share| {
+    columns.extend(grid.shares.iter().map(|share| {
         number_in(&format!("{:.0}/{:.0}", share * 100.0, 100.0 - share * 100.0), symbol)
     }));
     let (mut rows, mut of_rows) = (Vec::new(), Vec::new());
-    for size in sizes {
-        let at = |share: &f64| {
-            let same = |p: &&&Point<'_>| {
-                p.record.request_size == size && (p.record.read_share - share).abs() < 1e-9
-            };
-            points.iter().find(same).copied()
-        };
-        let found: Vec<Option<&Point<'_>>> = shares.iter().map(at).collect();
+    for (size, found) in grid.rows() {
+        let size = number::spaced_sizes(size);
         for (nth, figure) in shown.iter().enumerate() {
             let cell = |point: &Option<&Point<'_>>| match point {
                 Some(point) => {
@@ -192,9 +173,8 @@ fn matrix(
                 }
                 None => Cell::or_dash(None),
             };
-            let size = spaced(size);
             let head = match shown {
-                [_] => size,
+                [_] => size.clone(),
                 _ => [&*size, name(view, *figure)].join(view.words.list[0]),
             };
             let mut cells = vec![Cell::head(head)];

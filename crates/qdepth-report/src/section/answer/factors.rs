@@ -4,11 +4,12 @@ use qdepth_measure::{Estimate, quotient};
 
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
-use crate::number::{self, rounded};
+use crate::number::rounded;
 use crate::published::PublishedDrive;
 use crate::section::comparison::tables::{
     published_maximum, published_name, published_note, quotient_heading,
 };
+use crate::section::grid::Grid;
 use crate::section::letters::Letters;
 use crate::section::sweep::pictures::data_table;
 use crate::section::sweep::sentences;
@@ -244,25 +245,11 @@ impl<'v, 'a> Factors<'v, 'a> {
     /// Of the last of the others, which differs most from the base.
     fn by_size(&self, view: &View<'_>) -> Bars<'v, 'a> {
         let other = self.others.last().copied().unwrap_or(Other::Column(self.base));
-        let size = |load: &Load<'_>| number::spaced_sizes(&load.first().request_size);
-        let share = |load: &Load<'_>| {
-            let values = [("share", number::percent(load.first().read_share))];
-            fill_in(view.words.answer.reads_of, &values)
-        };
-        let (mut sizes, mut shares): (Vec<String>, Vec<String>) = Default::default();
-        for load in &self.loads {
-            for (all, own) in [(&mut sizes, size(load)), (&mut shares, share(load))] {
-                if !all.contains(&own) {
-                    all.push(own);
-                }
-            }
-        }
-        let at = |of_size: &String, of_share: &String| {
-            let same = |load: &&&'v Load<'a>| size(load) == *of_size && share(load) == *of_share;
-            self.loads.iter().find(same).map(|load| (*load, other))
-        };
-        let groups = sizes.iter().map(|size| shares.iter().map(|share| at(size, share)).collect());
-        (sizes.clone(), groups.collect(), shares)
+        let grid =
+            Grid::new(&self.loads, |load| (&*load.first().request_size, load.first().read_share));
+        let beside = |load: &Option<&'v Load<'a>>| load.map(|load| (load, other));
+        let groups = grid.rows().map(|(_, row)| row.iter().map(beside).collect()).collect();
+        (grid.size_titles(), groups, grid.share_titles(view))
     }
 
     fn drawn(

@@ -2,6 +2,7 @@
 //! kind of answer there is follows from what was measured, not from the name of the plan.
 
 mod factors;
+mod loads;
 mod single;
 
 use crate::document::{Block, Picture, Table};
@@ -34,6 +35,7 @@ pub(crate) fn sentence(view: &View<'_>) -> String {
         Some(factors) => factors.sentence(view),
         None => single::latencies(view),
     };
+    let answered = answered.or_else(|| loads::collect(view)?.sentence(view));
     answered.unwrap_or_else(|| sentences::maxima(view))
 }
 
@@ -69,6 +71,9 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
     }
     if let Some(factors) = factors::collect(view) {
         return (Some(factors.picture(view)), Some(factors.table(view)));
+    }
+    if let Some(loads) = loads::collect(view) {
+        return (Some(loads.picture(view)), Some(loads.table(view)));
     }
     if view.swept().next().is_some() {
         return (Some(single::rates_picture(view)), Some(single::table(view)));

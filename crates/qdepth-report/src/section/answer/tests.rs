@@ -8,6 +8,7 @@ use qdepth_record::PointRecord;
 
 use super::*;
 use crate::compose;
+use crate::figure::Horizontal;
 use crate::html;
 use crate::telling::Telling;
 use crate::tests::fixture;
@@ -133,4 +134,55 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
     assert_eq!(document.question, "What is the shortest time in which this storage answers?");
     run.plan_name = "of-my-own".into();
     assert_eq!(compose(&run, &points, Lang::En).question, "");
+}
+
+/// Of one intensity a share of the maximum says nothing: what is asked is what each load does.
+#[test]
+fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
+    let (mut run, mut points) = (fixture::run(1), fixture::points(1));
+    points.retain(|point| point.outstanding == 32);
+    run.plan_name = "of-my-own".into();
+    for lang in Lang::ALL {
+        let document = compose(&run, &points, lang);
+        let said = &document.summary[0];
+        let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
+        assert_eq!(table.rows.len(), 5);
+        let figure = &pictures[0].figure;
+        assert_eq!(figure.series.len(), 1, "one axis, one unit");
+        for load in ["IO/s", "MiB/s"] {
+            assert!(said.contains(load), "{said}");
+        }
+    }
+}
+
+/// SNIA's matrix: a group for each size, and of seven shares of reads the ends and the middle.
+#[test]
+fn loads_that_differ_in_size_and_share_of_reads_are_laid_out_by_both() {
+    let (run, like) = (fixture::run(1), fixture::points(1));
+    let like = like.iter().find(|point| point.outstanding == 32).unwrap();
+    let (sizes, shares) = (["64KiB", "4KiB", "512B"], [1.0, 0.95, 0.65, 0.5, 0.35, 0.05, 0.0]);
+    let mut points: Vec<PointRecord> = Vec::new();
+    for share in shares {
+        for (at, size) in sizes.iter().enumerate() {
+            let mut point = like.clone();
+            point.index = points.len() as u32;
+            point.profile = format!("{size}-{share}");
+            point.profile_title = format!("Random {size}, {share}");
+            (point.read_share, point.request_size) = (share, (*size).into());
+            point.request_size_mean_bytes = [65536.0, 4096.0, 512.0][at];
+            for slice in &mut point.intervals {
+                slice.reads *= (at + 1) as u64;
+            }
+            points.push(point);
+        }
+    }
+    let document = compose(&run, &points, Lang::En);
+    let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
+    let Horizontal::Groups(groups) = &pictures[0].figure.x_axis else { panic!() };
+    assert_eq!(groups, &["512 B", "4 KiB", "64 KiB"]);
+    let names: Vec<&str> = pictures[0].figure.series.iter().map(|one| &*one.name).collect();
+    assert_eq!(names, ["100 % read", "50 % read", "0 % read"]);
+    assert_eq!((table.rows.len(), table.columns.len()), (3, 4));
+    assert!(table.note.contains("12 more loads"), "{}", table.note);
+    assert!(document.summary[0].contains("the highest is "), "{}", document.summary[0]);
 }
