@@ -180,11 +180,11 @@ fn spread(values: &[f64]) -> Option<[f64; 3]> {
 fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> String {
     let mut lines = Vec::new();
     for outstanding in OUTSTANDING {
-        let rates = answers.iter().filter_map(|(engine, answer)| {
+        let tried = answers.iter().filter_map(|(engine, answer)| {
             let tried = answer.as_ref().ok()?.get(&outstanding)?;
-            Some((*engine, spread(&tried.io_per_s)?))
+            Some((*engine, spread(&tried.io_per_s)))
         });
-        lines.extend(best(outstanding, &rates.collect::<Vec<_>>()));
+        lines.push(best(outstanding, &tried.collect::<Vec<_>>()));
     }
     lines.push(format!(
         "Where none is named, io_uring is taken if it can be. To measure with another:\n  qdepth run \
@@ -201,10 +201,16 @@ fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> String {
     lines.join("\n")
 }
 
-/// Which is faster than each other, if one is: its slowest round is above every round of theirs.
-fn best(outstanding: u32, rates: &[(Engine, [f64; 3])]) -> Option<String> {
-    let (first, [least, middle, _]) =
-        rates.iter().max_by(|(_, one), (_, other)| one[1].total_cmp(&other[1]))?;
+/// Which is faster than each other, if one is: its slowest round is above every round of theirs. Of
+/// an engine without a valid round nothing is known.
+fn best(outstanding: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
+    let rates: Vec<(Engine, [f64; 3])> =
+        tried.iter().filter_map(|(engine, rates)| Some((*engine, (*rates)?))).collect();
+    let fastest = rates.iter().max_by(|(_, one), (_, other)| one[1].total_cmp(&other[1]));
+    let Some((first, [least, middle, _])) = fastest else {
+        return format!("{outstanding} outstanding: no round of any engine was valid");
+    };
+    let among = if rates.len() < tried.len() { ", of those with a valid round" } else { "" };
     let others = rates.iter().filter(|(engine, _)| engine != first);
     let as_fast: Vec<&str> =
         others.filter(|(_, [.., most])| most >= least).map(|(engine, _)| engine.name()).collect();
@@ -212,9 +218,9 @@ fn best(outstanding: u32, rates: &[(Engine, [f64; 3])]) -> Option<String> {
     let factor = usual
         .filter(|_| *first != Engine::IoUring)
         .map(|(_, [_, usual, _])| format!(", {:.2} times the rate of io_uring", middle / usual));
-    Some(if as_fast.is_empty() {
+    if as_fast.is_empty() {
         format!(
-            "{outstanding} outstanding: {} is the fastest{}",
+            "{outstanding} outstanding: {} is the fastest{among}{}",
             first.name(),
             factor.unwrap_or_default()
         )
@@ -224,7 +230,7 @@ fn best(outstanding: u32, rates: &[(Engine, [f64; 3])]) -> Option<String> {
             first.name(),
             as_fast.join(", ")
         )
-    })
+    }
 }
 
 #[cfg(test)]
@@ -233,12 +239,16 @@ mod tests {
 
     #[test]
     fn an_engine_is_the_fastest_only_where_no_round_of_another_reaches_its_slowest() {
-        let usual = (Engine::IoUring, [90.0, 100.0, 110.0]);
-        let apart = best(1, &[usual, (Engine::Sync, [120.0, 150.0, 160.0])]).unwrap();
+        let usual = (Engine::IoUring, Some([90.0, 100.0, 110.0]));
+        let apart = best(1, &[usual, (Engine::Sync, Some([120.0, 150.0, 160.0]))]);
         assert_eq!(apart, "1 outstanding: sync is the fastest, 1.50 times the rate of io_uring");
-        let alike = best(1, &[usual, (Engine::Sync, [105.0, 150.0, 160.0])]).unwrap();
+        let alike = best(1, &[usual, (Engine::Sync, Some([105.0, 150.0, 160.0]))]);
         assert_eq!(alike, "1 outstanding: sync cannot be told from io_uring");
-        let usual = best(32, &[usual, (Engine::Threads, [50.0, 60.0, 70.0])]).unwrap();
-        assert_eq!(usual, "32 outstanding: io_uring is the fastest");
+        let slower = best(32, &[usual, (Engine::Threads, Some([50.0, 60.0, 70.0]))]);
+        assert_eq!(slower, "32 outstanding: io_uring is the fastest");
+        let unknown = best(32, &[usual, (Engine::Threads, None)]);
+        assert_eq!(unknown, "32 outstanding: io_uring is the fastest, of those with a valid round");
+        let none = best(32, &[(Engine::IoUring, None), (Engine::Threads, None)]);
+        assert_eq!(none, "32 outstanding: no round of any engine was valid");
     }
 }
