@@ -345,6 +345,8 @@ fn marked(view: &View<'_>, mut blocks: Vec<Block>) -> Vec<Block> {
 
 fn diagrams(view: &View<'_>) -> Vec<Block> {
     let words = view.words.pictures;
+    // A single value is no curve: the sentence has it, and the answer its bar.
+    let has_curves = view.compares() || view.intensities.len() > 1;
     let of_load = |load: &Load<'_>| {
         let drawn = pictures::of_load(view, load);
         let mut blocks = vec![Block::Heading(load.title.clone())];
@@ -353,13 +355,13 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
             blocks.push(Block::Paragraph(fill_in(words.not_drawn, &profile)));
         } else {
             blocks.extend(series::of_load(view, load).into_iter().map(Block::Paragraph));
-            blocks.push(Block::Pictures(drawn));
+            blocks.extend(has_curves.then_some(Block::Pictures(drawn)));
             blocks.extend(explain::paragraph(view, &explain::of_load(view, load)));
         }
         blocks
     };
-    let intro = Block::Paragraph(words.intro.to_owned());
-    let told = std::iter::once(intro).chain(view.swept().flat_map(of_load));
+    let intro = has_curves.then(|| Block::Paragraph(words.intro.to_owned()));
+    let told = intro.into_iter().chain(view.swept().flat_map(of_load));
     told.chain(explain::of_diagrams(view)).collect()
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
 }
 
 /// What the tables come to: of a course its first and its last value, else the ends of all.
-fn sums(view: &View<'_>) -> Vec<String> {
+pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
     let words = view.words.pts;
     let of_target = |target: &u32| {
         let points: Vec<&Point<'_>> =
@@ -73,9 +73,13 @@ fn sums(view: &View<'_>) -> Vec<String> {
         };
         let mut values = vec![("target", view.target_name(*target))];
         if goes_over_time(view) {
-            values.extend([("first", told(first)), ("last", told(last))]);
-            let share = last.main().value / first.main().value;
-            values.push(("share", number::percent(share)));
+            let (ends, share) = match &*points {
+                // The course is within the only point.
+                [only] => within(only)?,
+                _ => ([told(first), told(last)], last.main().value / first.main().value),
+            };
+            let [first, last] = ends;
+            values.extend([("first", first), ("last", last), ("share", number::percent(share))]);
             return Some(fill_in(words.course, &values));
         }
         let rate = |point: &&&Point<'_>| point.main().value;
@@ -90,6 +94,16 @@ fn sums(view: &View<'_>) -> Vec<String> {
         Some(fill_in(words.ends, &values))
     };
     view.targets.iter().filter_map(of_target).collect()
+}
+
+/// The rates in the first and the last part of a point, and the last over the first.
+fn within(point: &Point<'_>) -> Option<([String; 2], f64)> {
+    let record = point.record;
+    let parts = parts(record, record.duration_ns / PARTS);
+    let rate = |(_, ios, _, took): &(u64, u64, u64, u64)| *ios as f64 / (*took as f64 / 1e9);
+    let (first, last) = (rate(parts.first()?), rate(parts.last()?));
+    let told = |rate: f64| format!("{} IO/s", number::three_digits(rate));
+    (first > 0.0).then(|| ([told(first), told(last)], last / first))
 }
 
 fn is_throughput(point: &Point<'_>) -> bool {
@@ -258,8 +272,9 @@ fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> (Table, Vec<Vec<u
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let without = before.map(|point| point.summary.io_per_s.value);
         let gain = without.filter(|rate| *rate > 0.0).map(|rate| {
-            // A tenth of a per cent is less than any such rate is known to.
-            format!("{:+.1} %", (mean / rate - 1.0) * 100.0).replace('-', "−")
+            // A tenth of a per cent is less than any such rate is known to; what is less is none.
+            let tenths = ((mean / rate - 1.0) * 1000.0).round() + 0.0;
+            format!("{:+.1} %", tenths / 10.0).replace('-', "−")
         });
         let shown = |rate: f64| Cell::plain(number::three_digits(rate)).struck_if(!valid);
         let cells = vec![

@@ -48,6 +48,12 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     Some(Section { id: "over-time".to_owned(), title: words.section.to_owned(), blocks })
 }
 
+/// The throughput of the whole run over time.
+pub(crate) fn course(view: &View<'_>) -> Picture {
+    let (stretches, end_ns) = stretches(view);
+    throughput(view, &stretches, end_ns)
+}
+
 /// Between which values the throughput of each target went, and where it ended.
 fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<String> {
     let slice = slice_ns(end_ns);

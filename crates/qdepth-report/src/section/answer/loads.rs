@@ -1,4 +1,7 @@
-//! Several loads on one target at one intensity: what each does, side by side.
+//! Several loads on one target, each at an intensity or two of its own: what each does, side by
+//! side.
+
+use qdepth_measure::Estimate;
 
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
@@ -15,21 +18,34 @@ const SHOWN: usize = 12;
 /// More loads than this are told apart by request size and share of reads, where those do.
 const NAMED: usize = 6;
 
-/// A load and its valid point.
+/// How many points of a load are no curve.
+const OF_ONE: usize = 2;
+
+/// A load and a valid point of it.
 type One<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
 
-/// The loads of a run at one intensity.
+/// The loads of such a run.
 pub(super) struct Loads<'v, 'a> {
-    outstanding: u32,
+    /// The intensity, where all have one.
+    outstanding: Option<u32>,
     all: Vec<One<'v, 'a>>,
 }
 
-/// Them; none of a run of several targets or intensities, or of a single load.
+/// Them; none of a run of several targets, of a single load, or of loads that have a curve each.
 pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Loads<'v, 'a>> {
-    let ([target], 1) = (&*view.targets, view.intensities.len()) else { return None };
-    let outstanding = view.lowest();
-    let point = |load: &'v Load<'a>| Some((load, load.at(*target, outstanding)?));
-    let all: Vec<One<'v, 'a>> = view.swept().filter_map(point).collect();
+    let [target] = *view.targets else { return None };
+    let asked = |load: &Load<'a>| load.on(target).map(|p| p.record.outstanding).collect();
+    let each: Vec<Vec<u32>> = view.swept().map(asked).collect();
+    let alike = each.windows(2).all(|pair| pair[0] == pair[1]);
+    let outstanding = (view.intensities.len() == 1).then(|| view.lowest());
+    let no_curves = !alike && each.iter().all(|own| own.len() <= OF_ONE);
+    if outstanding.is_none() && !no_curves {
+        return None;
+    }
+    let valid = |load: &'v Load<'a>| {
+        load.on(target).filter(|point| point.is_valid()).map(move |point| (load, point))
+    };
+    let all: Vec<One<'v, 'a>> = view.swept().flat_map(valid).collect();
     (all.len() > 1).then_some(Loads { outstanding, all })
 }
 
@@ -39,10 +55,24 @@ impl<'v, 'a> Loads<'v, 'a> {
         self.all.iter().copied().filter(|(load, _)| load.unit() == unit).collect()
     }
 
-    /// What most of them are judged by, which one axis can have.
+    /// What one axis can have: IO/s where all are judged by them, else MiB/s.
     fn unit(&self) -> &'static str {
-        let [rates, throughputs] = UNITS.map(|unit| self.of_unit(unit).len());
-        UNITS[usize::from(throughputs > rates)]
+        UNITS[usize::from(self.of_unit(UNITS[0]).len() < self.all.len())]
+    }
+
+    fn value<'p>(&self, point: &'p Point<'_>) -> &'p Estimate {
+        if self.unit() == UNITS[0] { &point.summary.io_per_s } else { &point.mib_per_s }
+    }
+
+    /// The load, with its intensity where there are several.
+    fn title(&self, view: &View<'_>, one: &One<'_, '_>) -> String {
+        let (load, point) = one;
+        if self.outstanding.is_some() {
+            return load.title.clone();
+        }
+        let at = point.record.outstanding.to_string();
+        let values = [("load", load.title.clone()), ("outstanding", at)];
+        fill_in(view.words.answer.load_at, &values)
     }
 
     /// Laid out by size and share of reads, where there are many that differ in nothing else.
@@ -51,21 +81,23 @@ impl<'v, 'a> Loads<'v, 'a> {
         all.sort_by(|(a, _), (b, _)| by_size(a.first(), b.first()));
         let grid =
             Grid::new(&all, |(load, _)| (&*load.first().request_size, load.first().read_share));
-        let is_one = self.all.iter().all(|(load, _)| load.unit() == self.unit());
         let is_needed = self.all.len() > NAMED && grid.shares.len() > 1;
-        (is_one && is_needed && grid.holds_all(&self.all)).then(|| grid.thinned())
+        (is_needed && grid.holds_all(&self.all)).then(|| grid.thinned())
     }
 
-    fn outstanding(&self) -> (&'static str, String) {
-        ("outstanding", self.outstanding.to_string())
+    /// Words for one intensity, with it; else those for several.
+    fn at(&self, one: &str, several: &str, items: String) -> String {
+        let template = if self.outstanding.is_some() { one } else { several };
+        let at = self.outstanding.unwrap_or_default().to_string();
+        fill_in(template, &[("outstanding", at), ("items", items)])
     }
 
     /// The highest and the lowest, of rates and of throughputs.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
         let words = view.words.answer;
-        let told = |(load, point): &One<'_, '_>| {
-            let value = format!("{} {}", rounded(point.main()).value, load.unit());
-            fill_in(words.load_value, &[("value", value), ("load", load.title.clone())])
+        let told = |one: &One<'_, '_>| {
+            let value = format!("{} {}", rounded(one.1.main()).value, one.0.unit());
+            fill_in(words.load_value, &[("value", value), ("load", self.title(view, one))])
         };
         let ends = |unit: &str| {
             let of_unit = self.of_unit(unit);
@@ -79,8 +111,8 @@ impl<'v, 'a> Loads<'v, 'a> {
             Some(fill_in(words.load_ends, &values))
         };
         let ends: Vec<String> = UNITS.into_iter().filter_map(ends).collect();
-        let values = [self.outstanding(), ("items", ends.join(view.words.clause))];
-        (!ends.is_empty()).then(|| fill_in(words.loads, &values))
+        let items = ends.join(view.words.clause);
+        (!ends.is_empty()).then(|| self.at(words.loads, words.loads_at_several, items))
     }
 
     /// Bars: of each load, or for each size a bar for each share of reads.
@@ -89,7 +121,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         let (groups, names, rows) = self.bars(view);
         let mark = |at: usize, one: &Option<One<'_, '_>>| match one {
             Some((_, point)) => {
-                let estimate = point.main();
+                let estimate = self.value(point);
                 let value = MarkValue::Known(estimate.value, estimate.interval);
                 Mark { at: at as f64, value, points: point_indices(view, point) }
             }
@@ -107,15 +139,19 @@ impl<'v, 'a> Loads<'v, 'a> {
         let mut heads = vec![text("")];
         heads.extend(names.iter().map(|name| number_in(name, unit)));
         let of_row = |(title, row): (&String, &Vec<Option<One<'_, '_>>>)| {
-            let values = row
-                .iter()
-                .map(|one| Cell::or_dash(one.map(|(_, point)| rounded(point.main()).joined())));
+            let values = row.iter().map(|one| {
+                Cell::or_dash(one.map(|(_, point)| rounded(self.value(point)).joined()))
+            });
             let cells = std::iter::once(Cell::head(&**title)).chain(values).collect();
             Row { cells, opens_group: false }
         };
         Picture {
             id: "answer".to_owned(),
-            title: view.marked(fill_in(words.loads_title, &[self.outstanding()])),
+            title: view.marked(self.at(
+                words.loads_title,
+                words.loads_title_several,
+                String::new(),
+            )),
             description: fill_in(view.words.comparison.bars_description, &values),
             data: data_table(view, heads, groups.iter().zip(&rows).map(of_row).collect()),
             origin: view.origin(),
@@ -141,10 +177,36 @@ impl<'v, 'a> Loads<'v, 'a> {
             let rows = grid.rows().map(|(_, row)| row.to_vec()).collect();
             return (grid.size_titles(), grid.share_titles(view), rows);
         }
-        let shown: Vec<One<'v, 'a>> = self.of_unit(self.unit()).into_iter().take(SHOWN).collect();
-        let titles = shown.iter().map(|(load, _)| load.title.clone()).collect();
+        if self.outstanding.is_none() {
+            return self.by_intensity(view);
+        }
+        let shown: Vec<One<'v, 'a>> = self.all.iter().copied().take(SHOWN).collect();
+        let titles = shown.iter().map(|one| self.title(view, one)).collect();
         let rows = shown.into_iter().map(|one| vec![Some(one)]).collect();
         (titles, vec![self.axis(view).to_owned()], rows)
+    }
+
+    /// A group for each load, a bar for each of its intensities.
+    fn by_intensity(&self, view: &View<'_>) -> Bars<'v, 'a> {
+        let mut loads: Vec<&'v Load<'a>> = self.all.iter().map(|(load, _)| *load).collect();
+        loads.dedup_by_key(|load| &*load.id);
+        loads.truncate(SHOWN);
+        let at = |outstanding: u32| {
+            let values = [("outstanding", outstanding.to_string())];
+            fill_in(view.words.answer.at_outstanding, &values)
+        };
+        let of = |load: &&'v Load<'a>| {
+            let point = |outstanding: &u32| {
+                let is_it = |one: &&One<'v, 'a>| {
+                    one.0.id == load.id && one.1.record.outstanding == *outstanding
+                };
+                self.all.iter().find(is_it).copied()
+            };
+            view.intensities.iter().map(point).collect()
+        };
+        let titles = loads.iter().map(|load| load.title.clone()).collect();
+        let names = view.intensities.iter().map(|outstanding| at(*outstanding)).collect();
+        (titles, names, loads.iter().map(of).collect())
     }
 
     /// A row for each load, or for each size.
@@ -156,7 +218,7 @@ impl<'v, 'a> Loads<'v, 'a> {
             heads.extend(titles.iter().map(|title| number_in(title, self.unit())));
             let row = |(title, (_, row)): (String, (&str, &[Option<One<'_, '_>>]))| {
                 let cell = |one: &Option<One<'_, '_>>| {
-                    Cell::or_dash(one.map(|(_, point)| rounded(point.main()).value))
+                    Cell::or_dash(one.map(|(_, point)| rounded(self.value(point)).value))
                 };
                 let cells = std::iter::once(Cell::head(title)).chain(row.iter().map(cell));
                 Row { cells: cells.collect(), opens_group: false }
@@ -167,18 +229,23 @@ impl<'v, 'a> Loads<'v, 'a> {
         }
         let shown = || self.all.iter().take(SHOWN);
         let unit = TimeUnit::suiting(shown().filter_map(|(_, point)| point.latency().mean_ns));
+        let latency = match self.outstanding {
+            Some(at) => fill_in(columns.mean_at_lowest, &[("outstanding", at.to_string())]),
+            None => view.words.answer.mean_latency.to_owned(),
+        };
         let heads = vec![
             text(columns.profile),
-            number_in(view.words.answer.value, ""),
-            text(columns.unit),
-            number_in(&fill_in(columns.mean_at_lowest, &[self.outstanding()]), unit.symbol()),
+            number_in(columns.rate, UNITS[0]),
+            number_in(columns.throughput, UNITS[1]),
+            number_in(&latency, unit.symbol()),
         ];
-        let row = |(load, point): &One<'_, '_>| {
+        let row = |one: &One<'_, '_>| {
+            let point = one.1;
             let mean = point.latency().mean_ns.map(|ns| unit.write(ns));
             let cells = vec![
-                Cell::head(&*load.title),
-                Cell::plain(rounded(point.main()).value),
-                Cell::plain(load.unit()),
+                Cell::head(self.title(view, one)),
+                Cell::plain(rounded(&point.summary.io_per_s).value),
+                Cell::plain(rounded(&point.mib_per_s).value),
                 Cell::or_dash(mean),
             ];
             Row { cells, opens_group: false }

@@ -1,6 +1,7 @@
 //! The answer to the question that a plan asks: one sentence, one diagram, one small table. What
 //! kind of answer there is follows from what was measured, not from the name of the plan.
 
+mod course;
 mod factors;
 mod loads;
 mod single;
@@ -25,6 +26,9 @@ pub(crate) fn sentence(view: &View<'_>) -> String {
         let said = pressure::sentences::responsiveness(view, &steps);
         let limits = pressure::sentences::limits(view, &steps);
         return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(view.words.gap);
+    }
+    if let Some(said) = course::sentence(view) {
+        return said;
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
         let said = bandwidth::sentences::results(view, &bandwidth);
@@ -60,6 +64,9 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
         let mut picture = pressure::means_over_load(view, &steps);
         picture.iter_mut().for_each(|picture| picture.id = "answer".to_owned());
         return (picture, Some(pressure::tables::means(view, &steps)));
+    }
+    if course::sentence(view).is_some() {
+        return (Some(course::picture(view)), course::table(view));
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
         let picture = bandwidth::best_over_threads(view, &bandwidth);

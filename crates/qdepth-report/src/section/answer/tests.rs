@@ -152,7 +152,53 @@ fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
         for load in ["IO/s", "MiB/s"] {
             assert!(said.contains(load), "{said}");
         }
+        let drawn = document.sections.iter().flat_map(|section| &section.blocks);
+        let drawn = drawn.filter(|block| matches!(block, Block::Pictures(_))).count();
+        assert_eq!(drawn, 0, "a single value is no curve");
     }
+}
+
+/// CrystalDiskMark's eight numbers: loads at intensities of their own have a bar and a row each.
+#[test]
+fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
+    let (run, mut points) = (fixture::run(1), fixture::points(1));
+    points.retain(|point| match &*point.profile {
+        "database" | "file-server" => [1, 32].contains(&point.outstanding),
+        "streaming" | "restore" => [1, 8].contains(&point.outstanding),
+        _ => false,
+    });
+    let document = compose(&run, &points, Lang::En);
+    let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
+    let Horizontal::Groups(groups) = &pictures[0].figure.x_axis else { panic!() };
+    assert_eq!((groups.len(), table.rows.len()), (4, 8));
+    let names: Vec<&str> = pictures[0].figure.series.iter().map(|one| &*one.name).collect();
+    assert_eq!(names, ["1 outstanding", "8 outstanding", "32 outstanding"]);
+    assert_eq!(table.rows[1].cells[0].text, "Database, 32 outstanding");
+    assert_eq!(pictures[0].figure.y_label, "Throughput [MiB/s]");
+    // Loads that were all asked the same have curves.
+    let (run, mut points) = (fixture::run(1), fixture::points(1));
+    points.retain(|point| [1, 32].contains(&point.outstanding));
+    let document = compose(&run, &points, Lang::En);
+    let Some(Block::Pictures(pictures)) = document.answer.first() else { panic!() };
+    assert_eq!(pictures[0].figure.y_label, "Share of the maximum [%]");
+}
+
+/// Write saturation is a course within one point: where it began and ended, and what lies between.
+#[test]
+fn a_test_of_a_course_is_answered_by_its_ends() {
+    let (mut run, mut points) = (fixture::run(1), fixture::points(1));
+    points.retain(|point| point.outstanding == 32 && point.profile == "file-copy");
+    run.plan_name = "pts-wsat".into();
+    for slice in points.iter_mut().flat_map(|point| &mut point.intervals).skip(15) {
+        (slice.reads, slice.writes) = (slice.reads / 2, slice.writes / 2);
+    }
+    let document = compose(&run, &points, Lang::En);
+    let said = &document.summary[0];
+    let share: f64 = said.split(", ").last().unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(said.contains(" begins with ") && (share - 50.0).abs() < 5.0, "{said}");
+    let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
+    assert_eq!((pictures[0].id.as_str(), table.rows.len()), ("answer", 6));
+    assert!(matches!(pictures[0].figure.x_axis, Horizontal::UpTo(_)));
 }
 
 /// SNIA's matrix: a group for each size, and of seven shares of reads the ends and the middle.

@@ -1,0 +1,30 @@
+//! What became of a storage in the course of a test: where it began and where it ended.
+
+use crate::document::{Picture, Table};
+use crate::section::{pts, timeline};
+use crate::view::View;
+
+/// How many rows of a course stand on the first page.
+const ROWS: usize = 6;
+
+/// Where it began and ended; none of a plan whose test asks for no course, or of several targets.
+pub(super) fn sentence(view: &View<'_>) -> Option<String> {
+    (pts::goes_over_time(view) && !view.compares()).then(|| pts::sums(view).pop())?
+}
+
+/// The throughput over time.
+pub(super) fn picture(view: &View<'_>) -> Picture {
+    Picture { id: "answer".to_owned(), ..timeline::course(view) }
+}
+
+/// The table that the test asks for; of many rows some, the first and the last among them.
+pub(super) fn table(view: &View<'_>) -> Option<Table> {
+    let mut table = pts::tables(view).into_iter().next()?;
+    let last = table.rows.len().saturating_sub(1);
+    if last >= ROWS {
+        let kept: Vec<usize> = (0..ROWS).map(|nth| nth * last / (ROWS - 1)).collect();
+        let rows = table.rows.into_iter().enumerate();
+        table.rows = rows.filter(|(at, _)| kept.contains(at)).map(|(_, row)| row).collect();
+    }
+    Some(table)
+}
