@@ -11,7 +11,7 @@ use crate::words::fill_in;
 /// Rows by request size, columns by share of reads, both in the order of their first appearance.
 pub(crate) struct Grid<T> {
     /// `4KiB`, as plans spell them.
-    pub(crate) sizes: Vec<String>,
+    sizes: Vec<String>,
     /// Of 0 to 1.
     pub(crate) shares: Vec<f64>,
     rows: Vec<Vec<Option<T>>>,

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod bandwidth;
+pub(crate) mod bars;
 pub(crate) mod comparison;
 pub(crate) mod explain;
 pub(crate) mod findings;

@@ -100,7 +100,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
 fn within(point: &Point<'_>) -> Option<([String; 2], f64)> {
     let record = point.record;
     let parts = parts(record, record.duration_ns / PARTS);
-    let rate = |(_, ios, _, took): &(u64, u64, u64, u64)| *ios as f64 / (*took as f64 / 1e9);
+    let rate = |part: &(u64, u64, u64, u64)| part.1 as f64 / (part.3 as f64 / 1e9);
     let (first, last) = (rate(parts.first()?), rate(parts.last()?));
     let told = |rate: f64| format!("{} IO/s", number::three_digits(rate));
     (first > 0.0).then(|| ([told(first), told(last)], last / first))

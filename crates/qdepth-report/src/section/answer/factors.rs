@@ -3,15 +3,14 @@
 use qdepth_measure::{Estimate, quotient};
 
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
-use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::rounded;
 use crate::published::PublishedDrive;
+use crate::section::bars::{Bar, Bars};
 use crate::section::comparison::tables::{
     published_maximum, published_name, published_note, quotient_heading,
 };
 use crate::section::grid::Grid;
 use crate::section::letters::Letters;
-use crate::section::sweep::pictures::data_table;
 use crate::section::sweep::sentences;
 use crate::section::sweep::tables::with_mark;
 use crate::trace;
@@ -230,7 +229,7 @@ impl<'v, 'a> Factors<'v, 'a> {
     /// Bars: a group for each load, a bar for each other. Many loads have a group for each request
     /// size instead, and a bar for each share of reads.
     pub(super) fn picture(&self, view: &View<'_>) -> Picture {
-        let (titles, groups, names) = if self.loads.len() > GROUPS {
+        let (groups, rows, names) = if self.loads.len() > GROUPS {
             self.by_size(view)
         } else {
             let titles = self.loads.iter().map(|load| load.title.clone()).collect();
@@ -239,11 +238,27 @@ impl<'v, 'a> Factors<'v, 'a> {
             let names = shown.iter().map(|other| other.name(view)).collect();
             (titles, self.loads.iter().map(of).collect(), names)
         };
-        self.drawn(view, titles, &groups, names)
+        let bar = |cell: &Beside<'v, 'a>| {
+            let (load, other) = (*cell)?;
+            let points = [load.maximum(self.base), other.point(load)].into_iter().flatten();
+            Some(Bar { value: self.at(load, other)?, points: trace::of_all(view, points) })
+        };
+        let words = view.words.answer;
+        let bars = Bars {
+            id: "answer".to_owned(),
+            title: words.factor_title.to_owned(),
+            x_label: String::new(),
+            y_label: words.factor_y.to_owned(),
+            unit: "",
+            groups,
+            names,
+            rows: rows.iter().map(|row| row.iter().map(bar).collect()).collect(),
+        };
+        bars.picture(view)
     }
 
     /// Of the last of the others, which differs most from the base.
-    fn by_size(&self, view: &View<'_>) -> Bars<'v, 'a> {
+    fn by_size(&self, view: &View<'_>) -> Layout<'v, 'a> {
         let other = self.others.last().copied().unwrap_or(Other::Column(self.base));
         let grid =
             Grid::new(&self.loads, |load| (&*load.first().request_size, load.first().read_share));
@@ -251,66 +266,10 @@ impl<'v, 'a> Factors<'v, 'a> {
         let groups = grid.rows().map(|(_, row)| row.iter().map(beside).collect()).collect();
         (grid.size_titles(), groups, grid.share_titles(view))
     }
-
-    fn drawn(
-        &self,
-        view: &View<'_>,
-        titles: Vec<String>,
-        groups: &[Vec<Beside<'v, 'a>>],
-        names: Vec<String>,
-    ) -> Picture {
-        let words = view.words.answer;
-        let factor = |cell: &Beside<'v, 'a>| {
-            let (load, other) = (*cell)?;
-            let points = [load.maximum(self.base), other.point(load)];
-            let points: Vec<&Point<'a>> = points.into_iter().flatten().collect();
-            Some((self.at(load, other)?, trace::of_all(view, points)))
-        };
-        let mark = |at: usize, cell: &Beside<'v, 'a>| match factor(cell) {
-            Some((value, points)) => {
-                let value = MarkValue::Known(value.value, value.interval);
-                Mark { at: at as f64, value, points }
-            }
-            None => Mark::at(at as f64, MarkValue::Missing),
-        };
-        let series = names.iter().enumerate().map(|(colour, name)| Series {
-            name: name.clone(),
-            colour,
-            stroke: Stroke::None,
-            markers: Markers::Plain,
-            marks: groups.iter().enumerate().map(|(at, group)| mark(at, &group[colour])).collect(),
-        });
-        let between = view.words.list[0];
-        let values = [("groups", titles.join(between)), ("columns", names.join(between))];
-        let mut headings = vec![text("")];
-        headings.extend(names.iter().map(|name| number_in(name, "")));
-        let rows = titles.iter().zip(groups).map(|(title, group)| {
-            let value =
-                |cell| Cell::or_dash(factor(cell).map(|(value, _)| rounded(&value).joined()));
-            let cells = std::iter::once(Cell::head(&**title)).chain(group.iter().map(value));
-            Row { cells: cells.collect(), opens_group: false }
-        });
-        Picture {
-            id: "answer".to_owned(),
-            title: view.marked(words.factor_title.to_owned()),
-            description: fill_in(view.words.comparison.bars_description, &values),
-            data: data_table(view, headings, rows.collect()),
-            origin: view.origin(),
-            figure: Figure {
-                x_label: String::new(),
-                y_label: words.factor_y.to_owned(),
-                y_scale: Scale::FromZero,
-                series: series.collect(),
-                x_axis: Horizontal::Groups(titles),
-                right: None,
-                panels: Vec::new(),
-            },
-        }
-    }
 }
 
 /// Titles of groups, what stands in each, and the names of the bars.
-type Bars<'v, 'a> = (Vec<String>, Vec<Vec<Beside<'v, 'a>>>, Vec<String>);
+type Layout<'v, 'a> = (Vec<String>, Vec<Vec<Beside<'v, 'a>>>, Vec<String>);
 
 /// A bar: a load, and what its largest value is set beside.
 type Beside<'v, 'a> = Option<(&'v Load<'a>, Other<'v>)>;

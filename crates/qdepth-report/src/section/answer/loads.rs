@@ -4,10 +4,9 @@
 use qdepth_measure::Estimate;
 
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
-use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{TimeUnit, rounded};
+use crate::section::bars::{Bar, Bars};
 use crate::section::grid::{Grid, by_size};
-use crate::section::sweep::pictures::data_table;
 use crate::section::sweep::tables::with_mark;
 use crate::trace::point_indices;
 use crate::view::{Load, Point, View};
@@ -28,6 +27,8 @@ type One<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
 pub(super) struct Loads<'v, 'a> {
     /// The intensity, where all have one.
     outstanding: Option<u32>,
+    /// What one axis can have: IO/s where all are judged by them, else MiB/s.
+    unit: &'static str,
     all: Vec<One<'v, 'a>>,
 }
 
@@ -46,7 +47,9 @@ pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Loads<'v, 'a>> {
         load.on(target).filter(|point| point.is_valid()).map(move |point| (load, point))
     };
     let all: Vec<One<'v, 'a>> = view.swept().flat_map(valid).collect();
-    (all.len() > 1).then_some(Loads { outstanding, all })
+    let in_rates = all.iter().all(|(load, _)| load.unit() == UNITS[0]);
+    let unit = UNITS[usize::from(!in_rates)];
+    (all.len() > 1).then_some(Loads { outstanding, unit, all })
 }
 
 impl<'v, 'a> Loads<'v, 'a> {
@@ -55,13 +58,8 @@ impl<'v, 'a> Loads<'v, 'a> {
         self.all.iter().copied().filter(|(load, _)| load.unit() == unit).collect()
     }
 
-    /// What one axis can have: IO/s where all are judged by them, else MiB/s.
-    fn unit(&self) -> &'static str {
-        UNITS[usize::from(self.of_unit(UNITS[0]).len() < self.all.len())]
-    }
-
     fn value<'p>(&self, point: &'p Point<'_>) -> &'p Estimate {
-        if self.unit() == UNITS[0] { &point.summary.io_per_s } else { &point.mib_per_s }
+        if self.unit == UNITS[0] { &point.summary.io_per_s } else { &point.mib_per_s }
     }
 
     /// The load, with its intensity where there are several.
@@ -117,62 +115,31 @@ impl<'v, 'a> Loads<'v, 'a> {
 
     /// Bars: of each load, or for each size a bar for each share of reads.
     pub(super) fn picture(&self, view: &View<'_>) -> Picture {
+        let (groups, names, rows) = self.layout(view);
+        let bar = |one: Option<One<'v, 'a>>| {
+            let (_, point) = one?;
+            Some(Bar { value: *self.value(point), points: point_indices(view, point) })
+        };
         let words = view.words.answer;
-        let (groups, names, rows) = self.bars(view);
-        let mark = |at: usize, one: &Option<One<'_, '_>>| match one {
-            Some((_, point)) => {
-                let estimate = self.value(point);
-                let value = MarkValue::Known(estimate.value, estimate.interval);
-                Mark { at: at as f64, value, points: point_indices(view, point) }
-            }
-            None => Mark::at(at as f64, MarkValue::Missing),
-        };
-        let series = names.iter().enumerate().map(|(colour, name)| Series {
-            name: name.clone(),
-            colour,
-            stroke: Stroke::None,
-            markers: Markers::Plain,
-            marks: rows.iter().enumerate().map(|(at, row)| mark(at, &row[colour])).collect(),
-        });
-        let (between, unit) = (view.words.list[0], self.unit());
-        let values = [("groups", groups.join(between)), ("columns", names.join(between))];
-        let mut heads = vec![text("")];
-        heads.extend(names.iter().map(|name| number_in(name, unit)));
-        let of_row = |(title, row): (&String, &Vec<Option<One<'_, '_>>>)| {
-            let values = row.iter().map(|one| {
-                Cell::or_dash(one.map(|(_, point)| rounded(self.value(point)).joined()))
-            });
-            let cells = std::iter::once(Cell::head(&**title)).chain(values).collect();
-            Row { cells, opens_group: false }
-        };
-        Picture {
+        let bars = Bars {
             id: "answer".to_owned(),
-            title: view.marked(self.at(
-                words.loads_title,
-                words.loads_title_several,
-                String::new(),
-            )),
-            description: fill_in(view.words.comparison.bars_description, &values),
-            data: data_table(view, heads, groups.iter().zip(&rows).map(of_row).collect()),
-            origin: view.origin(),
-            figure: Figure {
-                x_label: String::new(),
-                y_label: format!("{} [{unit}]", self.axis(view)),
-                y_scale: Scale::FromZero,
-                series: series.collect(),
-                x_axis: Horizontal::Groups(groups),
-                right: None,
-                panels: Vec::new(),
-            },
-        }
+            title: self.at(words.loads_title, words.loads_title_several, String::new()),
+            x_label: String::new(),
+            y_label: format!("{} [{}]", self.axis(view), self.unit),
+            unit: self.unit,
+            groups,
+            names,
+            rows: rows.into_iter().map(|row| row.into_iter().map(bar).collect()).collect(),
+        };
+        bars.picture(view)
     }
 
     fn axis(&self, view: &View<'_>) -> &'static str {
         let columns = view.words.columns;
-        if self.unit() == UNITS[0] { columns.rate } else { columns.throughput }
+        if self.unit == UNITS[0] { columns.rate } else { columns.throughput }
     }
 
-    fn bars(&self, view: &View<'_>) -> Bars<'v, 'a> {
+    fn layout(&self, view: &View<'_>) -> Layout<'v, 'a> {
         if let Some(grid) = self.grid() {
             let rows = grid.rows().map(|(_, row)| row.to_vec()).collect();
             return (grid.size_titles(), grid.share_titles(view), rows);
@@ -187,7 +154,7 @@ impl<'v, 'a> Loads<'v, 'a> {
     }
 
     /// A group for each load, a bar for each of its intensities.
-    fn by_intensity(&self, view: &View<'_>) -> Bars<'v, 'a> {
+    fn by_intensity(&self, view: &View<'_>) -> Layout<'v, 'a> {
         let mut loads: Vec<&'v Load<'a>> = self.all.iter().map(|(load, _)| *load).collect();
         loads.dedup_by_key(|load| &*load.id);
         loads.truncate(SHOWN);
@@ -215,7 +182,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         if let Some(grid) = self.grid() {
             let mut heads = vec![text(view.words.pts.size)];
             let titles = grid.share_titles(view);
-            heads.extend(titles.iter().map(|title| number_in(title, self.unit())));
+            heads.extend(titles.iter().map(|title| number_in(title, self.unit)));
             let row = |(title, (_, row)): (String, (&str, &[Option<One<'_, '_>>]))| {
                 let cell = |one: &Option<One<'_, '_>>| {
                     Cell::or_dash(one.map(|(_, point)| rounded(self.value(point)).value))
@@ -231,7 +198,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         let unit = TimeUnit::suiting(shown().filter_map(|(_, point)| point.latency().mean_ns));
         let latency = match self.outstanding {
             Some(at) => fill_in(columns.mean_at_lowest, &[("outstanding", at.to_string())]),
-            None => view.words.answer.mean_latency.to_owned(),
+            None => view.words.explain.latency.to_owned(),
         };
         let heads = vec![
             text(columns.profile),
@@ -262,7 +229,7 @@ fn finished(view: &View<'_>, table: Table, shown: usize) -> Table {
 }
 
 /// Titles of groups, names of bars, and what stands in each group.
-type Bars<'v, 'a> = (Vec<String>, Vec<String>, Vec<Vec<Option<One<'v, 'a>>>>);
+type Layout<'v, 'a> = (Vec<String>, Vec<String>, Vec<Vec<Option<One<'v, 'a>>>>);
 
 /// What loads are judged by.
 const UNITS: [&str; 2] = ["IO/s", "MiB/s"];

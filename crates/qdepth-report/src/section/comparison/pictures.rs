@@ -1,10 +1,9 @@
 //! Bars side by side: largest values, and a load at a few intensities.
 
 use crate::compared::Compared;
-use crate::document::{Cell, Picture, Row, Table, number_in, text};
-use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
-use crate::number::{self, rounded};
-use crate::section::sweep::pictures::data_table;
+use crate::document::Picture;
+use crate::number;
+use crate::section::bars::{Bar, Bars};
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
@@ -76,62 +75,23 @@ fn picture(
     groups: &[Vec<Option<&Point<'_>>>],
     load: &Load<'_>,
 ) -> Picture {
+    let bar = |point: &Option<&Point<'_>>| {
+        let point = (*point)?;
+        Some(Bar { value: *point.main(), points: trace::point_indices(view, point) })
+    };
     let words = view.words.pictures;
     let throughput = load.first().reported_as_throughput;
-    let series = view.targets.iter().enumerate().map(|(colour, target)| Series {
-        name: view.target_name(*target),
-        colour,
-        stroke: Stroke::None,
-        markers: Markers::Plain,
-        marks: groups.iter().enumerate().map(|(at, group)| mark(view, at, group[colour])).collect(),
-    });
-    let figure = Figure {
-        x_label: x.to_owned(),
-        x_axis: Horizontal::Groups(titles.clone()),
-        y_label: if throughput { words.throughput_y } else { words.rate_y }.to_owned(),
-        y_scale: Scale::FromZero,
-        series: series.collect(),
-        right: None,
-        panels: Vec::new(),
-    };
-    let between = view.words.list[0];
-    let values = [("groups", titles.join(between)), ("columns", columns(view).join(between))];
-    Picture {
+    let bars = Bars {
         id,
-        title: view.marked(title),
-        description: fill_in(view.words.comparison.bars_description, &values),
-        data: data(view, titles, groups, load.unit()),
-        origin: view.origin(),
-        figure,
-    }
-}
-
-fn columns(view: &View<'_>) -> Vec<String> {
-    view.targets.iter().map(|target| view.target_name(*target)).collect()
-}
-
-fn mark(view: &View<'_>, at: usize, point: Option<&Point<'_>>) -> Mark {
-    let value = point.map_or(MarkValue::Missing, |point| {
-        MarkValue::Known(point.main().value, point.main().interval)
-    });
-    Mark { at: at as f64, value, points: trace::of_all(view, point) }
-}
-
-fn data(
-    view: &View<'_>,
-    titles: Vec<String>,
-    groups: &[Vec<Option<&Point<'_>>>],
-    unit: &str,
-) -> Table {
-    let mut headings = vec![text("")];
-    headings.extend(columns(view).iter().map(|name| number_in(name, unit)));
-    let rows = titles.into_iter().zip(groups).map(|(title, group)| {
-        let value = |point: &Option<&Point<'_>>| {
-            Cell::or_dash(point.map(|point| rounded(point.main()).joined()))
-        };
-        let cells = std::iter::once(Cell::head(title)).chain(group.iter().map(value)).collect();
-        Row { cells, opens_group: false }
-    });
+        title,
+        x_label: x.to_owned(),
+        y_label: if throughput { words.throughput_y } else { words.rate_y }.to_owned(),
+        unit: load.unit(),
+        groups: titles,
+        names: view.targets.iter().map(|target| view.target_name(*target)).collect(),
+        rows: groups.iter().map(|group| group.iter().map(bar).collect()).collect(),
+    };
+    let picture = bars.picture(view);
     let points = groups.iter().map(|group| trace::of_all(view, group.iter().copied().flatten()));
-    trace::traced(view, data_table(view, headings, rows.collect()), points.collect())
+    Picture { data: trace::traced(view, picture.data, points.collect()), ..picture }
 }
