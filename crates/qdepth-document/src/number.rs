@@ -192,6 +192,7 @@ mod tests {
         assert_eq!(spaced_sizes("8KiB"), "8 KiB");
         assert_eq!(spaced_sizes("2 × 16MiB, 4 KiB"), "2 × 16 MiB, 4 KiB");
         assert_eq!(spaced_sizes("4KiB: 50 %, 1MiB: 50 %"), "4 KiB: 50 %, 1 MiB: 50 %");
+        assert_eq!(spaced_sizes("MiB"), "MiB");
         assert_eq!(spaced_sizes("512B, 4KiB"), "512 B, 4 KiB");
         assert_eq!(spaced_sizes("MiB, nvme0Beta"), "MiB, nvme0Beta");
     }
