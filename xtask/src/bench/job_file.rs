@@ -23,7 +23,15 @@ const BARS: [f64; 3] = [0.01, 0.02, 0.10];
 
 /// Medians of the pairs' ratios, and which of them are outside of [`BARS`]. The fio is the first
 /// that `FIO` names, else the one that is installed.
+///
+/// # Errors
+/// Where `only` names none of the two devices, or a program cannot be run.
 pub fn job_file(pairs: usize, only: Option<&str>) -> Result<()> {
+    if let Some(other) = only.filter(|word| !["file", "slow"].contains(word)) {
+        bail!(
+            "`{other}` is no device of this benchmark: file or slow, or both where none is named"
+        );
+    }
     ready()?;
     let folder = root().join("target/bench-job-file");
     fs::create_dir_all(&folder)?;
