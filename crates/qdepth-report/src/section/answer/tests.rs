@@ -12,7 +12,7 @@ use crate::figure::Horizontal;
 use crate::html;
 use crate::telling::Telling;
 use crate::tests::fixture;
-use crate::words::{Lang, entry, words};
+use crate::words::{Lang, entry, translated, words};
 
 #[test]
 fn every_shipped_plan_says_its_question_in_its_first_line() {
@@ -33,6 +33,30 @@ fn every_shipped_plan_says_its_question_in_its_first_line() {
         known += 1;
     }
     assert_eq!(known, words(Lang::En).answer.questions.len());
+}
+
+/// A report in another language has no English left: titles of steps are stored with the plan.
+#[test]
+fn every_step_of_a_shipped_plan_has_a_name_in_each_language() {
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+    let mut titles = 0;
+    for file in std::fs::read_dir(plans).unwrap().map(|file| file.unwrap().path()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for step in text.split("[[step]]").skip(1) {
+            let title = step.split_once("title = \"").and_then(|(_, rest)| rest.split_once('"'));
+            let (title, rest) = title.unwrap_or_else(|| panic!("{}: {step}", file.display()));
+            // Of a step that is repeated each has its number.
+            let number = if rest.contains("\ntimes = ") { " 2/6" } else { "" };
+            let title = format!("{title}{number}");
+            for lang in Lang::ALL.into_iter().filter(|lang| *lang != Lang::En) {
+                let told = translated(lang, &title);
+                assert!(!told.contains("pause") && !told.contains("after"), "{title}: {told}");
+                assert_ne!(told, title);
+            }
+            titles += 1;
+        }
+    }
+    assert!(titles > 10, "{titles}");
 }
 
 #[test]

@@ -211,7 +211,10 @@ fn measured(view: &View<'_>) -> String {
         view.points().map(|(_, p)| p.record.duration_ns / 100_000_000).collect();
     if windows.len() == 1 && !windows.contains(&0) {
         let tenths = windows.first().copied().unwrap_or_default();
-        values.push(("window", number::duration(tenths as f64 * 1e8)));
+        let window = [("window", number::duration(tenths as f64 * 1e8))];
+        let [one, each] = words.windows;
+        let form = if view.points().count() == 1 { one } else { each };
+        values.push(("window", fill_in(form, &window)));
     }
     let template = match view.loads.is_empty() {
         true => words.nothing,
