@@ -10,7 +10,7 @@ use crate::observed::Observed;
 use crate::search::{GRAIN, Problem, Solution};
 
 /// Two-sided 95 % of a normal distribution.
-const NORMAL_95: f64 = 1.96;
+pub(crate) const NORMAL_95: f64 = 1.96;
 /// A parameter whose interval is narrower than this share of its prior's is determined.
 const WELL: f64 = 0.25;
 /// … and wider than this, not at all.

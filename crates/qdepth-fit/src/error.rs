@@ -17,6 +17,17 @@ pub enum FitError {
         /// How many are needed.
         need: usize,
     },
+    /// None of the points can be kept back, so that nothing would say what the medium is worth.
+    #[error(
+        "{have} points of one load at a time were valid, and none of them lies between two others \
+         of its profile, so that none can be kept back to say what a medium is worth: measure with \
+         at least three intensities at which points are valid, as `qdepth run fit TARGET \
+         --outstanding 1,2,4`"
+    )]
+    NoneBetween {
+        /// Usable points.
+        have: usize,
+    },
     /// No set of parameters of the kind comes near the points.
     #[error("no medium of the kind `{kind}` answers these loads: {why}")]
     NoMedium {

@@ -127,6 +127,8 @@ fn between<'a>(observed: &[Observed], profiles: &[&'a str]) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve, shipped_plan_text};
 
     use super::*;
@@ -161,6 +163,16 @@ mod tests {
             let times = turns.iter().filter(|back| back[place]).count();
             assert_eq!(times, usize::from(one.point.outstanding == 16), "{}", one.label());
         }
+    }
+
+    #[test]
+    fn where_no_point_lies_between_others_it_is_said_and_no_number_that_is_enough() {
+        let (two, stop) = (observed("[1, 4]"), AtomicBool::new(false));
+        assert!(kept_back(&two).is_empty() && two.len() > 8);
+        let refused = crate::fit(&two, Some(crate::Kind::Memory), 1 << 30, &stop).unwrap_err();
+        let text = refused.to_string();
+        assert!(matches!(refused, crate::FitError::NoneBetween { have } if have == two.len()));
+        assert!(text.contains("--outstanding 1,2,4"), "{text}");
     }
 
     #[test]

@@ -53,7 +53,9 @@ fn print_told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
     let why = match (asked, &seen.kind) {
         (Some(_), _) => "as asked".to_owned(),
         (None, Some((_, why))) => format!("{why}; --kind says otherwise"),
-        (None, None) => "it misses the points kept back least; --kind says otherwise".to_owned(),
+        (None, None) => "the simplest of those that miss the points kept back least; --kind says \
+                         otherwise"
+            .to_owned(),
     };
     print(&format!("kind: {} ({why})", fitted.kind))?;
     let rows = fitted.determined.iter().map(|one| {

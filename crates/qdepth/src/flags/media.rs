@@ -35,7 +35,7 @@ pub(crate) struct FitOptions {
     #[arg(long, short, default_value = "mydrive.toml", value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// What kind of drive it is: flash, disk, volume, network, memory. Without it: what the machine
-    /// says of it, or the kind that misses the points kept back least
+    /// says of it, or the simplest of those that miss the points kept back least
     #[arg(long)]
     pub(crate) kind: Option<Kind>,
 }
