@@ -92,11 +92,12 @@ impl Fitted {
     }
 }
 
-/// Fits a medium of a kind; without one, the simplest of those kinds that meet the points kept
-/// back best, see [`simplest`].
+/// Fits a medium of a kind; without one, of the simplest of those kinds that the points kept back
+/// cannot tell from the one that meets them best.
 ///
 /// # Errors
-/// Where there are too few points, no medium answers them, or `stop` was set.
+/// Where there are too few points, none that can be kept back, no medium answers them, or `stop`
+/// was set.
 pub fn fit(
     observed: &[Observed],
     kind: Option<Kind>,

@@ -14,13 +14,19 @@ use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::words::{Lang, entry, translated, words};
 
+/// Names and texts of the shipped plans.
+fn shipped_plans() -> impl Iterator<Item = (String, String)> {
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+    std::fs::read_dir(plans).unwrap().map(|file| file.unwrap().path()).map(|file| {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        (name, std::fs::read_to_string(&file).unwrap())
+    })
+}
+
 #[test]
 fn every_shipped_plan_says_its_question_in_its_first_line() {
-    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
     let mut known = 0;
-    for file in std::fs::read_dir(plans).unwrap().map(|file| file.unwrap().path()) {
-        let text = std::fs::read_to_string(&file).unwrap();
-        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+    for (name, text) in shipped_plans() {
         for lang in Lang::ALL {
             let question = entry(words(lang).answer.questions, &name).expect(&name);
             assert!(question.ends_with(['?', '。']), "{question}");
@@ -38,13 +44,11 @@ fn every_shipped_plan_says_its_question_in_its_first_line() {
 /// A report in another language has no English left: titles of steps are stored with the plan.
 #[test]
 fn every_step_of_a_shipped_plan_has_a_name_in_each_language() {
-    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
     let mut titles = 0;
-    for file in std::fs::read_dir(plans).unwrap().map(|file| file.unwrap().path()) {
-        let text = std::fs::read_to_string(&file).unwrap();
+    for (name, text) in shipped_plans() {
         for step in text.split("[[step]]").skip(1) {
             let title = step.split_once("title = \"").and_then(|(_, rest)| rest.split_once('"'));
-            let (title, rest) = title.unwrap_or_else(|| panic!("{}: {step}", file.display()));
+            let (title, rest) = title.unwrap_or_else(|| panic!("{name}: {step}"));
             // Of a step that is repeated each has its number.
             let number = if rest.contains("\ntimes = ") { " 2/6" } else { "" };
             let title = format!("{title}{number}");
