@@ -14,7 +14,7 @@ use kuva::prelude::{
     BarPlot, Layout, LinePlot, LineStyle, MarkerShape, Plot, ScatterPlot, SvgBackend, Theme,
 };
 use kuva::render::layout::TickFormat;
-use kuva::render::render::{render_multiple, render_twin_y};
+use kuva::render::render::{Primitive, render_multiple, render_twin_y};
 
 pub use crate::figure::frame::escaped;
 use crate::figure::frame::{body_of, cleared, framed, legend};
@@ -172,6 +172,21 @@ impl Mark {
     }
 }
 
+/// Takes out the whiskers of bars that have no interval: kuva draws them for all bars or for none,
+/// each as a line and its two caps, which are a speck where a bar is missing.
+fn drop_empty_whiskers(elements: &mut Vec<Primitive>) {
+    let is_empty = |element: &Primitive| match element {
+        Primitive::Line { x1, y1, x2, y2, .. } => (x1, y1) == (x2, y2),
+        _ => false,
+    };
+    let mut caps = 0;
+    elements.retain(|element| {
+        let drops = caps > 0 || is_empty(element);
+        caps = if is_empty(element) { 2 } else { caps - i32::from(caps > 0) };
+        !drops
+    });
+}
+
 /// What stands in a picture beside its diagram.
 pub(crate) struct Label<'a> {
     /// Unique on the page.
@@ -206,7 +221,7 @@ impl Figure {
         // Below names of groups, which kuva does not fit in, the axis is named here.
         let x_label = if self.groups().is_some() { "" } else { &*self.x_label };
         let layout = layout.with_x_label(x_label).with_y_label(self.y_label.as_str());
-        let scene = match &self.right {
+        let mut scene = match &self.right {
             None => render_multiple(plots, layout),
             Some(right) => {
                 let beside = self.plots(&right.series);
@@ -214,6 +229,7 @@ impl Figure {
                 render_twin_y(plots, beside, layout)
             }
         };
+        drop_empty_whiskers(&mut scene.elements);
         let svg = SvgBackend::new().render_scene(&scene);
         let beside = self.right.iter().flat_map(|right| &right.series);
         let named = self.series.iter().chain(beside).filter(|series| !series.name.is_empty());
@@ -535,4 +551,43 @@ fn tick_step(largest: f64) -> f64 {
     let power = 10f64.powf(raw.log10().floor());
     let factor = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|f| f * power >= raw * 0.999);
     factor.unwrap_or(10.0) * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// kuva's whiskers are the only lines so wide.
+    fn whiskers(values: [MarkValue; 3]) -> usize {
+        let marks = values.into_iter().zip([0.0, 1.0, 2.0]);
+        let series = Series {
+            name: "mean".to_owned(),
+            colour: 0,
+            stroke: Stroke::None,
+            markers: Markers::Plain,
+            marks: marks.map(|(value, at)| Mark::at(at, value)).collect(),
+        };
+        let figure = Figure {
+            x_label: String::new(),
+            x_axis: Horizontal::Groups(["a", "b", "c"].map(str::to_owned).to_vec()),
+            y_label: "IO/s".to_owned(),
+            y_scale: Scale::FromZero,
+            series: vec![series],
+            right: None,
+            panels: Vec::new(),
+        };
+        let label = Label { id: "a", title: "t", description: "d", mark: "" };
+        let svg = figure.svg(&label);
+        let lines = svg.split("<line").skip(1).filter_map(|rest| rest.split('>').next());
+        lines.filter(|line| line.contains("stroke-width=\"1.5\"")).count()
+    }
+
+    #[test]
+    fn only_a_bar_with_an_interval_has_a_whisker() {
+        let (plain, missing) = (MarkValue::Known(5.0, None), MarkValue::Missing);
+        let known = MarkValue::Known(4.0, Some((3.0, 5.5)));
+        assert_eq!(whiskers([known, plain, missing]), 3, "a line and two caps");
+        assert_eq!(whiskers([known, missing, known]), 6);
+        assert_eq!(whiskers([plain, plain, missing]), 0);
+    }
 }
