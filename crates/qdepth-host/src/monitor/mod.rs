@@ -2,6 +2,7 @@
 
 mod clocks;
 mod disk;
+mod power;
 mod sample;
 
 use std::io;
@@ -13,6 +14,7 @@ use crate::system::System;
 
 pub use clocks::{Clocks, Disagreement};
 pub use disk::{DiskActivity, DiskCounters, disks_of};
+pub use power::Power;
 pub use sample::{Disturbances, Sample, between, disturbances, series};
 
 /// The counters of one block device (`/sys/class/block/DEV/stat`, Documentation/block/stat.rst),

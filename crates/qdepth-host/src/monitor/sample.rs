@@ -2,7 +2,7 @@
 
 use qdepth_record::MonitorRecord;
 
-use super::{CpuTimes, KernelStat};
+use super::{CpuTimes, KernelStat, Power};
 use crate::environment::{cpu, sensor};
 use crate::sysfs;
 use crate::system::System;
@@ -31,6 +31,8 @@ pub struct Sample {
     pub swapped_pages: Option<u64>,
     /// Interrupts serviced.
     pub interrupts: Option<u64>,
+    /// What counts or reads power.
+    pub power: Power,
     /// Time on a CPU of each thread of ours, ns.
     pub threads_ns: Vec<(String, u64)>,
     /// Arrays that are rebuilt or scrubbed.
@@ -58,6 +60,7 @@ impl Sample {
                 .zip(named(&vmstat, "pswpout"))
                 .map(|(read, written)| read.saturating_add(written)),
             interrupts: named(&lines("/proc/stat"), "intr"),
+            power: Power::read(system),
             threads_ns: threads(system),
             background: background(system, devices),
         }
@@ -183,6 +186,9 @@ pub fn between(before: &Sample, after: &Sample) -> Vec<(String, f64)> {
     if let (Some(now), Some(then)) = (after.interrupts, before.interrupts) {
         found.push(("interrupts_per_s".to_owned(), rate(now, then)));
     }
+    let watts = after.power.package_watts_since(&before.power, seconds);
+    found.extend(watts.map(|watts| ("cpu watts".to_owned(), watts)));
+    found.extend(after.power.machine_watts.map(|watts| ("machine watts".to_owned(), watts)));
     found.extend(
         busiest(before, after)
             .map(|ns| ("busiest_thread_share".to_owned(), ns as f64 / 1e9 / seconds)),

@@ -3,9 +3,9 @@
 use qdepth_record::PointRecord;
 
 use crate::document::{Cell, Row, Table, number_in, text};
-use crate::number::thousands;
+use crate::number::{thousands, three_digits};
 use crate::section::sweep::tables::{target_cell, target_column};
-use crate::view::View;
+use crate::view::{Point, View};
 
 /// The table; none where nothing was monitored (imported and emulated runs).
 pub(crate) fn table(view: &View<'_>) -> Option<Table> {
@@ -24,7 +24,14 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
         number_in(waiting, "%"),
     ]);
     let watched = view.points().filter(|(_, point)| !point.record.monitors.is_empty());
+    let watched: Vec<_> = watched.collect();
+    // Few machines show what they draw, and fewer to everybody.
+    let shown = [0, 1, 2].map(|at| watched.iter().any(|(_, point)| power(point)[at].is_some()));
+    let [packages, machine, per_watt] = words.power_columns;
+    let heads = [number_in(packages, "W"), number_in(machine, "W"), number_in(per_watt, "IO/s")];
+    columns.extend(heads.into_iter().zip(shown).filter_map(|(head, shown)| shown.then_some(head)));
     let rows: Vec<Row> = watched
+        .into_iter()
         .map(|(load, point)| {
             let record = point.record;
             let at = view.at(load, record);
@@ -32,6 +39,8 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
             cells.extend(target_cell(view, record.target));
             cells.push(Cell::plain(at));
             cells.extend(figures(record));
+            let watts = power(point).into_iter().zip(shown).filter(|(_, shown)| *shown);
+            cells.extend(watts.map(|(value, _)| Cell::or_dash(value)));
             Row { cells, opens_group: false }
         })
         .collect();
@@ -59,6 +68,15 @@ fn figures(record: &PointRecord) -> [Cell; 7] {
         share(monitor_figure(record, "busiest_thread_share", &mean)),
         share(monitor_figure(record, "pressure cpu_share", &mean)),
     ]
+}
+
+/// Power of the packages and of the machine, W, and the rate for each watt of the machine.
+fn power(point: &Point<'_>) -> [Option<String>; 3] {
+    let watts = |name: &str| monitor_figure(point.record, name, &mean);
+    let machine = watts("machine watts").filter(|watts| *watts > 0.0);
+    let rate = machine.map(|watts| three_digits(point.summary.io_per_s.value / watts));
+    let [packages, machine] = [watts("cpu watts"), machine].map(|w| w.map(|w| thousands(w, 1)));
+    [packages, machine, rate.filter(|_| point.is_valid())]
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -110,6 +128,26 @@ mod tests {
         let cells: Vec<&str> = table.rows[0].cells.iter().map(|cell| &*cell.text).collect();
         let last = &cells[cells.len() - 7..];
         assert_eq!(last, ["60.0", "–", "44", "90.0", "–", "–", "–"]);
+    }
+
+    #[test]
+    fn watts_stand_beside_what_they_were_drawn_for_where_a_machine_shows_them() {
+        let mut point = one_point(8);
+        let saw = |name: &str, value| MonitorRecord { at_ns: 1, name: name.to_owned(), value };
+        let (run, telling) = (run(1), Telling::from(Lang::En));
+        let last = |point: &PointRecord, count: usize| {
+            let points = [point.clone()];
+            let view = View::new(&run, &points, None, &telling);
+            let table = table(&view).unwrap();
+            let cells = table.rows[0].cells.iter().map(|cell| cell.text.to_string());
+            assert_eq!(table.columns.len(), cells.len());
+            cells.rev().take(count).collect::<Vec<_>>()
+        };
+        point.monitors = vec![saw("cpu watts", 90.04)];
+        assert_eq!(last(&point, 2), ["90.0", "–"]);
+        point.monitors.extend([saw("machine watts", 200.0), saw("machine watts", 300.0)]);
+        let rate = qdepth_record::PointSummary::from_point(&point).io_per_s.value;
+        assert_eq!(last(&point, 3), [three_digits(rate / 250.0), "250.0".into(), "90.0".into()]);
     }
 
     #[test]
