@@ -32,6 +32,7 @@ pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> Poin
         workers: point.workers,
         direct: measured.direct,
         started_at: started_at.to_owned(),
+        delay_ns: Some(point.delay_ns).filter(|delay| *delay > 0),
         warm_up_ns: point.warm_up_ns,
         duration_ns: outcome.duration.0,
         ended_by: ended_by(outcome.ended),

@@ -94,6 +94,11 @@ fn what_snia_tabulates_is_tabulated() {
     let all = points(&document);
     let told = line(&out, "50 s ");
     near(told[1], &all[all.len() - 7]["io_per_s"]);
+    // The pause is the plan's, whatever its steps are called.
+    let own = include_str!("../../../plans/pts-hir.toml").replace("\"after ", "\"rested ");
+    workspace.write("own.toml", &own);
+    let (renamed, _) = run("own.toml", "200ms");
+    assert_eq!(line(&renamed, "50 s "), told);
     let (out, document) = run("pts-wsat", "5s");
     let rows = out.lines().filter(|line| line.contains("B ") && line.ends_with("EMULATED"));
     assert_eq!(rows.count(), 25, "{out}");

@@ -176,8 +176,9 @@ pub(crate) fn trimming(index: u32) -> PointRecord {
     }
 }
 
-/// Takes back what the schema of trims added.
-pub(crate) const BEFORE_TRIMS: &str = "ALTER TABLE target RENAME COLUMN expression TO spelling;
+/// Takes back what the schema of trims, and those after it, added.
+pub(crate) const BEFORE_TRIMS: &str = "ALTER TABLE point DROP COLUMN delay_ns;
+    ALTER TABLE target RENAME COLUMN expression TO spelling;
     ALTER TABLE point RENAME COLUMN interim_checks TO looks;
     DROP TRIGGER monitor_is_final; ALTER TABLE monitor RENAME TO witness;
     DROP TABLE trim_error; DROP TABLE trim;
@@ -268,6 +269,7 @@ prop_compose! {
             workers: 1,
             offered_io_per_s: Some(1600.5),
             streams: loads.1,
+            delay_ns: flags[0].then_some(whole[1]),
             warm_up_ns: whole[0],
             duration_ns: whole[1],
             ended_by: EndedBy::ALL[(whole[1] % 5) as usize],

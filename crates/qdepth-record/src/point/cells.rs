@@ -78,6 +78,11 @@ impl IntoCell for Option<u32> {
     }
 }
 
+impl IntoCell for Option<u64> {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(Value::Whole(self))
+    }
+}
 impl IntoCell for Option<f64> {
     fn into_cell<'a>(self) -> Option<Value<'a>> {
         Some(maybe_real(self))

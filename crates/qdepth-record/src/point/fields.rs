@@ -187,6 +187,11 @@ fields! {
         kept String = "started_at",
         shown String = |of| of.point.started_at.clone(),
         cell |of| Some(time(&of.point.started_at)),;
+    delay_ns "How long after its group it began (`delay` of its load), ns; null where it began with \
+              it, and in versions that did not keep it."
+        kept Option<u64> = "delay_ns",
+        shown Option<u64> = |of| of.point.delay_ns,
+        older default,;
     warm_up_ns "Unrecorded lead-in, ns."
         kept u64 = "warm_up_ns",
         shown u64 = |of| of.point.warm_up_ns,;

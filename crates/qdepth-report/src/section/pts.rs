@@ -252,18 +252,13 @@ fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<(Table, 
     Some((Table { columns, rows, ..Table::default() }, points))
 }
 
-/// The pause before a step, as its title says it: `after 5 s 3/6`.
-fn pause(point: &Point<'_>) -> Option<String> {
-    let words = point.record.step.strip_prefix("after ")?;
-    words.rsplit_once(' ').map(|(pause, _)| pause.to_owned())
-}
-
 fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> (Table, Vec<Vec<u32>>) {
     let points = in_order(view, target);
     let (mut rows, mut of_rows) = (Vec::new(), Vec::new());
     let mut before: Option<&Point<'_>> = None;
+    let pause = |point: &Point<'_>| point.record.delay_ns;
     for group in points.chunk_by(|a, b| pause(a).is_some() && pause(a) == pause(b)) {
-        let Some(title) = pause(group[0]) else {
+        let Some(pause) = pause(group[0]) else {
             before = group.last().copied();
             continue;
         };
@@ -278,7 +273,7 @@ fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> (Table, Vec<Vec<u
         });
         let shown = |rate: f64| Cell::plain(number::three_digits(rate)).struck_if(!valid);
         let cells = vec![
-            Cell::head(title),
+            Cell::head(number::duration(pause as f64)),
             without.map_or(Cell::or_dash(None), shown),
             shown(rates[0]),
             shown(rates[rates.len() - 1]),
