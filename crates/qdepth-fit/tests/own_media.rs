@@ -394,7 +394,12 @@ mod truth {
             self.all += count;
             self.alarms += alarms;
             if alarms * 100 > count {
-                self.misjudged.push(format!("{name}: {alarms} of {count}"));
+                let all = points.iter().zip(rates.iter().zip(&limits));
+                let least = all.map(|(point, (rate, limit))| (rate / limit, point));
+                let (share, point) = least.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+                let told =
+                    format!("{} {} at {share:.3} of its limit", point.profile, point.outstanding);
+                self.misjudged.push(format!("{name}: {alarms} of {count}, {told}"));
             }
         }
 
