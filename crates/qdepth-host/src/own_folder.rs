@@ -105,7 +105,7 @@ impl OwnFolder {
         names: impl Iterator<Item = String>,
         file_bytes: Option<u64>,
     ) -> io::Result<()> {
-        let mut state = uuid::Uuid::new_v4().as_u64_pair().0;
+        let mut draws = noise::draws();
         let mut contents = file_bytes.map(|bytes| vec![0; bytes as usize]);
         for name in names {
             let Some(bytes) = &mut contents else {
@@ -114,8 +114,7 @@ impl OwnFolder {
             };
             let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
             let file = rustix::fs::openat(&self.file, name, flags, Mode::RUSR | Mode::WUSR)?;
-            let whole = bytes.len() / 8 * 8;
-            noise::fill(&mut bytes[..whole], &mut state);
+            draws.fill(bytes);
             File::from(file).write_all(bytes)?;
         }
         // What was made is stored before anything is measured.

@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use qdepth_measure::SplitMix;
 use rustix::fs::{Stat, Timespec, Timestamps, UTIME_OMIT, XattrFlags};
 use sha2::{Digest, Sha256};
 
 use crate::aligned::AlignedBuffer;
 use crate::identity::DeviceIdentity;
 use crate::label::{LABEL_BYTES, Label, Left, RESERVED_BYTES, end_offset};
-use crate::noise::split_mix;
 use crate::sysfs;
 use crate::system::System;
 
@@ -63,9 +63,9 @@ fn attachment(system: &System, device: &DeviceIdentity) -> Option<String> {
 fn sample(file: &File, size_bytes: u64, seed: u64) -> std::io::Result<String> {
     let blocks = size_bytes.saturating_sub(2 * RESERVED_BYTES) / BLOCK;
     let mut buffer = AlignedBuffer::new(BLOCK as usize);
-    let (mut state, mut hash) = (seed, Sha256::new());
+    let (mut draws, mut hash) = (SplitMix(seed), Sha256::new());
     for _ in 0..SAMPLE.min(usize::try_from(blocks).unwrap_or(SAMPLE)) {
-        let offset = RESERVED_BYTES + split_mix(&mut state) % blocks * BLOCK;
+        let offset = RESERVED_BYTES + draws.draw() % blocks * BLOCK;
         file.read_exact_at(buffer.bytes_mut(), offset)?;
         hash.update(buffer.bytes());
     }

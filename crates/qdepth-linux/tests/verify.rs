@@ -13,7 +13,7 @@ use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
 use qdepth_linux::{
     Engine, EngineChoice, KernelTarget, NOT_AS_WRITTEN, OpenOptions, Verifying, WithBuffers,
 };
-use qdepth_measure::{Instant, Nanos};
+use qdepth_measure::{Instant, Nanos, SplitMix};
 use qdepth_workload::{Direction, Generations, Payload, Request};
 
 const BLOCK: usize = 512;
@@ -86,16 +86,11 @@ impl Target for InMemory {
     }
 }
 
-/// SplitMix64.
-struct Draws(u64);
+struct Draws(SplitMix);
 
 impl Draws {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (word ^ (word >> 31)) % limit
+        self.0.draw() % limit
     }
 }
 
@@ -237,7 +232,7 @@ fn tries(few: u64) -> u64 {
 }
 
 fn campaign(name: &str, medium: &dyn Medium, inner: &mut impl WithBuffers, rounds: u64) {
-    let (draws, versions, tried) = (Draws(2), BTreeMap::new(), BTreeMap::new());
+    let (draws, versions, tried) = (Draws(SplitMix(2)), BTreeMap::new(), BTreeMap::new());
     let mut campaign = Campaign { medium, draws, versions, tried, missed: 0, false_alarms: 0 };
     campaign.run(inner, rounds);
     let (missed, alarms) = (campaign.missed, campaign.false_alarms);

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Write;
 
 use qdepth_files::{FileError, Folder};
+use qdepth_measure::SplitMix;
 
 /// Size of the reserve of an ordinary run, in bytes: 4 MiB.
 pub const RESERVE_BYTES: u64 = 4 << 20;
@@ -37,16 +38,9 @@ impl Reserve {
     }
 }
 
-/// Bytes that no file system stores in less space (SplitMix64).
+/// Bytes that no file system stores in less space.
 fn incompressible() -> Vec<u8> {
-    let mut state = 0x7164_6570_7468_0001_u64;
-    let mut block = Vec::with_capacity(BLOCK);
-    while block.len() < BLOCK {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        block.extend_from_slice(&(z ^ (z >> 31)).to_le_bytes());
-    }
+    let mut block = vec![0; BLOCK];
+    SplitMix(0x7164_6570_7468_0001).fill(&mut block);
     block
 }

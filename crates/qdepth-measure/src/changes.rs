@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_step_is_found_where_it_is() {
-        let mut draw = Draw(1);
+        let mut draw = Draw::new(1);
         let mut figures = noise(&mut draw, 20);
         figures.extend(noise(&mut draw, 15).iter().map(|figure| figure * 0.8));
         figures.extend(noise(&mut draw, 12).iter().map(|figure| figure * 1.1));
@@ -153,7 +153,7 @@ mod tests {
             }),
         ];
         for (name, process) in processes {
-            let mut draw = Draw(7);
+            let mut draw = Draw::new(7);
             let (mut alarms, mut found) = (0, 0);
             for _ in 0..tries {
                 let same: Vec<f64> = (0..30).map(|_| process(&mut draw)).collect();

@@ -1,5 +1,7 @@
 //! How rare a difference is among all ways to deal the same runs to two sides.
 
+use crate::split_mix::SplitMix;
+
 /// Up to so many ways all are looked at; beyond, so many that are drawn.
 const DEALS_MAX: f64 = 9999.0;
 
@@ -54,10 +56,15 @@ fn each_choice(of: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64)) {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub(crate) struct Draw(pub(crate) u64);
+/// Even draws, and orders of things.
+pub(crate) struct Draw(SplitMix);
 
 impl Draw {
+    #[cfg(test)]
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(SplitMix(seed))
+    }
+
     /// Draws that follow from figures, but not from their last digits, which are others once they
     /// were written and read.
     pub(crate) fn from(figures: &[f64]) -> Self {
@@ -65,15 +72,11 @@ impl Draw {
             let bits = u64::from((*figure as f32).to_bits());
             mixed.rotate_left(7) ^ bits.wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
-        Self(mixed)
+        Self(SplitMix(mixed))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.draw()
     }
 
     /// Fisher and Yates.

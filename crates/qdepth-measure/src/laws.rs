@@ -296,14 +296,8 @@ mod tests {
     /// docs/method/thresholds.md asks for at least 99 % and none.
     #[test]
     fn one_per_cent_of_foreign_io_is_found_and_none_is_invented() {
-        let mut state = 7_u64;
-        let mut draw = || {
-            // SplitMix64 (Steele, Lea, Flood 2014).
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        };
+        let mut draws = crate::SplitMix(7);
+        let mut draw = || draws.share();
         let mut point = |foreign_share: f64| {
             let ours = 20_000 + (draw() * 180_000.0) as u64;
             // A normal draw of the Poisson number, by twelve uniform ones (Irwin and Hall).

@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn rounds_that_become_steady_after_the_last_check_have_a_level() {
-        let (mut draw, mut rounds) = (Draw(7), SteadyRounds::new(SteadyRule::Own, 4.0));
+        let (mut draw, mut rounds) = (Draw::new(7), SteadyRounds::new(SteadyRule::Own, 4.0));
         for number in 0..ROUNDS_MAX {
             assert!(!rounds.is_settled(), "after {number}");
             let falling = 12_usize.saturating_sub(number) as f64 / 10.0;
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn snias_rounds_end_where_its_rule_says_and_at_25_at_the_latest() {
-        let mut draw = Draw(21);
+        let mut draw = Draw::new(21);
         let mut never = 0;
         for _ in 0..300 {
             let noise = 0.25 * draw.uniform();
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn on_a_slow_cliff_our_rounds_go_on_until_its_end_and_snias_do_not() {
-        let mut draw = Draw(22);
+        let mut draw = Draw::new(22);
         let (mut claims, mut biased, mut by_snia) = (0, 0, 0);
         for _ in 0..60 {
             let height = 1.0 + 8.0 * draw.uniform();
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_cycle_of_rounds_is_told_in_rounds() {
-        let mut draw = Draw(23);
+        let mut draw = Draw::new(23);
         let mut rounds = SteadyRounds::new(SteadyRule::Own, 2.0);
         while !rounds.is_settled() && !rounds.is_over(60) {
             let from = rounds.count() as f64;

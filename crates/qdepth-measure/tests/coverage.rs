@@ -5,7 +5,7 @@
 mod draws;
 
 use qdepth_measure::{
-    Estimate, Nanos, Precision, Tolerance, rounds_mean, series_mean, visits_mean,
+    Estimate, Nanos, Precision, SplitMix, Tolerance, rounds_mean, series_mean, visits_mean,
 };
 
 use draws::Draws;
@@ -86,7 +86,7 @@ fn count(
     measure: impl Fn(&[f64]) -> (Estimate, usize, bool),
 ) -> Counted {
     let (mut held, mut given, mut ended, mut samples) = (0, 0, 0, 0);
-    let mut draws = Draws(length as u64);
+    let mut draws = Draws(SplitMix(length as u64));
     for _ in 0..SERIES {
         let deviations = process.series(length, &mut draws);
         let series: Vec<f64> = deviations.iter().map(|x| TRUTH * (1.0 + spread * x)).collect();
@@ -263,7 +263,7 @@ fn in_visits(series: &[f64], draws: &mut Draws) -> Estimate {
 }
 
 fn visited(process: Process, change: impl Fn(usize, &mut Draws) -> f64) -> Counted {
-    let draws = std::cell::RefCell::new(Draws(7));
+    let draws = std::cell::RefCell::new(Draws(SplitMix(7)));
     count(process, 0.08, OF_SWEEP, |series| {
         let draws = &mut *draws.borrow_mut();
         let each = series.iter().enumerate();

@@ -6,7 +6,7 @@
 mod draws;
 
 use draws::Draws;
-use qdepth_measure::{Estimate, visits_mean};
+use qdepth_measure::{Estimate, SplitMix, visits_mean};
 
 const TRIES: usize = 2000;
 const VISITS: usize = 4;
@@ -85,7 +85,7 @@ struct Covered {
 
 /// `measured` gives the estimate, and the mean over all the time.
 fn covered(mut measured: impl FnMut(&mut Draws) -> (Estimate, f64)) -> Covered {
-    let mut draws = Draws(11);
+    let mut draws = Draws(SplitMix(11));
     let mut sums = Covered { given: 0.0, always: 0.0, meanwhile: 0.0, half: 0.0 };
     let share = 1.0 / TRIES as f64;
     for _ in 0..TRIES {

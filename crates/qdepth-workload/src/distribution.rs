@@ -1,6 +1,7 @@
 //! Where random accesses fall: alike everywhere, each place once, or more often in some places
 //! than in others. Popular places are scattered over the area, as hot data is.
 
+use qdepth_measure::mixed;
 use rand_xoshiro::rand_core::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -193,11 +194,7 @@ impl Shuffle {
         let mask = (1u64 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
         for key in self.keys {
-            // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-            let mut mixed = right ^ key;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (left, right) = (right, left ^ ((mixed ^ (mixed >> 31)) & mask));
+            (left, right) = (right, left ^ (mixed(right ^ key) & mask));
         }
         left << self.half_bits | right
     }

@@ -1,6 +1,7 @@
 //! What is written: incompressible by default, since drives and file systems that compress or
 //! deduplicate would otherwise be measured instead (docs/method/thresholds.md).
 
+use qdepth_measure::SplitMix;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -139,12 +140,9 @@ fn spread(generation: u32) -> u64 {
     u64::from(generation).wrapping_mul(SPREAD)
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) of the place: as incompressible as random bytes.
+/// Of the place: as incompressible as random bytes.
 fn word_at(place: u64, number: u64) -> u64 {
-    let mut word = (place ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
+    SplitMix(place ^ number).draw()
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
+use qdepth_measure::SplitMix;
+
 use crate::aligned::AlignedBuffer;
-use crate::noise::split_mix;
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::{Output, System};
@@ -107,9 +108,9 @@ pub(super) fn windows(size_bytes: u64, seed: u64) -> Vec<u64> {
     let tail = size_bytes.saturating_sub(ENDS) / 4096 * 4096;
     starts.extend((tail..size_bytes).step_by(WINDOW as usize));
     let places = (size_bytes / WINDOW).max(1);
-    let mut state = seed;
+    let mut draws = SplitMix(seed);
     for _ in 0..RANDOM_WINDOWS.min(usize::try_from(places).unwrap_or(RANDOM_WINDOWS)) {
-        starts.push(split_mix(&mut state) % places * WINDOW);
+        starts.push(draws.draw() % places * WINDOW);
     }
     starts.retain(|start| *start < size_bytes);
     starts

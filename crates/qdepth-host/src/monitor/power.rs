@@ -32,9 +32,9 @@ impl Power {
     }
 }
 
-/// Zones of packages. Of those within them cores are counted twice and DRAM is not everywhere, `psys`
-/// is the whole platform, and `intel-rapl-mmio` counts the same packages again. AMD's have these names,
-/// too.
+/// Zones of packages. Of those within them cores would count twice and DRAM is not everywhere;
+/// `psys` is the whole platform, and `intel-rapl-mmio` counts the same packages again. AMD's have
+/// these names, too.
 fn packages(system: &System) -> Vec<(String, u64, u64)> {
     const FOLDER: &str = "/sys/class/powercap";
     let zones = system.list_dir(FOLDER).unwrap_or_default();

@@ -297,8 +297,8 @@ fn luks(bench: &Bench) -> Result<Prepared, String> {
 fn lvm(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     let path = device.display();
-    // Without the filter LVM reads 128 KiB of every device, also of those that another test measures
-    // and wants to itself.
+    // Without the filter LVM reads 128 KiB of every device, also of those that another test
+    // measures and wants to itself.
     let devices = format!(r#"use_devicesfile=0 global_filter=["a|^{path}$|","r|.*|"]"#);
     let config =
         format!("devices{{{devices}}} global{{event_activation=0}} backup{{backup=0 archive=0}}");

@@ -29,7 +29,7 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
     let mut told = String::new();
     for (name, noise) in CASES {
-        let mut draw = Draw(name.len() as u64);
+        let mut draw = Draw::new(name.len() as u64);
         let (mut alarms, mut covered, mut found) = (0, 0, 0);
         for _ in 0..campaigns {
             let mut table = |factor| -> Vec<Option<Ratio>> {
@@ -126,7 +126,7 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
     let mut told = String::new();
     for (name, course) in COURSES {
-        let mut draw = Draw(name.len() as u64);
+        let mut draw = Draw::new(name.len() as u64);
         let (mut alarms, mut covered, mut found, mut in_turn) = (0, 0, 0, 0);
         let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
         for _ in 0..campaigns {
@@ -164,7 +164,7 @@ fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
     const INTERIM_CHECKS: [usize; 5] = [6, 9, 14, 20, 30];
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS / 2);
-    let mut draw = Draw(13);
+    let mut draw = Draw::new(13);
     let (mut alarms, mut equal, mut blocks) = (0, 0, 0);
     for _ in 0..campaigns {
         let noise = |draw: &mut Draw| 1000.0 * (0.015 * draw.normal()).exp();

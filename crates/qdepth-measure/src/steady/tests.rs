@@ -46,7 +46,7 @@ fn tkperf(ys: &[f64]) -> bool {
 
 #[test]
 fn round_by_round_it_says_what_tkperf_says() {
-    let mut draw = Draw(3);
+    let mut draw = Draw::new(3);
     let (mut steady, mut rounds) = (0, 0);
     for series in 0..400 {
         let (height, tau) = (9.0 * draw.uniform(), 0.5 + 10.0 * draw.uniform());
@@ -92,7 +92,7 @@ fn tries(standard: u32) -> u32 {
 #[test]
 fn a_slow_cliff_is_not_called_steady_before_its_end() {
     let cliffs = tries(150);
-    let mut draw = Draw(11);
+    let mut draw = Draw::new(11);
     let (mut claims, mut biased, mut worst, mut by_snia) = (0u32, 0u32, 0.0f64, 0u32);
     for _ in 0..cliffs {
         let height = 1.0 + 8.0 * draw.uniform();
@@ -176,7 +176,7 @@ const NEVER: [(&str, Process, IsRight); 4] = [
 fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
     let count = tries(60);
     let share = |of: usize| of as f64 / f64::from(count);
-    let mut draw = Draw(5);
+    let mut draw = Draw::new(5);
     let (mut told, mut all_claimed) = (String::new(), 0.0);
     for (name, process) in STEADY {
         let accepted = (0..count).filter(|_| run(&process(&mut draw, 200), 40).0.has_level());
@@ -201,7 +201,7 @@ fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
 
 #[test]
 fn a_cycle_is_named_with_its_period() {
-    let mut draw = Draw(9);
+    let mut draw = Draw::new(9);
     for period in [5.0, 12.0, 17.3] {
         let tooth = |n: usize| (n as f64 / period).fract() - 0.5;
         let one = |n: usize, draw: &mut Draw| 1.0 + 0.4 * tooth(n) + 0.02 * draw.normal();

@@ -1,7 +1,7 @@
 //! A run made up for tests: five profiles, nine intensities, one or two targets, with latencies
 //! that a flash drive could have.
 
-use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
+use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos, SplitMix};
 use qdepth_record::{
     DirectionRecord, IntervalRecord, Observation, PointRecord, Reason, RunRecord, RunState,
     TargetKind, TargetRecord,
@@ -21,15 +21,11 @@ const PROFILES: [Profile; 5] = [
     ("restore", "Restore", 0.0, 0.0, 65_536, 49.0, 30_800.0),
 ];
 
-struct Draw(u64);
+struct Draw(SplitMix);
 
 impl Draw {
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        self.0.share()
     }
     /// After Box and Muller (1958).
     fn normal(&mut self) -> f64 {
@@ -135,7 +131,7 @@ pub(crate) fn one_point(outstanding: u32) -> PointRecord {
 
 fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRecord {
     let (name, title, random_share, read_share, bytes, alone_us, ceiling) = profile;
-    let mut draw = Draw(u64::from(index) * 7919 + 11);
+    let mut draw = Draw(SplitMix(u64::from(index) * 7919 + 11));
     let better = if target == 0 { 1.0 } else { 1.31 };
     let load = f64::from(outstanding);
     // Throughput of a closed queue that saturates softly; latency follows from Little's law.
