@@ -20,8 +20,8 @@ const GUESS: u64 = 300;
 /// Virtual time for that.
 const GUESS_NS: u64 = 120_000_000_000;
 /// Under so many seeds a load is emulated that draws nothing but where it begins. Sequential reads
-/// that a drive is ahead of go round in step, some slowly and some fast: of 100 flash drives that were
-/// drawn three had two such rates, a third apart, of which a single seed tells one.
+/// that a drive is ahead of go round in step, some slowly and some fast: of 100 flash drives that
+/// were drawn three had two such rates, a third apart, of which a single seed tells one.
 const SEEDS: u64 = 8;
 /// Longest step along a direction, as a logarithm.
 const STEP_MAX: f64 = 1.5;
