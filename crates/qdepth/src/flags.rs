@@ -214,7 +214,7 @@ pub(crate) struct RunOptions {
     /// Write no report
     #[arg(long, help_heading = "Results")]
     pub(crate) no_report: bool,
-    /// Where the report goes
+    /// Where the report goes; its name ends in .html, .pdf, .md or .json
     #[arg(
         long,
         default_value = "qdepth-report.html",
@@ -298,7 +298,7 @@ pub(crate) struct IorOptions {
     /// Write no report
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// Where the report goes
+    /// Where the report goes; its name ends in .html, .pdf, .md or .json
     #[arg(long, default_value = "qdepth-report.html", value_name = "FILE")]
     pub(crate) report: PathBuf,
     /// How requests reach the kernel

@@ -329,6 +329,40 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert_eq!(bytes, std::fs::read(run.path().join("out.pdf")).unwrap(), "the same bytes");
     }
 
+    /// What a file holds is what its name says, also where the run itself writes it; what cannot be
+    /// written is refused before anything is measured.
+    #[test]
+    fn a_run_writes_its_report_as_what_its_name_says() {
+        let (folder, (programs, built)) = (tempfile::tempdir().unwrap(), programs());
+        let run = |report: &str| {
+            let line = "run quick media:null --profile database --outstanding 1 --duration 50ms";
+            let words: Vec<&str> = line.split(' ').chain(["--report", report]).collect();
+            ran(&programs.path().join("qdepth"), folder.path(), &words).unwrap()
+        };
+        let begins = |name: &str| {
+            let bytes = std::fs::read(folder.path().join(name)).unwrap();
+            String::from_utf8_lossy(&bytes[..16]).into_owned()
+        };
+        for (name, beginning) in
+            [("a.html", "<!DOCTYPE html>"), ("a.md", "White paper"), ("a.json", "{")]
+        {
+            let told = run(name);
+            assert!(status(&told) <= 1, "{}", stderr(&told));
+            assert!(begins(name).starts_with(beginning), "{name}: {}", begins(name));
+        }
+        std::fs::remove_file(folder.path().join("qdepth.db")).unwrap();
+        for (name, lacks) in [("a.zip", "zip"), ("nowhere/a.html", "nowhere"), ("-", "a file")] {
+            let told = run(name);
+            assert!((2..=3).contains(&status(&told)), "{name}: {}", stderr(&told));
+            assert!(stderr(&told).contains(lacks), "{name}: {}", stderr(&told));
+        }
+        assert!(!folder.path().join("qdepth.db").exists(), "nothing was measured");
+        if built {
+            assert!(status(&run("a.pdf")) <= 1);
+            assert!(begins("a.pdf").starts_with("%PDF-"), "{}", begins("a.pdf"));
+        }
+    }
+
     /// The text of these pages, as a reader of the PDF finds it.
     fn text(folder: &Path, pages: [&str; 2]) -> Option<String> {
         let words = ["-f", pages[0], "-l", pages[1], "out.pdf", "-"];

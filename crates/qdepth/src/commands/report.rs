@@ -61,7 +61,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
 /// Where a page goes, looked at before anything is read, and the program that sets PDF.
 pub(crate) fn page(output: &Path, lang: Language) -> Result<(Sheets, Option<String>)> {
     if output == Path::new(STANDARD) {
-        bail!(Usage("-o -: the words go to standard output; give the page a file".to_owned()));
+        bail!(Usage("`-`: the words go to standard output; give the page a file".to_owned()));
     }
     let formats = formats(&[], Some(output))?;
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
@@ -113,16 +113,26 @@ impl Sheets {
         typesetter: Option<&str>,
         document: impl Fn(Lang) -> Document,
     ) -> Result<()> {
+        let paths = self.put(typesetter, document)?;
+        let mut files = paths.iter().filter(|path| **path != Path::new(STANDARD));
+        files.try_for_each(|path| print(&path.display().to_string()))
+    }
+
+    /// Writes the document; where each file is.
+    pub(crate) fn put(
+        &self,
+        typesetter: Option<&str>,
+        document: impl Fn(Lang) -> Document,
+    ) -> Result<Vec<&Path>> {
+        let mut paths = Vec::new();
         for (lang, sheets) in &self.languages {
             let document = document(*lang);
             for sheet in sheets {
                 write(&document, sheet, typesetter, self.privacy)?;
-                if sheet.path != Path::new(STANDARD) {
-                    print(&sheet.path.display().to_string())?;
-                }
+                paths.push(sheet.path.as_path());
             }
         }
-        Ok(())
+        Ok(paths)
     }
 }
 

@@ -1,15 +1,14 @@
 //! `qdepth run`: measure, keep, tell.
 
 use anyhow::{Context, Result};
-use qdepth_files::Privacy;
 use qdepth_measure::{Code, Finding, Grade};
 use qdepth_record::{PointRecord, RunRecord, export_json};
 
 use crate::commands::read::print_table;
 use crate::commands::repeat;
+use crate::commands::report::{Sheets, page};
 use crate::exit_status::Status;
 use crate::flags::RunOptions;
-use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::print_document;
 use qdepth_lab::observer::Observer;
@@ -61,7 +60,7 @@ pub(crate) fn measure_on(
     print: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
     let signals = Signals::watch()?;
-    let report = report_file(options)?;
+    let report = sheets(options)?;
     let Some(ran) = run::run(request, observer, &signals)? else {
         let Some(signal) = signals.caught() else { return Ok(Status::Valid) };
         screen.print_line("interrupted before the first point: nothing was measured");
@@ -73,12 +72,15 @@ pub(crate) fn measure_on(
         screen.kept(&request.logbook, &run.id);
         hint(screen, &run, &points);
     }
-    if let Some(report) = report {
-        let document = qdepth_report::compose(&run, &points, options.telling.telling(&run));
-        report.write(qdepth_report::html(&document)?).with_context(|| {
-            format!("no report {}; the run is kept: then `qdepth report`", report.path().display())
+    if let Some((sheets, typesetter)) = report {
+        let document = |_| qdepth_report::compose(&run, &points, options.telling.telling(&run));
+        let paths = sheets.put(typesetter.as_deref(), document).with_context(|| {
+            let report = options.report.display();
+            format!("no report {report}; the run is kept: then `qdepth report`")
         })?;
-        screen.print_line(&format!("report   {}", report.path().display()));
+        for path in paths {
+            screen.print_line(&format!("report   {}", path.display()));
+        }
     }
     if let Some(signal) = signal {
         screen
@@ -118,11 +120,11 @@ fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
     ));
 }
 
-/// Where the report goes, if there is to be one: what it holds of the machine is its owner's.
-fn report_file(options: &RunOptions) -> Result<Option<ResultFile>> {
+/// Where the report goes, if there is to be one, and the program that sets it where it is a PDF.
+fn sheets(options: &RunOptions) -> Result<Option<(Sheets, Option<String>)>> {
     let report = (!options.no_report).then_some(&options.report);
     report
-        .map(|path| ResultFile::file(path, Privacy::Private))
+        .map(|path| page(path, options.telling.lang))
         .transpose()
         .context("the report cannot be written (another name for --report, or --no-report)")
 }
