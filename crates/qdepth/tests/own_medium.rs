@@ -28,6 +28,29 @@ write_factor = { value = 1.4, from = \"test\" }
         workspace
     }
 
+    /// What a hypervisor throttles: so many requests and bytes a second, whatever their kind.
+    const THROTTLED: &str = "\
+title = \"a throttled drive\"
+kind = \"volume\"
+[parameters]
+capacity_gb = { value = 64, from = \"test\" }
+latency_us = { value = 500, from = \"test\" }
+latency_us_per_kib = { value = 1, from = \"test\" }
+io_per_s = { value = 3000, from = \"test\" }
+burst_io_per_s = { value = 3000, from = \"test\" }
+mb_s = { value = 125, from = \"test\" }
+";
+
+    /// Nothing says of an emulated drive what it is: its points alone do.
+    #[test]
+    fn the_kind_is_chosen_by_the_points_where_nobody_says_it() {
+        let workspace = Workspace::new();
+        workspace.write("drive.toml", THROTTLED);
+        workspace.run("run fit-read media:./drive.toml --duration 400ms --no-report").expect(0);
+        let told = workspace.run("media fit latest -o my.toml").expect(0).out;
+        assert!(told.contains("kind: volume"), "{told}");
+    }
+
     fn points(document: &Value) -> &Vec<Value> {
         document["points"].as_array().unwrap()
     }
