@@ -2,7 +2,7 @@
 //! rendering of it; a printed one is meant to be another.
 
 use crate::figure::{Figure, Label};
-use qdepth_words::Lang;
+use qdepth_words::{Lang, words};
 
 /// A report, in reading order.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub struct Document {
 /// What a cover says besides the title. Empty parts are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
+    /// What kind of document it is; empty: a white paper.
+    pub kind: String,
     /// Who publishes it.
     pub organisation: String,
     /// Their mark.
@@ -49,6 +51,16 @@ pub struct Cover {
     pub iso_date: String,
     /// Former versions and this one, the oldest first.
     pub history: Vec<Revision>,
+    /// What stands at the head of every sheet in print: what was tested, and in what state.
+    pub tested: String,
+}
+
+impl Document {
+    /// What kind of document it is.
+    pub(crate) fn kind(&self) -> &str {
+        let kind = &self.cover.kind;
+        if kind.is_empty() { words(self.lang).paper.labels.kind } else { kind }
+    }
 }
 
 /// A picture that stands for an organisation.

@@ -72,7 +72,7 @@ pub fn aids_words(lang: Lang) -> String {
 
 fn page(document: &Document, part: bool) -> Result<String, ReportError> {
     let labels = &words(document.lang).paper.labels;
-    let (numbers, restyle) = (Default::default(), restyle());
+    let (numbers, restyle) = (Default::default(), restyle() + &sheet_head(&document.cover.tested));
     Ok(Page { document, labels, part, numbers, restyle, script: SCRIPT }.render()?)
 }
 
@@ -251,6 +251,19 @@ fn pad(number: &str, longest: &str) -> String {
         other => other,
     };
     end.chars().map(space).collect()
+}
+
+/// The rule that puts a text at the head of every sheet in print; none for no text.
+fn sheet_head(tested: &str) -> String {
+    if tested.is_empty() {
+        return String::new();
+    }
+    // A string of CSS within an element of HTML: what could end either is escaped by its number.
+    let plain = |c: char| c.is_alphanumeric() || " .,:;()/+-|×…".contains(c);
+    let letter = |c: char| if plain(c) { c.to_string() } else { format!("\\{:06x}", u32::from(c)) };
+    let text: String = tested.chars().map(letter).collect();
+    let look = "font: 8pt sans-serif; color: #555; white-space: nowrap;";
+    format!("@media print {{ @page {{ @top-left {{ content: \"{text}\"; {look} }} }} }}\n")
 }
 
 /// Rules that give the fixed colours of a picture to the page's own (dark mode).

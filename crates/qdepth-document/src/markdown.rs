@@ -43,7 +43,7 @@ impl Writer<'_> {
     fn head(&mut self) {
         let document = self.document;
         let (cover, labels) = (&document.cover, &words(document.lang).paper.labels);
-        let running = [labels.kind, &*cover.organisation, &*cover.version, &*cover.date];
+        let running = [document.kind(), &*cover.organisation, &*cover.version, &*cover.date];
         let running: Vec<String> =
             running.into_iter().filter(|word| !word.is_empty()).map(plain).collect();
         self.line(&running.join(" | "));

@@ -5,6 +5,7 @@ use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
 use crate::compose::{fact, literal};
 use crate::document::{Block, Cell, Cover, Document, Row, Section, Table, text};
 use crate::number::{percent, thousands, three_digits};
+use crate::section::sweep::sentences;
 use crate::words::{self, CertificateWords, Lang, entry, fill_in, words};
 
 /// The proofs, a row each.
@@ -101,7 +102,7 @@ pub fn certificate_head(certificate: &CertificateRecord, lang: Lang) -> [String;
         ("version", certificate.version.clone()),
         ("host", or_unknown(&certificate.host)),
         ("kernel", or_unknown(&certificate.kernel)),
-        ("at", certificate.at.clone()),
+        ("at", sentences::moment(&certificate.at, words::words(lang))),
     ];
     [words.title, words.subtitle].map(|template| fill_in(template, &values))
 }
@@ -117,21 +118,18 @@ pub fn compose_certificate(certificate: &CertificateRecord, lang: Lang) -> Docum
     let section = Section {
         id: "proofs".to_owned(),
         title: words.section.to_owned(),
-        blocks: vec![
-            Block::Table(certificate_table(certificate, lang)),
-            Block::Paragraph(words.means.to_owned()),
-        ],
+        blocks: vec![Block::Paragraph(words.means.to_owned())],
     };
     Document {
         lang,
-        cover: Cover::default(),
+        cover: Cover { kind: words.kind.to_owned(), ..Cover::default() },
         title,
         subtitle,
         mark: String::new(),
         banners: Vec::new(),
         question: String::new(),
         summary: vec![certificate_sentence(certificate, lang)],
-        answer: Vec::new(),
+        answer: vec![Block::Table(certificate_table(certificate, lang))],
         facts: facts.chain([id]).collect(),
         sections: vec![section],
         footer: words::words(lang).footer.to_owned(),
@@ -195,6 +193,12 @@ mod tests {
                 }
             }
         }
+        // A certificate is a page: what it is called, when, and every proof stand on the first.
+        let document = compose_certificate(&certificate(&[Passed]), Lang::En);
+        assert_eq!(document.cover.kind, "Certificate");
+        assert!(document.subtitle.starts_with("2026-01-02 03:04"), "{}", document.subtitle);
+        let first = [Block::Table(certificate_table(&certificate(&[Passed]), Lang::En))];
+        assert_eq!(document.answer, first);
         let failed = certificate(&[Passed, Failed]);
         let sentence = certificate_sentence(&failed, Lang::En);
         assert!(sentence.starts_with("3 of 7 proofs FAILED: agreement with fio"), "{sentence}");

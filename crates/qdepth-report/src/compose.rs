@@ -5,7 +5,7 @@ use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
 use sha2::{Digest, Sha256};
 
 use crate::compared::Compared;
-use crate::document::{Align, Banner, Block, Document, Fact, Section, Table};
+use crate::document::{Align, Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
 use crate::redact;
 use crate::section::answer;
@@ -65,9 +65,10 @@ fn compose_view(view: &View<'_>, telling: &Telling, results: &str) -> Document {
     let opening = (!opening.is_empty()).then(|| opening.to_owned());
     let day = run.ended_at.as_deref().unwrap_or(&run.started_at);
     let (paper, logo) = (&telling.paper, telling.logo.as_ref());
+    let cover = paper::cover(paper, logo, day, telling.lang, words);
     Document {
         lang: telling.lang,
-        cover: paper::cover(paper, logo, day, telling.lang, words),
+        cover: Cover { tested: pts::tested(view).unwrap_or_default(), ..cover },
         title,
         subtitle,
         mark: view.mark().to_owned(),

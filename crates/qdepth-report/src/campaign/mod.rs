@@ -95,7 +95,7 @@ impl<'a> Campaign<'_, 'a> {
             cover: paper::cover(paper, logo, day, lang, words),
             title,
             question: String::new(),
-            answer: Vec::new(),
+            answer: side_by_side::answer(self),
             subtitle: self.fill(self.words.subtitle),
             mark: self.mark().to_owned(),
             banners: self.banners(),

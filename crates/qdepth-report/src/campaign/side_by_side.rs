@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 use qdepth_record::{PointRecord, RunRecord, TargetRecord};
 
 use super::Campaign;
-use crate::document::{Align, Block, Origin, Picture};
+use crate::document::{Align, Block, Column, Origin, Picture, Table};
 use crate::section::sweep::pictures;
+use crate::section::sweep::tables::key_figures;
 use crate::view::{Load, View};
 use crate::words::{aside, fill_in};
 
 /// More curves than this in one picture tell nothing: the colours and marks of all are used twice.
 const CURVES: usize = 12;
+/// More rows than this do not fit on the first page with its diagram.
+const ROWS: usize = 16;
 
 /// The diagrams of the loads that more than one run measured over outstanding I/Os.
 pub(super) fn diagrams(campaign: &Campaign<'_, '_>) -> Vec<Block> {
@@ -36,6 +39,32 @@ pub(super) fn diagrams(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     }
     // The introduction alone introduces nothing.
     if blocks.len() > 1 { blocks } else { Vec::new() }
+}
+
+/// The first of these diagrams, and what each load reaches in every run.
+pub(super) fn answer(campaign: &Campaign<'_, '_>) -> Vec<Block> {
+    let Some(first) = campaign.views.first() else { return Vec::new() };
+    let drawn = diagrams(campaign).into_iter().find_map(|block| match block {
+        Block::Pictures(pictures) => pictures.into_iter().next(),
+        _ => None,
+    });
+    let Some(picture) = drawn else { return Vec::new() };
+    let (mut run, mut points, _) = joined(campaign, first);
+    let loads = |points: &[PointRecord], target| {
+        let own = points.iter().filter(|point| point.target == target);
+        own.map(|point| (point.profile.clone(), point.step.clone())).collect::<BTreeSet<_>>()
+    };
+    let of_all = run.targets.iter().map(|target| loads(&points, target.index));
+    let shared = of_all.reduce(|all, own| &all & &own).unwrap_or_default();
+    points.retain(|point| shared.contains(&(point.profile.clone(), point.step.clone())));
+    run.points_planned = points.len() as u32;
+    let view = View::new(&run, &points, None, campaign.telling);
+    let mut table = key_figures(&view);
+    without_places(&mut table);
+    table.caption = view.marked(table.caption);
+    let is_small = (1..=ROWS).contains(&table.rows.len());
+    let table = is_small.then_some(Block::Table(table));
+    table.into_iter().chain([Block::Pictures(vec![picture])]).collect()
 }
 
 /// All runs as one: what was a target or a column of a run is a target here, named with its run;
@@ -86,10 +115,15 @@ fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
     for mark in picture.figure.series.iter_mut().flat_map(|series| &mut series.marks) {
         mark.points.clear();
     }
-    let traced = picture.data.columns.last().is_some_and(|last| last.align == Align::Places);
-    if traced {
-        picture.data.columns.pop();
-        picture.data.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
-    }
+    without_places(&mut picture.data);
     picture
+}
+
+/// A table without the places of its figures in the plan of one run.
+fn without_places(table: &mut Table) {
+    let of = |column: &Column| column.align == Align::Places;
+    if let Some(place) = table.columns.iter().rposition(of) {
+        table.columns.remove(place);
+        table.rows.iter_mut().for_each(|row| drop(row.cells.remove(place)));
+    }
 }

@@ -7,7 +7,7 @@ use qdepth_record::TargetKind;
 use crate::Lang;
 use crate::compose;
 use crate::compose_campaign;
-use crate::document::{Block, Document};
+use crate::document::{Align, Block, Document};
 use crate::figures_json;
 use crate::html;
 use crate::markdown;
@@ -46,6 +46,28 @@ fn one_run_is_told_as_ever() {
 }
 
 #[test]
+fn the_first_page_has_what_every_run_reaches_and_the_first_curves_side_by_side() {
+    let runs = runs();
+    for lang in Lang::ALL {
+        let document = compose_campaign(&runs, lang);
+        let [Block::Table(table), Block::Pictures(pictures)] = &document.answer[..] else {
+            panic!("{:?}", document.answer);
+        };
+        assert!(table.columns.iter().all(|column| column.align != Align::Places));
+        assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
+        let told = |place: usize| {
+            let number = (place + 1).to_string();
+            table.rows.iter().any(|row| row.cells.iter().any(|cell| cell.text.contains(&number)))
+        };
+        assert!((0..runs.len()).all(told), "a row for each run: {table:?}");
+        assert_eq!(pictures.len(), 1);
+        let drawn: BTreeSet<&str> =
+            pictures[0].figure.series.iter().map(|series| series.name.as_str()).collect();
+        assert!(drawn.len() > 1, "{drawn:?}");
+    }
+}
+
+#[test]
 fn the_method_stands_once_and_the_results_of_every_run_are_its_own() {
     let runs = runs();
     let document = compose_campaign(&runs, Lang::En);
@@ -81,8 +103,9 @@ fn names_are_unique_and_figures_are_numbered_through() {
         assert_well_formed(&page);
         assert_self_contained(&page);
         let label = crate::words::words(lang).paper.labels.document[1];
-        assert!(page.contains(&format!("{label} {}: ", all.len())));
-        assert!(!page.contains(&format!("{label} {}: ", all.len() + 1)));
+        // The first page repeats one.
+        assert!(page.contains(&format!("{label} {}: ", all.len() + 1)));
+        assert!(!page.contains(&format!("{label} {}: ", all.len() + 2)));
         assert_eq!(markdown(&document, "f").1.len(), all.len());
         assert_eq!(
             typst(&document).keys().filter(|name| name.ends_with(".svg")).count(),

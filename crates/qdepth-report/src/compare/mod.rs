@@ -90,6 +90,8 @@ pub struct Side<'a> {
 pub struct VersusSide {
     /// As the user named it.
     pub name: String,
+    /// What its first run measured: products where they are known, else names; each once.
+    pub storage: Vec<String>,
     /// Ids of its runs.
     pub runs: Vec<String>,
     /// The command that asks for its plan again, where one is known.
@@ -260,6 +262,7 @@ fn side(side: Side<'_>) -> VersusSide {
     let again = runs.first().and_then(|run| run.fact(RunRecord::COMMAND));
     VersusSide {
         name: name.to_owned(),
+        storage: runs.first().map(storage).unwrap_or_default(),
         runs: runs.iter().map(|run| run.run.id.clone()).collect(),
         command_again: again.map(str::to_owned),
     }
@@ -298,6 +301,48 @@ fn passes(fact: &Fact) -> bool {
     measured || subject == "certificate" || PASSING.iter().any(|passing| key.contains(passing))
 }
 
+/// What a run measured: products where they are known, else names; each once.
+fn storage(document: &Document) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for target in &document.targets {
+        let known = |key: &str| target.facts.iter().find(|fact| fact.key == key)?.value.clone();
+        let name = known("product").unwrap_or_else(|| target.name.clone());
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// Devices of a target stand for one another where each side has as many that the other has not:
+/// `nvme0n1` of one run and `nvme1n1` of the other are told as one subject, `nvme0n1 | nvme1n1`.
+fn paired(of_a: &mut [Fact], of_b: &mut [Fact]) {
+    let only = |mine: &[Fact], theirs: &[Fact]| {
+        let mut all: Vec<String> = Vec::new();
+        for fact in mine.iter().filter(|fact| fact.subject.starts_with("target ")) {
+            let is_shared = theirs.iter().any(|other| other.subject == fact.subject);
+            if !is_shared && !all.contains(&fact.subject) {
+                all.push(fact.subject.clone());
+            }
+        }
+        all
+    };
+    let (only_a, only_b) = (only(of_a, of_b), only(of_b, of_a));
+    let target = |subject: &str| subject.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ");
+    let alike = |(a, b): (&String, &String)| target(a) == target(b);
+    if only_a.len() != only_b.len() || !only_a.iter().zip(&only_b).all(alike) {
+        return;
+    }
+    for (a, b) in only_a.iter().zip(&only_b) {
+        let name = b.splitn(3, ' ').nth(2).unwrap_or_default();
+        let both = format!("{a} | {name}");
+        let facts = of_a.iter_mut().chain(of_b.iter_mut());
+        facts.filter(|fact| [a, b].contains(&&fact.subject)).for_each(|fact| {
+            fact.subject.clone_from(&both);
+        });
+    }
+}
+
 /// What else differs: version, plan, engine, and facts of machine and targets.
 fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     let mut all = Vec::new();
@@ -329,7 +374,8 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
         let of_machine = document.environment.iter().map(|seen| named(String::new(), seen));
         of_machine.chain(of_targets).filter(|fact| !passes(fact)).collect()
     };
-    let [of_a, of_b] = [facts(a), facts(b)];
+    let [mut of_a, mut of_b] = [facts(a), facts(b)];
+    paired(&mut of_a, &mut of_b);
     let names = of_a.iter().chain(&of_b).map(|fact| (&fact.subject, &fact.key));
     for (subject, key) in names.collect::<BTreeSet<_>>() {
         let of = |facts: &[Fact]| {

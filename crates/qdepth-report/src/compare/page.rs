@@ -1,7 +1,7 @@
 //! The comparison of two groups of runs as a page: the verdict first, then quotients, then all of
 //! it.
 
-use crate::compare::tables::{answer, decisive, farthest, figure, load, short, table_of};
+use crate::compare::tables::{answer, called, decisive, farthest, figure, load, short, table_of};
 use crate::compare::{Versus, VersusRow, VersusSide};
 use crate::document::{
     Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table, number_in, text,
@@ -31,9 +31,11 @@ impl Page<'_> {
     fn document(&self) -> Document {
         let (versus, words) = (self.versus, self.words);
         let [a, b] = &versus.sides;
-        let names = [("a", short(&a.name)), ("b", short(&b.name))];
+        let [called_a, called_b] = called(versus, self.lang);
+        let names = [("a", called_a), ("b", called_b)];
         let counts = [("na", a.runs.len().to_string()), ("nb", b.runs.len().to_string())];
-        let all: Vec<_> = names.clone().into_iter().chain(counts).collect();
+        let spelled = [("a", short(&a.name)), ("b", short(&b.name))];
+        let all: Vec<_> = spelled.into_iter().chain(counts).collect();
         let mark = if versus.emulated { words::words(self.lang).emulated[0] } else { "" };
         let title = match mark {
             "" => fill_in(words.question, &names),
@@ -53,7 +55,7 @@ impl Page<'_> {
         let drawn = first.map(|picture| Block::Pictures(vec![picture]));
         Document {
             lang: self.lang,
-            cover: Cover::default(),
+            cover: Cover { kind: words.kind.to_owned(), ..Cover::default() },
             title,
             subtitle: fill_in(words.subtitle, &all),
             mark: mark.to_owned(),

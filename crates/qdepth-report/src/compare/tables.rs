@@ -17,9 +17,9 @@ pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
 /// Those rows of it.
 pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table {
     let words = words(lang).compare;
-    let [a, b] = &versus.sides;
+    let [a, b] = called(versus, lang);
     let mark = if versus.emulated { aside(lang, "EMULATED") } else { String::new() };
-    let caption = fill_in(words.caption, &[("a", short(&a.name)), ("b", short(&b.name))]);
+    let caption = fill_in(words.caption, &[("a", a), ("b", b)]);
     let targets = of.iter().any(|row| row.target > 0);
     let columns = [
         Some(text(words.profile)),
@@ -177,6 +177,16 @@ fn of_farthest(lang: Lang, row: &VersusRow) -> String {
         ("high", of_two(Some(high))),
     ];
     fill_in(words.farthest, &values)
+}
+
+/// What the sides are called: by what they measured, where that is what they differ in.
+pub(super) fn called(versus: &Versus, lang: Lang) -> [String; 2] {
+    let [a, b] = &versus.sides;
+    let known = !a.storage.is_empty() && !b.storage.is_empty();
+    if known && a.storage != b.storage {
+        return [a, b].map(|side| side.storage.join(crate::words::words(lang).list[0]));
+    }
+    [a, b].map(|side| short(&side.name))
 }
 
 /// The name of a side; an id of a run by its beginning, as lists of runs have it.

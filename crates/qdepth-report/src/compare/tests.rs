@@ -95,6 +95,41 @@ fn what_has_no_partner_and_what_else_differs_is_told() {
     assert_eq!(json["schema"]["name"], "qdepth-compare");
 }
 
+/// Two drives of one place: they are called by their names, and each fact of theirs stands beside
+/// its like.
+#[test]
+fn sides_with_other_storage_are_called_by_it_and_their_facts_stand_side_by_side() {
+    let (mut a, mut b) = (group("a", 2, 1.0), group("b", 2, 1.0));
+    let drive = |runs: &mut Vec<Measured>, node: &str, product: &str, size: &str| {
+        for (run, _) in runs {
+            let target = &mut run.targets[0];
+            target.name = format!("/dev/{node}");
+            let fact = |key: &str, value: &str| fixture::observation(node, key, Ok(value), "here");
+            target.facts = vec![fact("product", product), fact("size", size), fact("slots", "4")];
+        }
+    };
+    drive(&mut a, "nvme0n1", "Quick 800 GB", "800");
+    drive(&mut b, "nvme1n1", "Slow 400 GB", "400");
+    let told = versus(("latest~3,latest~2", &a), ("latest~1,latest", &b), &[], 0.02, 1);
+    assert_eq!(told.sides[1].storage, ["Slow 400 GB"]);
+    let of_drive: Vec<_> =
+        told.differences.iter().filter(|one| one.subject == "target 1 nvme0n1 | nvme1n1").collect();
+    let keys: Vec<&str> = of_drive.iter().map(|one| one.key.as_str()).collect();
+    assert_eq!(keys, ["product", "size"], "what is alike is not told");
+    assert_eq!(of_drive[1].values, ["800", "400"]);
+    assert!(!told.differences.iter().any(|one| one.values.contains(&String::new())));
+    for lang in Lang::ALL {
+        let page = compose_versus(&told, lang);
+        assert!(page.title.contains("Slow 400 GB") && page.title.contains("Quick 800 GB"));
+        assert!(!page.title.contains("latest"), "{}", page.title);
+        assert!(page.subtitle.contains("latest~3"), "{}", page.subtitle);
+        assert!(versus_table(&told, lang).caption.contains("Slow 400 GB"));
+    }
+    drive(&mut b, "nvme1n1", "Quick 800 GB", "800");
+    let same = versus(("before", &a), ("after", &b), &[], 0.02, 1);
+    assert!(compose_versus(&same, Lang::En).title.contains("after"), "named as they were");
+}
+
 #[test]
 fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
     let costs = |told: &Versus| -> Vec<VersusRow> {

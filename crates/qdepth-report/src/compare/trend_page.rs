@@ -37,7 +37,10 @@ impl Page<'_> {
         let subtitle: Vec<_> = named.iter().cloned().chain(count).collect();
         Document {
             lang: self.lang,
-            cover: Cover::default(),
+            cover: Cover {
+                kind: words::words(self.lang).compare.kind.to_owned(),
+                ..Cover::default()
+            },
             title: self.marked(fill_in(words.trend_question, &named)),
             subtitle: fill_in(words.trend, &subtitle),
             mark: mark.to_owned(),

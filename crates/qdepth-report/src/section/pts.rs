@@ -1,6 +1,6 @@
 //! The tables that SNIA's tests ask for, of the plans after them.
 
-use qdepth_record::PointRecord;
+use qdepth_record::{Observation, PointRecord, TargetRecord};
 
 use crate::document::{Block, Cell, Row, Section, Table, number_in, text};
 use crate::number::{self, MIB, TimeUnit};
@@ -16,6 +16,8 @@ const PARTS: u64 = 25;
 /// How far below the throughput before another load counts as back, and in parts of what time.
 const BACK: f64 = 0.95;
 const BACK_PARTS: u64 = 100;
+/// Targets that the head of a sheet names.
+const SHEET_TARGETS: usize = 2;
 
 /// What a table of sizes and shares shows.
 #[derive(Clone, Copy, PartialEq)]
@@ -48,6 +50,32 @@ pub(crate) fn tables(view: &View<'_>) -> Vec<Table> {
 /// Whether the plan has a course over time that its test asks for.
 pub(crate) fn goes_over_time(view: &View<'_>) -> bool {
     ["pts-wsat", "pts-hir", "pts-xsr"].contains(&view.run.plan_name.as_str())
+}
+
+/// What SNIA wants at the head of every sheet of a report of its tests: the drive and its firmware,
+/// the test, the platform, and the state that the drive was brought to (PTS 2.0.2, report headers).
+pub(crate) fn tested(view: &View<'_>) -> Option<String> {
+    let run = view.run;
+    if !run.plan_name.starts_with("pts-") {
+        return None;
+    }
+    let known = |facts: &[Observation], key: &str| {
+        let fact = facts.iter().find(|fact| fact.key == key)?;
+        fact.value.clone().ok()
+    };
+    let drive = |target: &TargetRecord| {
+        let mut values = vec![("target", view.target_name(target.index))];
+        let firmware = known(&target.facts, "firmware").map(|value| ("firmware", value));
+        let state = known(&target.facts, "preconditioned").map(|value| ("state", value));
+        values.extend(firmware.into_iter().chain(state));
+        fill_in(view.words.pts.tested, &values)
+    };
+    let drives = run.targets.iter().take(SHEET_TARGETS).map(drive);
+    let cpu: Vec<Observation> =
+        run.environment.iter().filter(|fact| fact.subject == "cpu").cloned().collect();
+    let parts: Vec<String> =
+        std::iter::once(run.plan_name.clone()).chain(drives).chain(known(&cpu, "model")).collect();
+    Some(parts.join("  |  "))
 }
 
 /// A section of them.

@@ -573,6 +573,32 @@ fn what_is_not_known_of_a_machine_is_told_by_reason_beside_what_is() {
     assert_eq!(row("cpu").cells[2].text, "no cpufreq directory");
 }
 
+#[test]
+fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
+    let mut run = fixture::run(1);
+    let told = |run: &RunRecord, lang| compose(run, &fixture::points(1), lang).cover.tested;
+    assert_eq!(told(&run, Lang::En), "", "other plans have no such head");
+    run.plan_name = "pts-iops".to_owned();
+    let firmware = "8DV1\"}</style><script>";
+    for (key, value) in [("firmware", firmware), ("preconditioned", "steady")] {
+        let facts = &mut run.targets[0].facts;
+        facts.retain(|fact| fact.key != key);
+        facts.push(fixture::observation("nvme0n1", key, Ok(value), "here"));
+    }
+    let head = told(&run, Lang::En);
+    let begins = format!("pts-iops  |  nvme0n1, firmware {firmware}, preconditioned: steady  |  ");
+    assert!(head.starts_with(&begins) && head.contains("E5-2637"), "{head}");
+    assert!(told(&run, Lang::Ja).contains("プリコンディショニング：steady"));
+    let document = compose(&run, &fixture::points(1), Lang::En);
+    let page = html(&document).unwrap();
+    let rule = page.split_once("@top-left { content: \"").unwrap().1.split_once("\";").unwrap().0;
+    assert!(rule.starts_with("pts-iops  |  nvme0n1, firmware 8DV1\\000022"), "{rule}");
+    assert!(!rule.contains(['<', '}']), "{rule}");
+    let files = crate::typst(&document);
+    let markup = std::str::from_utf8(&files["document.typ"]).unwrap();
+    assert!(markup.contains("tested: \"pts-iops  |  nvme0n1, firmware"), "{markup:.900}");
+}
+
 /// A table, a picture or a file that is taken out of an emulated report says so by itself; one of a
 /// measured report does not.
 #[test]

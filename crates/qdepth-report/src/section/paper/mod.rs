@@ -35,6 +35,7 @@ pub(crate) fn cover(
         date: sentences::date(&day, words),
         iso_date: day,
         history: paper.history.iter().map(revision).collect(),
+        ..Cover::default()
     }
 }
 
