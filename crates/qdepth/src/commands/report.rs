@@ -63,9 +63,15 @@ pub(crate) fn page(output: &Path, lang: Language) -> Result<(Sheets, Option<Stri
     if output == Path::new(STANDARD) {
         bail!(Usage("`-`: the words go to standard output; give the page a file".to_owned()));
     }
-    let formats = formats(&[], Some(output))?;
+    let (formats, privacy) = (formats(&[], Some(output))?, Privacy::Private);
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
-    Ok((Sheets::open(&formats, &[lang], Some(output), Privacy::Private)?, typesetter))
+    // The name is the page's own, also where it has no ending.
+    let sheet = |format: Format| {
+        let file = (!format.is_a_folder()).then(|| ResultFile::file(output, privacy));
+        anyhow::Ok(Sheet { format, file: file.transpose()?, path: output.to_owned() })
+    };
+    let sheets = formats.into_iter().map(sheet).collect::<Result<_>>()?;
+    Ok((Sheets { languages: vec![(lang.of_report(), sheets)], privacy }, typesetter))
 }
 
 /// Where a document goes, in every format and language.
