@@ -151,7 +151,7 @@ pub fn predict(
     if stop.load(Ordering::Relaxed) {
         return Err(FitError::Interrupted);
     }
-    let (center, apart) = steps(medium, &short, center, stop);
+    let (center, apart) = over_seeds(medium, &short, center, stop);
     // The error at points kept back holds what the parameters explain there already. Of 72 drives
     // of four kinds 93 to 97 % lay inside so, 97 to 100 % where all of both was added.
     let of_parameters = (of_parameters - known.of_parameters.powi(2)).max(0.0);
@@ -171,7 +171,12 @@ pub fn predict(
 
 /// What the target does in the middle of all seeds, and how far from it the rate of one is at most,
 /// as a logarithm; none where a load draws its addresses, which takes it through all of them.
-fn steps(medium: &TargetExpression, short: &Point, center: Seen, stop: &AtomicBool) -> (Seen, f64) {
+fn over_seeds(
+    medium: &TargetExpression,
+    short: &Point,
+    center: Seen,
+    stop: &AtomicBool,
+) -> (Seen, f64) {
     if short.random_share > 0.0 {
         return (center, 0.0);
     }

@@ -66,8 +66,11 @@ pub(crate) fn tested(view: &View<'_>) -> Option<String> {
     let drive = |target: &TargetRecord| {
         let mut values = vec![("target", view.target_name(target.index))];
         let firmware = known(&target.facts, "firmware").map(|value| ("firmware", value));
-        let state = known(&target.facts, "preconditioned").map(|value| ("state", value));
-        values.extend(firmware.into_iter().chain(state));
+        values.extend(firmware);
+        let [as_it_was, brought_to] = view.words.pts.states;
+        let state = known(&target.facts, "preconditioned");
+        let state = state.map(|state| fill_in(brought_to, &[("state", state)]));
+        values.push(("state", state.unwrap_or_else(|| as_it_was.to_owned())));
         fill_in(view.words.pts.tested, &values)
     };
     let drives = run.targets.iter().take(SHEET_TARGETS).map(drive);

@@ -579,6 +579,7 @@ fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
     let told = |run: &RunRecord, lang| compose(run, &fixture::points(1), lang).cover.tested;
     assert_eq!(told(&run, Lang::En), "", "other plans have no such head");
     run.plan_name = "pts-iops".to_owned();
+    assert!(told(&run, Lang::En).contains(", not preconditioned by this run  |  "));
     let firmware = "8DV1\"}</style><script>";
     for (key, value) in [("firmware", firmware), ("preconditioned", "steady")] {
         let facts = &mut run.targets[0].facts;
