@@ -63,8 +63,9 @@ pub(super) fn answer(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     without_places(&mut table);
     table.caption = view.marked(table.caption);
     let is_small = (1..=ROWS).contains(&table.rows.len());
+    // The table is long on a phone.
     let table = is_small.then_some(Block::Table(table));
-    table.into_iter().chain([Block::Pictures(vec![picture])]).collect()
+    std::iter::once(Block::Pictures(vec![picture])).chain(table).collect()
 }
 
 /// All runs as one: what was a target or a column of a run is a target here, named with its run;

@@ -50,7 +50,7 @@ fn the_first_page_has_what_every_run_reaches_and_the_first_curves_side_by_side()
     let runs = runs();
     for lang in Lang::ALL {
         let document = compose_campaign(&runs, lang);
-        let [Block::Table(table), Block::Pictures(pictures)] = &document.answer[..] else {
+        let [Block::Pictures(pictures), Block::Table(table)] = &document.answer[..] else {
             panic!("{:?}", document.answer);
         };
         assert!(table.columns.iter().all(|column| column.align != Align::Places));
