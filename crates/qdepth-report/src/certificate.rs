@@ -6,7 +6,7 @@ use crate::compose::{fact, literal};
 use crate::document::{Block, Cell, Cover, Document, Row, Section, Table, text};
 use crate::number::{percent, thousands, three_digits};
 use crate::section::sweep::sentences;
-use crate::words::{self, CertificateWords, Lang, entry, fill_in, words};
+use crate::words::{self, CertificateWords, Lang, entry, fill_in, translated, words};
 
 /// The proofs, a row each.
 pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
@@ -17,7 +17,7 @@ pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
             ProofOutcome::Failed => Cell::alarm(outcome),
             _ => Cell::plain(outcome),
         };
-        let [what, found, bar] = proof_cells(words, proof);
+        let [what, found, bar] = proof_cells(lang, proof);
         let cells = vec![outcome, Cell::head(what), Cell::plain(found), Cell::plain(bar)];
         Row { cells, ..Row::default() }
     };
@@ -38,9 +38,11 @@ fn outcome(words: &CertificateWords, outcome: ProofOutcome) -> &'static str {
 }
 
 /// What a proof is of, what was found, and its bar.
-fn proof_cells(words: &CertificateWords, proof: &ProofRecord) -> [String; 3] {
+fn proof_cells(lang: Lang, proof: &ProofRecord) -> [String; 3] {
+    let words = words(lang).certificate;
+    let why = proof.why.as_deref().map(|why| translated(lang, why));
     let Some([what, found, bar]) = entry(words.proofs, &proof.code) else {
-        return [proof.code.clone(), proof.why.clone().unwrap_or_default(), String::new()];
+        return [proof.code.clone(), why.unwrap_or_default(), String::new()];
     };
     let is_rate = proof.code == "own-rate";
     // Samples that were all there need no word.
@@ -52,7 +54,7 @@ fn proof_cells(words: &CertificateWords, proof: &ProofRecord) -> [String; 3] {
         .map(|(name, value)| shown(is_rate, name, *value))
         .collect();
     values.push(("subject", proof.subject.clone()));
-    let found = proof.why.clone().unwrap_or_else(|| fill_in(found, &values));
+    let found = why.unwrap_or_else(|| fill_in(found, &values));
     [fill_in(what, &values), found, fill_in(bar, &values)]
 }
 
@@ -78,7 +80,7 @@ pub fn certificate_sentence(certificate: &CertificateRecord, lang: Lang) -> Stri
     let words = words(lang).certificate;
     let count = |outcome| certificate.count(outcome);
     let failed = certificate.proofs.iter().filter(|p| p.outcome == ProofOutcome::Failed);
-    let which: Vec<String> = failed.map(|proof| proof_cells(words, proof)[0].clone()).collect();
+    let which: Vec<String> = failed.map(|proof| proof_cells(lang, proof)[0].clone()).collect();
     let place = match certificate.outcome {
         ProofOutcome::Passed => 0,
         ProofOutcome::Failed => 1,
@@ -192,6 +194,18 @@ mod tests {
                     assert!(shown, "{row:?}");
                 }
             }
+        }
+        let mut open = certificate(&[NotTried]);
+        for why in [
+            "7 samples are too few: give a longer --duration",
+            "this file system is too uneven: qdepth ÷ fio lies between 0.74 and 1.20",
+            "the engine cannot be used here, or got no CPU in time",
+        ] {
+            open.proofs[0].why = Some(why.to_owned());
+            let found = |lang| certificate_table(&open, lang).rows[0].cells[2].text.clone();
+            assert_eq!(found(Lang::En), why);
+            let japanese = found(Lang::Ja);
+            assert!(!japanese.contains("too") && !japanese.contains("the"), "{japanese}");
         }
         // A certificate is a page: what it is called, when, and every proof stand on the first.
         let document = compose_certificate(&certificate(&[Passed]), Lang::En);
