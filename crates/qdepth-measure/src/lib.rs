@@ -40,7 +40,7 @@ pub use resolvable::{Repeatability, repeatability};
 pub use rounds::{SteadyRounds, SteadyRule, SteadyVerdict};
 pub use scaling::{Saturation, saturation, together};
 pub use settling::{Sample, Settled, Settling, SettlingCourse, SettlingFigure, Slice};
-pub use split_mix::{SplitMix, mixed};
+pub use split_mix::SplitMix;
 pub use steady::{
     Course, Line, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
 };

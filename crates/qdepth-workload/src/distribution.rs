@@ -1,7 +1,7 @@
 //! Where random accesses fall: alike everywhere, each place once, or more often in some places
 //! than in others. Popular places are scattered over the area, as hot data is.
 
-use qdepth_measure::mixed;
+use qdepth_measure::SplitMix;
 use rand_xoshiro::rand_core::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -194,7 +194,7 @@ impl Shuffle {
         let mask = (1u64 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
         for key in self.keys {
-            (left, right) = (right, left ^ (mixed(right ^ key) & mask));
+            (left, right) = (right, left ^ (SplitMix::mixed(right ^ key) & mask));
         }
         left << self.half_bits | right
     }
