@@ -351,7 +351,9 @@ changes = { en = "Second series", ja = "第二の計測" }
             assert!(begins(name).starts_with(beginning), "{name}: {}", begins(name));
         }
         std::fs::remove_file(folder.path().join("qdepth.db")).unwrap();
-        for (name, lacks) in [("a.zip", "zip"), ("nowhere/a.html", "nowhere"), ("-", "a file")] {
+        let refused =
+            [("a.zip", "zip"), ("nowhere/a.html", "nowhere"), ("-", "a file"), ("a.csv", "folder")];
+        for (name, lacks) in refused {
             let told = run(name);
             assert!((2..=3).contains(&status(&told)), "{name}: {}", stderr(&told));
             assert!(stderr(&told).contains(lacks), "{name}: {}", stderr(&told));

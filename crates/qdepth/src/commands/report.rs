@@ -113,6 +113,11 @@ impl Sheets {
         Ok(Self { languages: all, privacy })
     }
 
+    /// Whether a folder is written, which is not looked at before.
+    pub(crate) fn has_a_folder(&self) -> bool {
+        self.languages.iter().flat_map(|(_, sheets)| sheets).any(|sheet| sheet.file.is_none())
+    }
+
     /// Writes the document, and prints where each file is.
     pub(crate) fn write(
         &self,

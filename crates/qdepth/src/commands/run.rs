@@ -1,6 +1,8 @@
 //! `qdepth run`: measure, keep, tell.
 
-use anyhow::{Context, Result};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
 use qdepth_measure::{Code, Finding, Grade};
 use qdepth_record::{PointRecord, RunRecord, export_json};
 
@@ -11,6 +13,7 @@ use crate::exit_status::Status;
 use crate::flags::RunOptions;
 use crate::screen::Screen;
 use crate::terminal::print_document;
+use qdepth_lab::failure::Usage;
 use qdepth_lab::observer::Observer;
 use qdepth_lab::request::{Ran, RunRequest};
 use qdepth_lab::run;
@@ -123,8 +126,16 @@ fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
 /// Where the report goes, if there is to be one, and the program that sets it where it is a PDF.
 fn sheets(options: &RunOptions) -> Result<Option<(Sheets, Option<String>)>> {
     let report = (!options.no_report).then_some(&options.report);
+    let opened = |path: &PathBuf| {
+        let (sheets, typesetter) = page(path, options.telling.lang)?;
+        if sheets.has_a_folder() {
+            let words = format!("{}: a folder; afterwards `qdepth report -o`", path.display());
+            bail!(Usage(words));
+        }
+        Ok((sheets, typesetter))
+    };
     report
-        .map(|path| page(path, options.telling.lang))
+        .map(opened)
         .transpose()
         .context("the report cannot be written (another name for --report, or --no-report)")
 }
