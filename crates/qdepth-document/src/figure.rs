@@ -229,7 +229,9 @@ impl Figure {
                 render_twin_y(plots, beside, layout)
             }
         };
-        drop_empty_whiskers(&mut scene.elements);
+        if self.groups().is_some() {
+            drop_empty_whiskers(&mut scene.elements);
+        }
         let svg = SvgBackend::new().render_scene(&scene);
         let beside = self.right.iter().flat_map(|right| &right.series);
         let named = self.series.iter().chain(beside).filter(|series| !series.name.is_empty());

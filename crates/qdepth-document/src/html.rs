@@ -258,9 +258,11 @@ fn sheet_head(tested: &str) -> String {
     if tested.is_empty() {
         return String::new();
     }
-    // A string of CSS within an element of HTML: what could end either is escaped by its number.
+    // A string of CSS within an element of HTML: what could end either is escaped by its number
+    // and a space, or a space of the text would be taken for the end of it (CSS Syntax 3, 4.3.7).
     let plain = |c: char| c.is_alphanumeric() || " .,:;()/+-|×…".contains(c);
-    let letter = |c: char| if plain(c) { c.to_string() } else { format!("\\{:06x}", u32::from(c)) };
+    let letter =
+        |c: char| if plain(c) { c.to_string() } else { format!("\\{:06x} ", u32::from(c)) };
     let text: String = tested.chars().map(letter).collect();
     let look = "font: 8pt sans-serif; color: #555; white-space: nowrap;";
     format!("@media print {{ @page {{ @top-left {{ content: \"{text}\"; {look} }} }} }}\n")
