@@ -9,7 +9,8 @@ use crate::system::System;
 pub struct Power {
     /// Of each package its zone, the energy that it used so far, µJ, and where that begins anew.
     packages: Vec<(String, u64, u64)>,
-    /// Of the whole machine, mean of the meter's own interval (300 s at most), W.
+    /// Of the whole machine, W: the mean of the meter's own interval (`power1_average_interval`),
+    /// which may be longer than a point.
     pub machine_watts: Option<f64>,
 }
 

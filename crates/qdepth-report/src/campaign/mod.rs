@@ -90,18 +90,19 @@ impl<'a> Campaign<'_, 'a> {
         let days = self.runs().map(|run| run.ended_at.as_ref().unwrap_or(&run.started_at));
         let day = days.max().map_or("", String::as_str);
         let (paper, logo) = (&self.telling.paper, self.telling.logo.as_ref());
+        let side_by_side = side_by_side::diagrams(self);
         Document {
             lang,
             cover: paper::cover(paper, logo, day, lang, words),
             title,
             question: String::new(),
-            answer: side_by_side::answer(self),
+            answer: side_by_side::answer(self, &side_by_side),
             subtitle: self.fill(self.words.subtitle),
             mark: self.mark().to_owned(),
             banners: self.banners(),
             summary: opening.into_iter().chain(self.summary()).collect(),
             facts: self.facts(),
-            sections: self.sections(),
+            sections: self.sections(side_by_side),
             footer: words.footer.to_owned(),
         }
     }
@@ -221,7 +222,7 @@ impl<'a> Campaign<'_, 'a> {
         std::iter::once(version).chain(ids).collect()
     }
 
-    fn sections(&self) -> Vec<Section> {
+    fn sections(&self, diagrams: Vec<Block>) -> Vec<Section> {
         let Some(first) = self.views.first() else { return Vec::new() };
         let (names, of_paper) = (first.words.sections, first.words.paper.sections);
         let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
@@ -234,7 +235,7 @@ impl<'a> Campaign<'_, 'a> {
         all.extend(paper::media::section(&self.views));
         all.push(section("method", names.method, method(&self.views)));
         let [side_by_side, _] = self.words.side_by_side;
-        all.push(section("side-by-side", side_by_side, side_by_side::diagrams(self)));
+        all.push(section("side-by-side", side_by_side, diagrams));
         all.extend(self.chapters());
         let measured = |of: fn(&View<'_>) -> Vec<Block>| {
             self.by_run(|_, view| if view.loads.is_empty() { Vec::new() } else { of(view) })

@@ -42,13 +42,12 @@ pub(super) fn diagrams(campaign: &Campaign<'_, '_>) -> Vec<Block> {
 }
 
 /// The first of these diagrams, and what each load reaches in every run.
-pub(super) fn answer(campaign: &Campaign<'_, '_>) -> Vec<Block> {
-    let Some(first) = campaign.views.first() else { return Vec::new() };
-    let drawn = diagrams(campaign).into_iter().find_map(|block| match block {
-        Block::Pictures(pictures) => pictures.into_iter().next(),
+pub(super) fn answer(campaign: &Campaign<'_, '_>, diagrams: &[Block]) -> Vec<Block> {
+    let drawn = diagrams.iter().find_map(|block| match block {
+        Block::Pictures(pictures) => pictures.first(),
         _ => None,
     });
-    let Some(picture) = drawn else { return Vec::new() };
+    let Some((first, picture)) = campaign.views.first().zip(drawn) else { return Vec::new() };
     let (mut run, mut points, _) = joined(campaign, first);
     let loads = |points: &[PointRecord], target| {
         let own = points.iter().filter(|point| point.target == target);
@@ -65,7 +64,7 @@ pub(super) fn answer(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     let is_small = (1..=ROWS).contains(&table.rows.len());
     // The table is long on a phone.
     let table = is_small.then_some(Block::Table(table));
-    std::iter::once(Block::Pictures(vec![picture])).chain(table).collect()
+    std::iter::once(Block::Pictures(vec![picture.clone()])).chain(table).collect()
 }
 
 /// All runs as one: what was a target or a column of a run is a target here, named with its run;

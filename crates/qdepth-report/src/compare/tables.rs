@@ -1,13 +1,15 @@
 //! The comparison as a table and sentences.
 
 use crate::compare::matched::CPU_PER_IO;
-use crate::compare::{Versus, VersusRow, is_rate};
+use crate::compare::{Versus, VersusRow, VersusSide, is_rate};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::{percent, thousands};
 use crate::words::{CompareWords, Lang, aside, fill_in, load_in_words, span, words};
 
 /// So many differences and unmatched loads are told; all are in the JSON.
 const TOLD: usize = 8;
+/// Storage of a side that its name in a title holds.
+const CALLED: usize = 2;
 
 /// A row for each figure that both sides have.
 pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
@@ -179,12 +181,13 @@ fn of_farthest(lang: Lang, row: &VersusRow) -> String {
     fill_in(words.farthest, &values)
 }
 
-/// What the sides are called: by what they measured, where that is what they differ in.
+/// What the sides are called: by what they measured, where that is what they differ in and can be
+/// said in a title.
 pub(super) fn called(versus: &Versus, lang: Lang) -> [String; 2] {
     let [a, b] = &versus.sides;
-    let known = !a.storage.is_empty() && !b.storage.is_empty();
-    if known && a.storage != b.storage {
-        return [a, b].map(|side| side.storage.join(crate::words::words(lang).list[0]));
+    let few = |side: &VersusSide| (1..=CALLED).contains(&side.storage.len());
+    if few(a) && few(b) && a.storage != b.storage {
+        return [a, b].map(|side| side.storage.join(words(lang).list[0]));
     }
     [a, b].map(|side| short(&side.name))
 }

@@ -48,7 +48,11 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
         caption: words.monitors.to_owned(),
         columns,
         rows,
-        note: words.monitor_note.to_owned(),
+        note: if shown[1] {
+            [words.monitor_note, words.power_note].join(view.words.gap)
+        } else {
+            words.monitor_note.to_owned()
+        },
     })
 }
 
@@ -141,6 +145,7 @@ mod tests {
             let table = table(&view).unwrap();
             let cells = table.rows[0].cells.iter().map(|cell| cell.text.to_string());
             assert_eq!(table.columns.len(), cells.len());
+            assert_eq!(table.note.contains("meter"), count == 3, "{}", table.note);
             cells.rev().take(count).collect::<Vec<_>>()
         };
         point.monitors = vec![saw("cpu watts", 90.04)];

@@ -6,6 +6,7 @@ use crate::document::{Block, Cell, Row, Section, Table, number_in, text};
 use crate::number::{self, MIB, TimeUnit};
 use crate::section::explain::of_chapter;
 use crate::section::grid::{Grid, by_size, reads};
+use crate::section::machine::value as known;
 use crate::section::sweep::tables::with_mark;
 use crate::trace::traced;
 use crate::view::{Point, View, percentile_ns};
@@ -59,25 +60,21 @@ pub(crate) fn tested(view: &View<'_>) -> Option<String> {
     if !run.plan_name.starts_with("pts-") {
         return None;
     }
-    let known = |facts: &[Observation], key: &str| {
-        let fact = facts.iter().find(|fact| fact.key == key)?;
-        fact.value.clone().ok()
-    };
+    let [as_it_was, brought_to] = view.words.pts.states;
     let drive = |target: &TargetRecord| {
-        let mut values = vec![("target", view.target_name(target.index))];
-        let firmware = known(&target.facts, "firmware").map(|value| ("firmware", value));
-        values.extend(firmware);
-        let [as_it_was, brought_to] = view.words.pts.states;
-        let state = known(&target.facts, "preconditioned");
-        let state = state.map(|state| fill_in(brought_to, &[("state", state)]));
-        values.push(("state", state.unwrap_or_else(|| as_it_was.to_owned())));
+        let facts: Vec<&Observation> = target.facts.iter().collect();
+        let state = match known(&facts, "preconditioned") {
+            Some(state) => fill_in(brought_to, &[("state", state.to_owned())]),
+            None => as_it_was.to_owned(),
+        };
+        let mut values = vec![("target", view.target_name(target.index)), ("state", state)];
+        values.extend(known(&facts, "firmware").map(|value| ("firmware", value.to_owned())));
         fill_in(view.words.pts.tested, &values)
     };
-    let drives = run.targets.iter().take(SHEET_TARGETS).map(drive);
-    let cpu: Vec<Observation> =
-        run.environment.iter().filter(|fact| fact.subject == "cpu").cloned().collect();
-    let parts: Vec<String> =
-        std::iter::once(run.plan_name.clone()).chain(drives).chain(known(&cpu, "model")).collect();
+    let mut parts = vec![run.plan_name.clone()];
+    parts.extend(run.targets.iter().take(SHEET_TARGETS).map(drive));
+    let cpu: Vec<_> = run.environment.iter().filter(|fact| fact.subject == "cpu").collect();
+    parts.extend(known(&cpu, "model").map(str::to_owned));
     Some(parts.join("  |  "))
 }
 

@@ -595,6 +595,11 @@ fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
     let rule = page.split_once("@top-left { content: \"").unwrap().1.split_once("\";").unwrap().0;
     assert!(rule.starts_with("pts-iops  |  nvme0n1, firmware 8DV1\\000022"), "{rule}");
     assert!(!rule.contains(['<', '}']), "{rule}");
+    // A space of the text is not taken for the end of what is escaped.
+    run.targets[0].facts.retain(|fact| fact.key != "firmware");
+    run.targets[0].facts.push(fixture::observation("nvme0n1", "firmware", Ok("a_ b"), "here"));
+    let page = html(&compose(&run, &fixture::points(1), Lang::En)).unwrap();
+    assert!(page.contains("firmware a\\00005f  b, "), "{}", page.len());
     let files = crate::typst(&document);
     let markup = std::str::from_utf8(&files["document.typ"]).unwrap();
     assert!(markup.contains("tested: \"pts-iops  |  nvme0n1, firmware"), "{markup:.900}");
