@@ -1,7 +1,7 @@
 //! Makes Rust of the catalogues in `text/`: a type whose fields are the keys of the English one,
 //! and a value of it for each language. What a language lacks is said in English until it has it,
 //! and stands in `MISSING`, which a test wants empty. A profile brings its own names along
-//! (`profiles/`); a catalogue may have others.
+//! (`profiles/`), a plan those of its steps (`plans/`); a catalogue may have others.
 
 #![expect(clippy::disallowed_methods, reason = "a build script reads the catalogues")]
 
@@ -15,18 +15,20 @@ use toml::{Table, Value};
 /// The language whose keys are those of all.
 const BASE: &str = "en";
 /// Tables whose keys are names that are looked up, and no fields.
-const MAPS: [&str; 8] = [
+const MAPS: [&str; 12] = [
     "answer.questions",
     "applications",
     "certificate.proofs",
     "fact_names",
+    "fact_sources",
+    "fact_subjects",
+    "fact_values",
     "finding",
     "paper.media.facts",
     "reason",
+    "steps",
     "titles",
 ];
-/// As those, for phrases; their keys are made of the English.
-const PHRASES: &str = "phrases";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=text");
@@ -39,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         languages.insert(tag, table);
     }
     names_of_profiles(&mut languages)?;
+    titles_of_steps(&mut languages)?;
     let base = languages.get(BASE).ok_or("text/en.toml is missing")?;
     let mut out = String::new();
     types(&mut out, "", base)?;
@@ -64,14 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Adds what profiles are called to the catalogues, where those have no name of their own for them.
 fn names_of_profiles(languages: &mut BTreeMap<String, Table>) -> Result<(), Box<dyn Error>> {
-    const FOLDER: &str = "../../profiles";
-    println!("cargo::rerun-if-changed={FOLDER}");
-    let mut files = std::fs::read_dir(FOLDER)?.collect::<Result<Vec<_>, _>>()?;
-    files.sort_by_key(std::fs::DirEntry::path);
-    for file in files {
-        let text = std::fs::read_to_string(file.path())?;
-        let profile =
-            text.parse::<Table>().map_err(|e| format!("{}: {e}", file.path().display()))?;
+    for profile in tables("../../profiles")? {
         let name = profile.get("name").and_then(Value::as_str).ok_or("a profile without a name")?;
         let others = profile.get("translations").and_then(Value::as_table);
         for (tag, catalogue) in &mut *languages {
@@ -90,6 +86,42 @@ fn names_of_profiles(languages: &mut BTreeMap<String, Table>) -> Result<(), Box<
         }
     }
     Ok(())
+}
+
+/// Adds what the steps of plans are called to the catalogues, by their titles. A title that has
+/// letters and no translation stands in `MISSING`, as any other key.
+fn titles_of_steps(languages: &mut BTreeMap<String, Table>) -> Result<(), Box<dyn Error>> {
+    let mut steps: BTreeMap<String, Table> = BTreeMap::new();
+    for plan in tables("../../plans")? {
+        for step in plan.get("step").and_then(Value::as_array).into_iter().flatten() {
+            let title =
+                step.get("title").and_then(Value::as_str).ok_or("a step without a title")?;
+            let others = step.get("translations").and_then(Value::as_table);
+            let own = [(BASE.to_owned(), Value::from(title))].into_iter();
+            let all: Table = own.chain(others.cloned().into_iter().flatten()).collect();
+            if steps.insert(title.to_owned(), all.clone()).is_some_and(|former| former != all) {
+                return Err(format!("the step {title:?} has several translations").into());
+            }
+        }
+    }
+    for (tag, catalogue) in languages {
+        let own = |(title, all): (&String, &Table)| Some((title.clone(), all.get(tag)?.clone()));
+        let map: Table = steps.iter().filter_map(own).collect();
+        catalogue.insert("steps".to_owned(), Value::Table(map));
+    }
+    Ok(())
+}
+
+/// The TOML files of a folder, in the order of their names.
+fn tables(folder: &str) -> Result<Vec<Table>, Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={folder}");
+    let mut files = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    files.sort_by_key(std::fs::DirEntry::path);
+    let read = |file: std::fs::DirEntry| -> Result<Table, Box<dyn Error>> {
+        let text = std::fs::read_to_string(file.path())?;
+        Ok(text.parse().map_err(|e| format!("{}: {e}", file.path().display()))?)
+    };
+    files.into_iter().map(read).collect()
 }
 
 /// The enum of languages, and the way from each to its words.
@@ -133,7 +165,7 @@ fn type_name(path: &str) -> String {
 }
 
 fn is_map(path: &str) -> bool {
-    path == PHRASES || MAPS.contains(&path)
+    MAPS.contains(&path)
 }
 
 fn below(path: &str, key: &str) -> String {

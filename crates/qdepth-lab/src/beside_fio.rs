@@ -10,7 +10,7 @@ use qdepth_files::Folder;
 use qdepth_host::system::System;
 use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
 use qdepth_measure::{Nanos, Ratio, Seed, ratio};
-use qdepth_record::{ProofOutcome, ProofRecord};
+use qdepth_record::{ProofOutcome, ProofRecord, Reason};
 use qdepth_workload::{Arrivals, Extent, Operation, Point, SizeMix, Stop};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::Value;
@@ -65,7 +65,10 @@ pub(crate) fn beside_fio(
         let subject = format!("{} × {outstanding}", version.stdout.trim());
         match pairs(*outstanding) {
             Ok(pairs) => agreement(&subject, &pairs),
-            Err(why) => not_tried("fio", &subject, BAR, format!("{why:#}")),
+            Err(why) => {
+                let why = Reason::NotTried { message: format!("{why:#}") };
+                not_tried("fio", &subject, BAR, &why)
+            }
         }
     };
     outstanding.map(proof).collect()
@@ -76,8 +79,7 @@ pub(crate) fn beside_fio(
 fn agreement(subject: &str, pairs: &[[f64; 2]]) -> ProofRecord {
     let [ours, theirs] = [0, 1].map(|of| pairs.iter().map(|pair| pair[of]).collect::<Vec<_>>());
     let Some(Ratio { value, low, high, .. }) = ratio(&theirs, &ours, None) else {
-        let why = "the latencies have no quotient".to_owned();
-        return not_tried("fio", subject, BAR, why);
+        return not_tried("fio", subject, BAR, &Reason::NoQuotient {});
     };
     let values = [
         ("ratio", value),
@@ -88,10 +90,9 @@ fn agreement(subject: &str, pairs: &[[f64; 2]]) -> ProofRecord {
     ];
     let found = judged("fio", subject, low <= 1.0 + BAR && high >= 1.0 - BAR, values);
     if found.outcome == ProofOutcome::Passed && high / low > (1.0 + TOO_WIDE).powi(2) {
-        let why = format!(
-            "this file system is too uneven: qdepth ÷ fio lies between {low:.2} and {high:.2}"
-        );
-        return ProofRecord { why: Some(why), outcome: ProofOutcome::NotTried, ..found };
+        let [low, high] = [low, high].map(|quotient| format!("{quotient:.2}"));
+        let why = Some((&Reason::TooUneven { low, high }).into());
+        return ProofRecord { why, outcome: ProofOutcome::NotTried, ..found };
     }
     found
 }

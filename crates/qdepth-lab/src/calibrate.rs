@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use anyhow::{Context, Result};
 use qdepth_linux::{Costs, Engine, NullRate, ceiling, costs};
-use qdepth_record::{Observation, Reason};
+use qdepth_record::{Observation, Reason, source};
 use qdepth_workload::{
     Choices, Extent, Plan, PlanFile, Point, TargetShape, resolve, shipped_plan_text,
 };
@@ -55,7 +55,7 @@ fn observation(key: &str, value: Result<String, Reason>) -> Observation {
         subject: "generator".to_owned(),
         key: key.to_owned(),
         value,
-        source: "calibration before the run".to_owned(),
+        source: source::CALIBRATION.to_owned(),
     }
 }
 

@@ -14,7 +14,7 @@ use qdepth_host::monitor::Clocks;
 use qdepth_host::system::System;
 use qdepth_linux::Engine;
 use qdepth_measure::{Nanos, ratio, visits_mean};
-use qdepth_record::{CertificateRecord, Observation, ProofOutcome, ProofRecord};
+use qdepth_record::{CertificateRecord, Observation, ProofOutcome, ProofRecord, Reason};
 use qdepth_workload::{Point, Stop};
 
 use crate::beside_fio::beside_fio;
@@ -159,8 +159,7 @@ fn ceiling(engine: &str, rates: &[f64]) -> ProofRecord {
     let code = "own-rate";
     let missed = SAMPLES - rates.len().min(SAMPLES);
     let Some(best) = rates.iter().copied().reduce(f64::max) else {
-        let why = "the engine cannot be used here, or got no CPU in time".to_owned();
-        return not_tried(code, engine, CEILING, why);
+        return not_tried(code, engine, CEILING, &Reason::EngineNotUsable {});
     };
     let values = [
         ("io_per_s", best),
@@ -177,7 +176,7 @@ fn coverage(samples: &[f64]) -> ProofRecord {
     let count = samples.len() / VISITS;
     let bar = least(0.95, count);
     if count < JUDGED {
-        return not_tried(code, "", bar, too_few(samples));
+        return not_tried(code, "", bar, &too_few(samples));
     }
     let truth = samples.iter().sum::<f64>() / samples.len() as f64;
     let holds = |first: &usize| {
@@ -201,7 +200,7 @@ fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
     let count = comparisons.len();
     let bar = 1.0 - least(0.95, count);
     if count < JUDGED {
-        return not_tried(code, "", bar, too_few(samples));
+        return not_tried(code, "", bar, &too_few(samples));
     }
     let differs = |runs: &&[f64]| {
         let side = |of: usize| -> Vec<f64> {
@@ -216,8 +215,8 @@ fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
     judged(code, "", wrong <= bar, [("share", wrong), ("count", count as f64), ("bar", bar)])
 }
 
-fn too_few(samples: &[f64]) -> String {
-    format!("{} samples are too few: give a longer --duration", samples.len())
+fn too_few(samples: &[f64]) -> Reason {
+    Reason::TooFewSamples { count: samples.len().to_string() }
 }
 
 /// What a share of so many may be at least where it should be this one.

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail};
 use qdepth_linux::EngineChoice;
 use qdepth_measure::Bytes;
-use qdepth_record::Observation;
+use qdepth_record::{Observation, source};
 use qdepth_workload::{Plan, Point, Wear};
 
 use crate::Lab;
@@ -13,14 +13,11 @@ use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
 use crate::observer::{Preparing, Progress};
 use crate::placed::CpuPlacement;
-use crate::preconditioned::{Done, WRITTEN, fact, is_there};
+use crate::preconditioned::{Done, fact, is_there};
 use crate::prepare::{Prepared, PreparedStorage};
 use crate::until_steady::{rounds, rounds_text};
 use crate::words::long;
 use crate::written::Written;
-
-/// Where the state of a target is from.
-const PUT: &str = "the emulated medium was put into this state";
 
 /// Does what the plan says of it, and says what was done.
 pub(crate) fn precondition(
@@ -37,7 +34,7 @@ pub(crate) fn precondition(
                 Wear::Preconditioned => qdepth_media::Wear::PRECONDITIONED,
                 Wear::Steady => qdepth_media::Wear::STEADY,
             });
-            done.facts.push((index, fact(target, wear.name().to_owned(), PUT)));
+            done.facts.push((index, fact(target, wear.name().to_owned(), source::STATE)));
         }
     }
     let unread = Written::default();
@@ -86,7 +83,7 @@ fn written(
         ended(point, measured)
             .with_context(|| format!("{} is not preconditioned", target.expression.display()))?;
         let took = long(measured.outcome.duration.0);
-        done.push((index, fact(target, format!("{} in {took}", what(point)), WRITTEN)));
+        done.push((index, fact(target, format!("{} in {took}", what(point)), source::WRITTEN)));
     }
     Ok(done)
 }

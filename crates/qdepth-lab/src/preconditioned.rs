@@ -7,8 +7,6 @@ use qdepth_record::Observation;
 use crate::measured::Measured;
 use crate::prepare::Prepared;
 
-pub(crate) const WRITTEN: &str = "written by this run before its first point";
-
 /// What was done to the targets.
 #[derive(Debug, Default)]
 pub(crate) struct Done {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_record::{ProofOutcome, ProofRecord};
+use qdepth_record::{ProofOutcome, ProofRecord, Reason};
 
 /// A proof with this code, of this subject.
 pub(crate) fn proof(code: &str, subject: &str, outcome: ProofOutcome) -> ProofRecord {
@@ -28,7 +28,7 @@ pub(crate) fn judged<const N: usize>(
 }
 
 /// One that was not.
-pub(crate) fn not_tried(code: &str, subject: &str, bar: f64, why: String) -> ProofRecord {
+pub(crate) fn not_tried(code: &str, subject: &str, bar: f64, why: &Reason) -> ProofRecord {
     let values = [("bar".to_owned(), bar)].into();
-    ProofRecord { values, why: Some(why), ..proof(code, subject, ProofOutcome::NotTried) }
+    ProofRecord { values, why: Some(why.into()), ..proof(code, subject, ProofOutcome::NotTried) }
 }

@@ -11,7 +11,7 @@ use qdepth_linux::EngineChoice;
 use qdepth_media::TargetExpression;
 use qdepth_record::{
     ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
-    VariantRecord,
+    VariantRecord, source,
 };
 use qdepth_workload::{Compared, Comparison, Plan, Role};
 
@@ -162,7 +162,7 @@ fn emulated_facts(medium: &TargetExpression) -> Vec<Observation> {
         subject,
         key,
         value: Ok(value),
-        source: "EMULATED: description file".to_owned(),
+        source: source::DESCRIPTION.to_owned(),
     };
     medium.facts().into_iter().map(fact).collect()
 }
@@ -175,6 +175,6 @@ pub fn command(request: &RunRequest, seed: u64) -> Option<Observation> {
         subject: RunRecord::COMMAND.0.to_owned(),
         key: RunRecord::COMMAND.1.to_owned(),
         value: Ok(words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
-        source: "command line of qdepth".to_owned(),
+        source: source::COMMAND_LINE.to_owned(),
     })
 }

@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result, bail};
 use qdepth_measure::{Bytes, Course, Nanos, SteadyRounds, SteadyRule, SteadyVerdict};
-use qdepth_record::Observation;
+use qdepth_record::{Observation, source};
 use qdepth_workload::{Point, UntilSteady};
 
 use crate::Lab;
@@ -13,12 +13,9 @@ use crate::findings::not_steady;
 use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
 use crate::observer::{Preparing, Progress};
-use crate::preconditioned::{Done, WRITTEN, fact, is_there};
+use crate::preconditioned::{Done, fact, is_there};
 use crate::prepare::Prepared;
 use crate::virtual_time::bounded;
-
-/// Where the state of an emulated medium is known from: it was put into the steady state before.
-const IN_VIRTUAL_TIME: &str = "EMULATED: measured in virtual time before the first point";
 
 /// `random 4KiB over 64GiB until steady by our own rule, 1440 rounds of 60 s at most`.
 pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
@@ -85,7 +82,7 @@ pub(crate) fn rounds(
     for ((point, rounds), bytes) in group.iter().zip(&all).zip(bytes) {
         let index = point.target as usize;
         let value = describe(point, rounds, asked.rule, bytes);
-        let source = if put { IN_VIRTUAL_TIME } else { WRITTEN };
+        let source = if put { source::VIRTUAL } else { source::WRITTEN };
         let told: Observation = fact(&targets[index], value, source);
         done.facts.push((index, told));
         done.findings.extend(not_steady(&targets[index], point, rounds, asked.rule));

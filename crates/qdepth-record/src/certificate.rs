@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{DocumentSchema, pretty};
+use crate::reason::{ReasonEntry, entry_or_text};
 
 /// Name of the form, in `schema.name`.
 const NAME: &str = "qdepth-certificate";
 /// Version of the form; the rule is that of a run's document.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What came of a proof, the best first.
 #[derive(
@@ -40,7 +41,9 @@ pub struct ProofRecord {
     /// times in seconds.
     pub values: BTreeMap<String, f64>,
     /// Why it was not tried; null where it was.
-    pub why: Option<String>,
+    #[serde(deserialize_with = "entry_or_text")]
+    #[schemars(with = "Option<ReasonEntry>")]
+    pub why: Option<ReasonEntry>,
 }
 
 /// A certificate.

@@ -88,7 +88,8 @@ pub struct ObservationEntry {
     #[serde(deserialize_with = "entry_or_text")]
     #[schemars(with = "Option<ReasonEntry>")]
     pub unknown_because: Option<ReasonEntry>,
-    /// The file or command.
+    /// The file or command that it was read from; `run:` or `EMULATED:` with a code where it is
+    /// from the run itself or from an emulated medium.
     pub source: String,
 }
 

@@ -15,6 +15,7 @@ mod host_document;
 mod point;
 mod reason;
 mod record;
+pub mod source;
 mod step;
 mod table;
 mod tables;

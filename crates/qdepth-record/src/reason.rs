@@ -149,6 +149,16 @@ reasons! {
     NoBlockDevice {} = "no-block-device",
         "No block device is shown below it.";
 
+    TooFewSamples { count } = "too-few-samples",
+        "So few samples prove nothing: a longer `--duration` gives more.";
+    TooUneven { low, high } = "too-uneven",
+        "The quotient lies between these, which is too wide to judge.";
+    NoQuotient {} = "no-quotient",
+        "The latencies have no quotient.";
+    EngineNotUsable {} = "engine-not-usable",
+        "The engine cannot be used here, or got no CPU in time.";
+    NotTried { message } = "not-tried",
+        "What a proof needs could not be had, and why.";
     CalibrationFailed { message } = "calibration-failed",
         "The generator could not be measured.";
     Stated { text } = "stated",
@@ -170,6 +180,14 @@ impl From<&Reason> for ReasonEntry {
         let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let values = reason.values().into_iter().map(own).collect();
         Self { code: reason.code().to_owned(), values }
+    }
+}
+
+impl From<&ReasonEntry> for Reason {
+    /// A code that is not known stays as it is stored.
+    fn from(entry: &ReasonEntry) -> Self {
+        let known = Self::from_parts(&entry.code, entry.values.clone());
+        known.unwrap_or_else(|| Self::Stated { text: entry.code.clone() })
     }
 }
 

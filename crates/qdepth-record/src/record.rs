@@ -50,7 +50,7 @@ pub struct Observation {
     pub key: String,
     /// The value, or why it is unknown.
     pub value: Result<String, Reason>,
-    /// The file or command that it was read from.
+    /// The file or command that it was read from, or a code of [`source`](crate::source).
     pub source: String,
 }
 

@@ -360,7 +360,11 @@ fn fact_fields<'a>(run: &'a RunRecord, of: Option<u32>, fact: &'a Observation) -
             "Why it could not be read, as a JSON object of its `code` and values",
             owned(why),
         ),
-        Field::new("source", "The file or command that it was read from", text(&fact.source)),
+        Field::new(
+            "source",
+            "The file or command that it was read from, or a code with `run:` or `EMULATED:`",
+            text(&fact.source),
+        ),
     ]
 }
 

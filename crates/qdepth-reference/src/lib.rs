@@ -36,6 +36,7 @@ pub use published::{Precision, Published, Use};
 pub use relation::{Relation, RelationUse, Told};
 pub use shading::{Class, Shaded};
 pub use targets::{Diagram, Intensity, Line, Maxima, Named, Target};
+pub use translation::phrases_in;
 
 #[cfg(test)]
 mod tests;

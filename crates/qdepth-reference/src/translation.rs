@@ -2,6 +2,7 @@
 //! `reference/translations`, named by its BCP 47 tag.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
@@ -31,6 +32,21 @@ pub(crate) struct Translation {
     pub(crate) documents: BTreeMap<String, String>,
     /// Statements by the ids of relations.
     pub(crate) relations: BTreeMap<String, Statement>,
+    /// Words of the other files, by those words; `#` stands for a number, `@` for a word of the
+    /// machine.
+    pub(crate) phrases: BTreeMap<String, String>,
+}
+
+/// Words of the published figures in a language, by the words that the data have; none in English.
+pub fn phrases_in(tag: &str) -> &'static BTreeMap<String, String> {
+    static NONE: BTreeMap<String, String> = BTreeMap::new();
+    static ALL: LazyLock<BTreeMap<&str, BTreeMap<String, String>>> = LazyLock::new(|| {
+        // A file that is not what it should be fails where the reference data are read.
+        let phrases =
+            |(tag, text): &(&'static str, &str)| Some((*tag, read(tag, text).ok()?.phrases));
+        FILES.iter().filter_map(phrases).collect()
+    });
+    ALL.get(tag).unwrap_or(&NONE)
 }
 
 /// The translation in this text.

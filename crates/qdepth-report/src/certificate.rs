@@ -6,7 +6,7 @@ use crate::compose::{fact, literal};
 use crate::document::{Block, Cell, Cover, Document, Row, Section, Table, text};
 use crate::number::{percent, thousands, three_digits};
 use crate::section::sweep::sentences;
-use crate::words::{self, CertificateWords, Lang, entry, fill_in, translated, words};
+use crate::words::{self, CertificateWords, Lang, entry, fill_in, reason_text, words};
 
 /// The proofs, a row each.
 pub fn certificate_table(certificate: &CertificateRecord, lang: Lang) -> Table {
@@ -40,7 +40,7 @@ fn outcome(words: &CertificateWords, outcome: ProofOutcome) -> &'static str {
 /// What a proof is of, what was found, and its bar.
 fn proof_cells(lang: Lang, proof: &ProofRecord) -> [String; 3] {
     let words = words(lang).certificate;
-    let why = proof.why.as_deref().map(|why| translated(lang, why));
+    let why = proof.why.as_ref().map(|why| reason_text(&why.into(), lang));
     let Some([what, found, bar]) = entry(words.proofs, &proof.code) else {
         return [proof.code.clone(), why.unwrap_or_default(), String::new()];
     };
@@ -140,6 +140,8 @@ pub fn compose_certificate(certificate: &CertificateRecord, lang: Lang) -> Docum
 
 #[cfg(test)]
 mod tests {
+    use qdepth_record::Reason;
+
     use super::*;
 
     fn certificate(outcomes: &[ProofOutcome]) -> CertificateRecord {
@@ -153,7 +155,7 @@ mod tests {
                 subject: "this".to_owned(),
                 outcome: *outcome,
                 values: names.map(|name| ((*name).to_owned(), 0.25)).collect(),
-                why: (!tried).then(|| "nothing to try it with".to_owned()),
+                why: (!tried).then(|| (&Reason::NoQuotient {}).into()),
             }
         };
         CertificateRecord {
@@ -187,8 +189,8 @@ mod tests {
                 let table = certificate_table(&certificate, lang);
                 for (row, proof) in table.rows.iter().zip(&certificate.proofs) {
                     assert!(row.cells.iter().all(|cell| !cell.text.is_empty()), "{row:?}");
-                    let why = proof.why.as_deref().unwrap_or("25");
-                    let shown = row.cells[2].text.contains(why)
+                    let why = proof.why.as_ref().map(|why| reason_text(&why.into(), lang));
+                    let shown = row.cells[2].text.contains(why.as_deref().unwrap_or("25"))
                         || proof.code == "own-rate"
                         || proof.code == "fio";
                     assert!(shown, "{row:?}");
@@ -196,14 +198,21 @@ mod tests {
             }
         }
         let mut open = certificate(&[NotTried]);
-        for why in [
-            "7 samples are too few: give a longer --duration",
-            "this file system is too uneven: qdepth ÷ fio lies between 0.74 and 1.20",
-            "the engine cannot be used here, or got no CPU in time",
+        let [low, high] = ["0.74", "1.20"].map(str::to_owned);
+        for (why, told) in [
+            (
+                Reason::TooFewSamples { count: "7".to_owned() },
+                "7 samples are too few: give a longer --duration",
+            ),
+            (
+                Reason::TooUneven { low, high },
+                "this file system is too uneven: qdepth ÷ fio lies between 0.74 and 1.20",
+            ),
+            (Reason::Stated { text: "of an earlier version".to_owned() }, "of an earlier version"),
         ] {
-            open.proofs[0].why = Some(why.to_owned());
+            open.proofs[0].why = Some((&why).into());
             let found = |lang| certificate_table(&open, lang).rows[0].cells[2].text.clone();
-            assert_eq!(found(Lang::En), why);
+            assert_eq!(found(Lang::En), told);
             let japanese = found(Lang::Ja);
             assert!(!japanese.contains("too") && !japanese.contains("the"), "{japanese}");
         }

@@ -119,7 +119,7 @@ mod tests {
             subject: subject.into(),
             key: PRODUCT.into(),
             value: Ok(product.into()),
-            source: "EMULATED: description file".into(),
+            source: qdepth_record::source::DESCRIPTION.into(),
         }));
         run
     }

@@ -15,7 +15,7 @@ use crate::number;
 use crate::paper::Paper;
 use crate::published::PublishedDrive;
 use crate::telling::Telling;
-use crate::words::{Lang, Words, aside, counted, fill_in, title_of, translated, words};
+use crate::words::{Lang, Words, aside, counted, fill_in, step_title, title_of, words};
 
 /// The percentiles with a column of their own.
 pub(crate) const QUANTILES: [(f64, &str); 4] =
@@ -274,7 +274,7 @@ impl<'a> View<'a> {
 
     /// The name of a step, from its title in the records.
     pub(crate) fn step(&self, title: &str) -> String {
-        number::step(&translated(self.lang, title))
+        number::step(&step_title(self.lang, title))
     }
 
     /// The name of a figure of a latency.

@@ -10,7 +10,8 @@ use crate::number;
 pub use qdepth_words::Lang;
 pub(crate) use qdepth_words::{
     CampaignWords, CertificateWords, CompareWords, ComparisonWords, HostWords, PtsWords, Words,
-    about, aside, counted, entry, fact_name, fill, fill_in, translated, words,
+    about, aside, counted, entry, fact_name, fact_source, fact_subject, fact_value, fill, fill_in,
+    step_title, words,
 };
 
 /// The title of a load profile; that of a shipped one in the language of the words.
@@ -26,7 +27,11 @@ pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
 /// A load in words: the title of its profile, and its step where it has such.
 pub(crate) fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
     let title = title_of(profile, title, words(lang));
-    if step.is_empty() { title } else { [title, translated(lang, step)].join(words(lang).phrase) }
+    if step.is_empty() {
+        title
+    } else {
+        [title, step_title(lang, step)].join(words(lang).load_step)
+    }
 }
 
 /// Why a fact is not known, in words.

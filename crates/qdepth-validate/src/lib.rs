@@ -6,6 +6,7 @@
 mod drives;
 mod emulate;
 mod figures;
+mod phrases;
 mod planned;
 mod reproduction;
 

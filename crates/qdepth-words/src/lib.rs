@@ -5,12 +5,12 @@
 //! Nothing here knows what a run is: how a text is filled, counted and looked up, and no more.
 
 mod fill;
-mod phrases;
+mod names;
 #[cfg(test)]
 mod tests;
 
 pub use fill::{Counted, about, aside, counted, fill, fill_in};
-pub use phrases::{fact_name, heading, translated};
+pub use names::{fact_name, fact_source, fact_subject, fact_value, step_title};
 
 /// Texts by names that are not known before, in the order of the names.
 pub type Map<T> = &'static [(&'static str, T)];

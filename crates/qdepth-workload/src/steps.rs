@@ -1,6 +1,8 @@
 //! Steps: loads that run at the same time, one step after the other, as a plan file writes them
 //! (`[[step]]`), or as a staircase on which one load rises (`[staircase]`).
 
+use std::collections::BTreeMap;
+
 use qdepth_measure::{Bytes, Nanos, Settling};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -97,6 +99,10 @@ pub struct SweepSpec {
 pub struct StepSpec {
     /// Name for people, as `"100 MB/s"`.
     pub title: String,
+    /// Title of a step of a shipped plan in other languages of reports, by BCP 47 tag, as `ja`.
+    /// Reports of your own plan have its `title` in every language.
+    #[serde(default)]
+    pub translations: BTreeMap<String, String>,
     /// So often one after the other, each with its number behind the name. Left out: once.
     pub times: Option<u32>,
     /// The loads.
@@ -121,6 +127,11 @@ pub struct StaircaseSpec {
     pub by: Bytes,
 }
 
+/// The title of one of several passes through a step: the same in every language but for the name.
+pub(crate) fn pass_title(title: &str, pass: u32, passes: u32) -> String {
+    format!("{title} {pass}/{passes}")
+}
+
 impl StepSpec {
     /// Once for each of its times.
     ///
@@ -132,7 +143,8 @@ impl StepSpec {
             return Err(format!("times = {times}; 1 to {STEPS_MAX} are possible"));
         }
         let one = |number: u32| Self {
-            title: format!("{} {number}/{times}", self.title),
+            title: pass_title(&self.title, number, times),
+            translations: BTreeMap::new(),
             times: None,
             loads: self.loads.clone(),
         };
@@ -163,7 +175,7 @@ impl StaircaseSpec {
                 loads.push(LoadSpec { bytes_per_s: Some(rate), ..self.rising.clone() });
             }
             let title = format!("{} MB/s", rate.0 as f64 / f64::from(1 << 20));
-            StepSpec { title, times: None, loads }
+            StepSpec { title, translations: BTreeMap::new(), times: None, loads }
         };
         Ok((0..count).map(step).filter(|step| !step.loads.is_empty()).collect())
     }

@@ -77,7 +77,7 @@ fn hypervisor(system: &System) -> Observation {
     let value = read(system, path).and_then(|text| {
         let flags = text.lines().find(|line| line.starts_with("flags"));
         if flags.is_some_and(|line| line.split_whitespace().any(|f| f == "hypervisor")) {
-            Ok("yes, of unknown kind".to_owned())
+            Ok("of-unknown-kind".to_owned())
         } else {
             Err(Reason::NoHypervisor {})
         }

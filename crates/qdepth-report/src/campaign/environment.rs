@@ -10,7 +10,7 @@ use crate::document::{Block, Cell, Row, Table, text};
 use crate::section::machine;
 use crate::section::sweep::tables::{self, observed_cell, observed_name};
 use crate::view::View;
-use crate::words::translated;
+use crate::words::fact_subject;
 
 /// A fact, with what was seen of it in which runs.
 struct Fact<'a> {
@@ -105,7 +105,7 @@ fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>])
             let first = |name: String| if nth == 0 { name } else { String::new() };
             let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
             let cells = vec![
-                Cell::head(first(translated(view.lang, fact.subject))),
+                Cell::head(first(fact_subject(view.lang, fact.subject))),
                 Cell::plain(first(observed_name(view, seen))),
                 observed_cell(view, seen),
                 Cell::plain(numbers.join(view.words.list[0])),

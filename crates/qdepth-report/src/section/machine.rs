@@ -8,7 +8,8 @@ use crate::document::{Cell, Column, Row, Table, number_in, text};
 use crate::number;
 use crate::section::sweep::tables::observed;
 use crate::words::{
-    HostWords, Lang, about, fact_name, fill_in, reason_text, translated, words as all_words,
+    HostWords, Lang, about, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text,
+    words as all_words,
 };
 
 /// Facts of the machine itself; every other subject is a device or a file system.
@@ -72,8 +73,11 @@ fn machine(facts: &[Observation], lang: Lang) -> Table {
     let known = facts.iter().filter(|fact| MACHINE.contains(&&*fact.subject));
     let rows = known.filter_map(|fact| {
         let value = observed(fact, fact.value.as_deref().ok()?);
-        let cells =
-            [translated(lang, &fact.subject), fact_name(lang, &fact.key), translated(lang, &value)];
+        let cells = [
+            fact_subject(lang, &fact.subject),
+            fact_name(lang, &fact.key),
+            fact_value(lang, &value),
+        ];
         let [subject, name, value] = cells;
         Some(row(vec![Cell::head(subject), Cell::plain(name), Cell::plain(value)]))
     });
@@ -192,7 +196,7 @@ pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang
     let rows = reasons.into_iter().map(|((subject, _), (why, keys))| {
         let keys: Vec<String> = keys.into_iter().collect();
         row(vec![
-            Cell::head(translated(lang, subject)),
+            Cell::head(fact_subject(lang, subject)),
             Cell::unknown(keys.join(between)),
             Cell::plain(reason_text(why, lang)),
         ])
@@ -206,14 +210,14 @@ fn every(facts: &[Observation], lang: Lang) -> Table {
     let words = all_words(lang).host;
     let rows = facts.iter().map(|fact| {
         let value = match &fact.value {
-            Ok(value) => Cell::plain(translated(lang, &observed(fact, value))),
+            Ok(value) => Cell::plain(fact_value(lang, &observed(fact, value))),
             Err(why) => Cell::unknown(about(lang, words.unknown, &reason_text(why, lang))),
         };
         row(vec![
-            Cell::head(translated(lang, &fact.subject)),
+            Cell::head(fact_subject(lang, &fact.subject)),
             Cell::plain(fact_name(lang, &fact.key)),
             value,
-            Cell::plain(translated(lang, &fact.source)),
+            Cell::plain(fact_source(lang, &fact.source)),
         ])
     });
     let columns = words.all_columns.iter().map(|heading| text(heading)).collect();

@@ -23,7 +23,7 @@ fn run() -> RunRecord {
             subject: subject.into(),
             key: key.into(),
             value: Ok(value.into()),
-            source: "EMULATED: description file".into(),
+            source: qdepth_record::source::DESCRIPTION.into(),
         };
         // The path is what limits each load.
         target.facts = [

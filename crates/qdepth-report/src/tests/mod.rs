@@ -531,7 +531,7 @@ fn a_described_medium_brings_its_data_sheet_and_an_array_of_it_does_not() {
             subject: "p3700".to_owned(),
             key: "data_sheet_sequential_read_mb_s".to_owned(),
             value: Ok(value.to_owned()),
-            source: "EMULATED: description file".to_owned(),
+            source: qdepth_record::source::DESCRIPTION.to_owned(),
         });
         let document = compose(&run, &fixture::points(1), Lang::En);
         let all = pictures(&document);

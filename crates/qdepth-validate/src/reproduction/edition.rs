@@ -4,10 +4,11 @@
 use qdepth_document::document::{Block, Cover, Document, Section, numbered};
 use qdepth_document::number;
 use qdepth_reference::{Comparison, Errors, Use, Verdict};
-use qdepth_words::{Lang, aside, counted, fill_in, heading, words};
+use qdepth_words::{Lang, aside, counted, fill_in, words};
 
 use super::tables::{figures, load, relations, shading, stated};
 use super::{View, banners, facts, pictures, summary, titled};
+use crate::phrases::heading;
 
 /// Composes the edition of the comparison's documents. `version` is the program's, `command` what
 /// made it.

@@ -11,7 +11,9 @@ pub use edition::compose_edition;
 use qdepth_document::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use qdepth_document::number;
 use qdepth_reference::{Comparison, Document as Source, GoalResult, ShareResult, Use};
-use qdepth_words::{Lang, ReproductionWords, about, fill_in, heading, translated, words};
+use qdepth_words::{Lang, ReproductionWords, about, fill_in, words};
+
+use crate::phrases::{heading, translated};
 
 /// What the parts of the page need.
 struct View<'a> {

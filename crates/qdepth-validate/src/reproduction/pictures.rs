@@ -7,7 +7,9 @@ use qdepth_document::figure::{
 use qdepth_document::number;
 use qdepth_document::number::MIB_PER_S;
 use qdepth_reference::{Diagram, Line, PointName, Quantity};
-use qdepth_words::{aside, fill_in, translated, words};
+use qdepth_words::{aside, fill_in, words};
+
+use crate::phrases::translated;
 
 use super::View;
 use super::tables::{maxima, value};

@@ -6,7 +6,9 @@ use qdepth_reference::{
     Class, ComparedFigure, ComparedRelation, Errors, Maxima, PointName, Precision, Published,
     Quantity, ShareResult, Standing, Told, Use, Verdict,
 };
-use qdepth_words::{Lang, about, aside, counted, fill_in, heading, translated, words};
+use qdepth_words::{Lang, about, aside, counted, fill_in, words};
+
+use crate::phrases::{heading, translated};
 
 use super::View;
 

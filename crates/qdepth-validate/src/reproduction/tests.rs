@@ -16,7 +16,9 @@ use qdepth_reference::{
     Comparison, EmulatedPoint, Emulation, PointName, Published, Quantity, Reference, ShareResult,
     Told, compare,
 };
-use qdepth_words::{Lang, heading, translated};
+use qdepth_words::Lang;
+
+use crate::phrases::{heading, translated};
 
 use self::checklist::{Edition, hold};
 use self::japanese::{faults_of_all, is_japanese};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec};
-use crate::steps::LoadSpec;
+use crate::steps::{LoadSpec, pass_title};
 use qdepth_measure::{Bytes, Nanos};
 
 /// Most passes.
@@ -35,12 +35,8 @@ impl BandwidthSpec {
         for row in self.rows(targets) {
             for pass in 1..=passes {
                 for direction in 0..2 {
-                    let title = format!(
-                        "{} × {}, pass {pass} of {passes}{}",
-                        row.threads,
-                        row.transfer,
-                        if row.names == BASELINE { ", one target" } else { "" }
-                    );
+                    let title = format!("{} × {}", row.threads, row.transfer);
+                    let title = pass_title(&title, pass, passes);
                     steps.push((title, self.loads(&row, direction)));
                 }
             }
@@ -97,7 +93,11 @@ impl BandwidthSpec {
             trace: None,
             write_random: None,
             name: row.names[direction].to_owned(),
-            title: Some(["Write", "Read"][direction].to_owned()),
+            title: Some(if row.names == BASELINE {
+                ["Write, one target", "Read, one target"][direction].to_owned()
+            } else {
+                ["Write", "Read"][direction].to_owned()
+            }),
             application: Some("Checkpoints and their restart".to_owned()),
             translations: BTreeMap::new(),
             random: 0.0,

@@ -12,7 +12,7 @@ use crate::figure::Horizontal;
 use crate::html;
 use crate::telling::Telling;
 use crate::tests::fixture;
-use crate::words::{Lang, entry, translated, words};
+use crate::words::{Lang, entry, step_title, words};
 
 /// Names and texts of the shipped plans.
 fn shipped_plans() -> impl Iterator<Item = (String, String)> {
@@ -53,7 +53,7 @@ fn every_step_of_a_shipped_plan_has_a_name_in_each_language() {
             let number = if rest.contains("\ntimes = ") { " 2/6" } else { "" };
             let title = format!("{title}{number}");
             for lang in Lang::ALL.into_iter().filter(|lang| *lang != Lang::En) {
-                let told = translated(lang, &title);
+                let told = step_title(lang, &title);
                 assert!(!told.contains("pause") && !told.contains("after"), "{title}: {told}");
                 assert_ne!(told, title);
             }

@@ -16,7 +16,7 @@ use crate::words::Lang;
 
 fn fact(subject: &str, key: &str, value: &str) -> Observation {
     let (subject, key, value) = (subject.into(), key.into(), Ok(value.into()));
-    Observation { subject, key, value, source: "EMULATED: description file".into() }
+    Observation { subject, key, value, source: qdepth_record::source::DESCRIPTION.into() }
 }
 
 /// A drive whose parts take next to nothing, but for those that are named.

@@ -10,7 +10,7 @@ use crate::number::{self, MIB};
 use crate::paper::{DataSheet, Text};
 use crate::section::sweep::tables;
 use crate::view::View;
-use crate::words::{entry, fill_in, translated};
+use crate::words::{entry, fact_value, fill_in};
 
 /// How many media stand side by side in a table.
 const ABREAST: usize = 4;
@@ -206,6 +206,9 @@ fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
     (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
 }
 
+/// What rates of data sheets end with.
+const DECIMAL: &str = " (10^6 bytes)";
+
 fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
     let [yes, no] = view.words.paper.media.yes_no;
     match (seen.key.as_str(), value) {
@@ -217,9 +220,14 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
             let mib = rate.map(|rate| format!("{} MiB/s", number::thousands(rate / MIB, 0)));
             mib.unwrap_or_else(|| value.to_owned())
         }
+        (_, value) if value.ends_with(DECIMAL) => {
+            let rate = value.strip_suffix(DECIMAL).unwrap_or(value);
+            let rate = grouped(rate).unwrap_or_else(|| rate.to_owned());
+            fill_in(view.words.paper.media.decimal, &[("rate", rate)])
+        }
         (_, value) => {
             let value = grouped(value).unwrap_or_else(|| tables::observed(seen, value));
-            translated(view.lang, &value)
+            fact_value(view.lang, &value)
         }
     }
 }

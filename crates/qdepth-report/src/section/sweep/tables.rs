@@ -1,7 +1,7 @@
 //! The tables of a report.
 
 use qdepth_measure::{Estimate, Grade, quotient};
-use qdepth_record::{EndedBy, LatencySummary, Observation, TargetKind};
+use qdepth_record::{EndedBy, LatencySummary, Observation, TargetKind, source};
 
 use crate::document::{Align, Cell, Column, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
@@ -11,10 +11,9 @@ use crate::section::comparison::tables::{
 use crate::section::letters::Letters;
 use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
-use crate::words::{Lang, entry, fact_name, fill_in, reason_text, translated};
-
-/// Where the parameters of emulated media were read.
-const DESCRIBED: &str = "EMULATED: description file";
+use crate::words::{
+    Lang, entry, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text,
+};
 
 /// A column of targets where there are several to tell apart.
 pub(crate) fn target_column(view: &View<'_>) -> Option<Column> {
@@ -466,10 +465,12 @@ pub(crate) fn observations<'a>(
     let rows = known.map(|seen| {
         let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
         let value = observed_cell(view, seen);
-        let subject = translated(view.lang, if opens_group { &seen.subject } else { "" });
-        let subject = if opens_group { Cell::head(subject) } else { Cell::plain(subject) };
+        let subject = match opens_group {
+            true => Cell::head(fact_subject(view.lang, &seen.subject)),
+            false => Cell::plain(""),
+        };
         let name = Cell::plain(observed_name(view, seen));
-        let cells = vec![subject, name, value, Cell::unknown(translated(view.lang, &seen.source))];
+        let cells = vec![subject, name, value, Cell::unknown(fact_source(view.lang, &seen.source))];
         Row { cells, opens_group }
     });
     Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
@@ -478,14 +479,14 @@ pub(crate) fn observations<'a>(
 /// The name of a fact; of a parameter the key by which an expression sets it, in every language but
 /// English, where the name is the key.
 pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
-    let parameter = seen.source == DESCRIBED && view.lang != Lang::En;
+    let parameter = source::is_description(&seen.source) && view.lang != Lang::En;
     if parameter { seen.key.clone() } else { fact_name(view.lang, &seen.key) }
 }
 
 /// What was seen, or why it is not known.
 pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
     match &seen.value {
-        Ok(value) => Cell::plain(translated(view.lang, &observed(seen, value))),
+        Ok(value) => Cell::plain(fact_value(view.lang, &observed(seen, value))),
         Err(why) => Cell::unknown(fill_in(
             view.words.columns.unknown,
             &[("why", reason_text(why, view.lang))],

@@ -1,12 +1,13 @@
-//! Fixed words that stand in records, plans and the reference data, in the language of a report.
-//! They are stored in English, whatever the language of a report: what is stored is compared by
-//! programs. Names of products, messages of the system and quotations have no entry and stay.
+//! Words of the published figures in the language of a report: the data hold them as the documents
+//! have them, and `reference/translations` says what a language calls them. Names of products and
+//! quotations have no entry and stay.
 
-use crate::{Lang, entry, words};
+use qdepth_reference::phrases_in;
+use qdepth_words::{Lang, words};
 
-/// A fixed phrase of a record or of the reference data; of phrases parted by commas each that is
-/// known. What is not known stays as it is.
-pub fn translated(lang: Lang, text: &str) -> String {
+/// A phrase of the reference data; of phrases parted by commas each that is known. What is not
+/// known stays as it is.
+pub(crate) fn translated(lang: Lang, text: &str) -> String {
     if lang == Lang::default() {
         return text.to_owned();
     }
@@ -19,11 +20,11 @@ pub fn translated(lang: Lang, text: &str) -> String {
         return text.to_owned();
     }
     let parts = parts.into_iter().map(|(part, known)| known.unwrap_or_else(|| part.to_owned()));
-    parts.collect::<Vec<_>>().join(words(lang).phrase)
+    parts.collect::<Vec<_>>().join(words(lang).load_step)
 }
 
 /// A heading of a published document; its number stays.
-pub fn heading(lang: Lang, text: &str) -> String {
+pub(crate) fn heading(lang: Lang, text: &str) -> String {
     let whole = translated(lang, text);
     let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match text.split_once(' ').filter(|(number, _)| whole == *text && is_number(number)) {
@@ -32,25 +33,13 @@ pub fn heading(lang: Lang, text: &str) -> String {
     }
 }
 
-/// The name of a fact by its key; the unit goes with the value.
-pub fn fact_name(lang: Lang, key: &str) -> String {
-    let words = words(lang);
-    if lang == Lang::default() {
-        let plain = || key.strip_suffix("_bytes").unwrap_or(key).replace('_', " ");
-        return entry(words.fact_names, key).map_or_else(plain, str::to_owned);
-    }
-    let name = entry(words.paper.media.facts, key).or_else(|| entry(words.fact_names, key));
-    name.unwrap_or(key).to_owned()
-}
-
-/// A whole phrase in another language, with its numbers. English and its translation have the same
-/// key; of phrases that fit, the one that says most itself.
+/// A whole phrase in another language, with its numbers; of phrases that fit, the one that says
+/// most itself.
 fn known(lang: Lang, text: &str) -> Option<String> {
     let (masked, numbers) = masked(text);
-    let pairs = || words(Lang::default()).phrases.iter().zip(words(lang).phrases);
-    let found = pairs().find(|((_, english), _)| *english == masked || *english == text);
-    let Some((_, (_, translated))) = found else {
-        let named = pairs().filter_map(|((_, english), (_, translated))| {
+    let phrases = phrases_in(lang.tag());
+    let Some(translated) = phrases.get(&masked).or_else(|| phrases.get(text)) else {
+        let named = phrases.iter().filter_map(|(english, translated)| {
             Some((english.len(), named(english, translated, text)?))
         });
         return named.max_by_key(|(length, _)| *length).map(|(_, said)| said);
@@ -109,32 +98,40 @@ mod tests {
     #[test]
     fn numbers_stay_where_the_sentence_has_them() {
         let ja = |text| translated(Lang::Ja, text);
-        assert_eq!(ja("2 × 1MiB, pass 1 of 2, one target"), "2 × 1MiB、パス 1 / 2、測定対象 1 個");
         assert_eq!(ja("4.3 % mean, 12 % worst"), "平均 4.3 %、最大 12 %");
-        assert_eq!(ja("2,800 MB/s (10^6 bytes)"), "2,800 MB/s（1 MB = 10^6 バイト）");
         assert_eq!(ja("P3700 800GB, raid0x2"), "P3700 800GB, raid0x2", "names stay");
-        assert_eq!(super::translated(Lang::En, "pass 1 of 2"), "pass 1 of 2");
+        assert_eq!(translated(Lang::En, "12 % worst"), "12 % worst");
     }
 
     #[test]
     fn every_number_and_name_of_a_phrase_is_told() {
         for lang in Lang::ALL {
-            for ((key, english), (_, other)) in
-                words(Lang::default()).phrases.iter().zip(words(lang).phrases)
-            {
+            for (english, other) in phrases_in(lang.tag()) {
                 for mark in ['#', '@'] {
                     let count = |text: &str| text.matches(mark).count();
-                    assert_eq!(count(english), count(other), "{key}: {english}: {other}");
+                    assert_eq!(count(english), count(other), "{english}: {other}");
                 }
             }
         }
+        assert!(phrases_in("ja").len() > 100);
     }
 
     #[test]
-    fn a_fact_without_a_name_keeps_its_key() {
-        assert_eq!(fact_name(Lang::Ja, "clock_source"), "クロックソース");
-        assert_eq!(fact_name(Lang::Ja, "size_bytes"), "容量");
-        assert_eq!(fact_name(Lang::Ja, "die_read_us"), "die_read_us");
-        assert_eq!(fact_name(Lang::En, "die_read_us"), "die read us");
+    fn no_phrase_is_of_words_that_no_file_has() {
+        let files = ["diagrams", "goals", "loads", "plans", "relations", "targets"];
+        let mut data = include_str!("../../../reference/published.csv").replace("\"\"", "\"");
+        for file in files {
+            let path = format!("../../reference/{file}.toml");
+            data += &std::fs::read_to_string(path).unwrap().replace("\\\"", "\"");
+        }
+        let (data, _) = masked(&data);
+        let lacks = |english: &&String| {
+            let parts = english.split('@').filter(|part| !part.is_empty());
+            !parts.into_iter().all(|part| data.contains(part))
+        };
+        for lang in Lang::ALL {
+            let dead: Vec<&String> = phrases_in(lang.tag()).keys().filter(lacks).collect();
+            assert!(dead.is_empty(), "{}: {dead:?}", lang.tag());
+        }
     }
 }

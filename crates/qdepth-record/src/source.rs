@@ -1,0 +1,25 @@
+//! Where a fact is from that no file and no command told: a closed list of codes, which the
+//! catalogues word. What is emulated says so in its code.
+
+/// The description of an emulated medium.
+pub const DESCRIPTION: &str = "EMULATED:description";
+/// As in logbooks up to schema 15.
+const DESCRIPTION_BEFORE: &str = "EMULATED: description file";
+/// The state that an emulated medium was put into.
+pub const STATE: &str = "EMULATED:state";
+/// Measured in virtual time before the first point.
+pub const VIRTUAL: &str = "EMULATED:before-the-first-point";
+/// Written by the run before its first point.
+pub const WRITTEN: &str = "run:before-the-first-point";
+/// The calibration before the run.
+pub const CALIBRATION: &str = "run:calibration";
+/// The command line of the run.
+pub const COMMAND_LINE: &str = "run:command-line";
+
+/// Every code.
+pub const ALL: [&str; 6] = [DESCRIPTION, STATE, VIRTUAL, WRITTEN, CALIBRATION, COMMAND_LINE];
+
+/// Whether a fact is a parameter of an emulated medium, as its description has it.
+pub fn is_description(source: &str) -> bool {
+    [DESCRIPTION, DESCRIPTION_BEFORE].contains(&source)
+}

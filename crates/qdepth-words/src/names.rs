@@ -1,0 +1,67 @@
+//! What records hold by code, in words: subjects, keys, values and sources of facts, and the titles
+//! of steps. A name that no catalogue knows is the user's or the machine's, and stays.
+
+use crate::{Lang, Map, entry, words};
+
+/// The name of a fact by its key; the unit goes with the value.
+pub fn fact_name(lang: Lang, key: &str) -> String {
+    let words = words(lang);
+    if lang == Lang::default() {
+        let plain = || key.strip_suffix("_bytes").unwrap_or(key).replace('_', " ");
+        return entry(words.fact_names, key).map_or_else(plain, str::to_owned);
+    }
+    let name = entry(words.paper.media.facts, key).or_else(|| entry(words.fact_names, key));
+    name.unwrap_or(key).to_owned()
+}
+
+/// What a fact is about: a part of the machine by its code, or the name of a device.
+pub fn fact_subject(lang: Lang, subject: &str) -> String {
+    named(words(lang).fact_subjects, subject)
+}
+
+/// The value of a fact: a state by its code, or what was read.
+pub fn fact_value(lang: Lang, value: &str) -> String {
+    named(words(lang).fact_values, value)
+}
+
+/// Where a fact is from: a code, or the file or command that it was read from.
+pub fn fact_source(lang: Lang, source: &str) -> String {
+    named(words(lang).fact_sources, source)
+}
+
+/// The title of a step; that of a shipped plan in this language, with the number of its pass.
+pub fn step_title(lang: Lang, title: &str) -> String {
+    let is_pass = |pass: &str| pass.split('/').all(|n| n.parse::<u32>().is_ok());
+    match title.rsplit_once(' ').filter(|(_, pass)| pass.contains('/') && is_pass(pass)) {
+        Some((title, pass)) => format!("{} {pass}", named(words(lang).steps, title)),
+        None => named(words(lang).steps, title),
+    }
+}
+
+fn named(map: Map<&'static str>, code: &str) -> String {
+    entry(map, code).unwrap_or(code).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_without_a_name_keeps_its_key() {
+        assert_eq!(fact_name(Lang::Ja, "clock_source"), "クロックソース");
+        assert_eq!(fact_name(Lang::Ja, "size_bytes"), "容量");
+        assert_eq!(fact_name(Lang::Ja, "die_read_us"), "die_read_us");
+        assert_eq!(fact_name(Lang::En, "die_read_us"), "die read us");
+    }
+
+    #[test]
+    fn steps_of_shipped_plans_have_names_and_those_of_users_stay() {
+        let ja = |title| step_title(Lang::Ja, title);
+        assert_eq!(ja("no pause, after 25 s 3/6"), "休止なし、25 sの休止後 3/6");
+        assert_eq!(ja("before"), "前");
+        for own in ["before lunch", "2 × 1MiB 1/2", "100 MB/s", "a/b", "read 1/", ""] {
+            assert_eq!(ja(own), own);
+        }
+        assert_eq!(step_title(Lang::En, "before 1/2"), "before 1/2");
+    }
+}
