@@ -177,7 +177,7 @@ fn types(out: &mut String, path: &str, table: &Table) -> Result<(), Box<dyn Erro
     let mut fields = String::new();
     for (key, value) in table {
         let path = below(path, key);
-        let of = match value {
+        let kind = match value {
             Value::Table(map) if is_map(&path) => {
                 let first = map.values().next().ok_or("an empty table")?;
                 format!("Map<{}>", shape(first)?)
@@ -188,7 +188,7 @@ fn types(out: &mut String, path: &str, table: &Table) -> Result<(), Box<dyn Erro
             }
             other => shape(other)?,
         };
-        writeln!(fields, "/// `{path}`\npub {key}: {of},")?;
+        writeln!(fields, "/// `{path}`\npub {key}: {kind},")?;
     }
     let about = if path.is_empty() { "all".to_owned() } else { format!("`{path}`") };
     writeln!(out, "/// Words: {about}.\n#[derive(Debug)]\npub struct {} {{", type_name(path))?;
@@ -224,8 +224,8 @@ fn value(
         let text = match model {
             Value::Table(inner) => {
                 let own = own.get(key).and_then(Value::as_table).unwrap_or(&nothing);
-                let of = value(inner, own, &path, tag, lacking)?;
-                if is_map(&path) { of } else { format!("&{of}") }
+                let nested = value(inner, own, &path, tag, lacking)?;
+                if is_map(&path) { nested } else { format!("&{nested}") }
             }
             model => match own.get(key) {
                 Some(own) if shape(own).ok() == shape(model).ok() => literal(own)?,

@@ -122,9 +122,9 @@ mod site {
             };
             let leads = path.canonicalize().ok();
             let is_there = leads.as_ref().is_some_and(|to| {
-                let of = |to: &Path| pages.get(to).map(String::as_str);
+                let page = |to: &Path| pages.get(to).map(String::as_str);
                 anchor.is_empty()
-                    || of(to).is_none_or(|text| text.contains(&format!("id=\"{anchor}\"")))
+                    || page(to).is_none_or(|text| text.contains(&format!("id=\"{anchor}\"")))
             });
             if !is_there {
                 let page = page.strip_prefix(site).unwrap_or(page).display();

@@ -148,12 +148,12 @@ fn parts(programs: &[PathBuf]) -> Result<Parts> {
             below.extend(normal.then(|| text(&dep["pkg"])));
         }
     }
-    let of = |package: &&Value| known.contains(&text(&package["id"]));
+    let is_known = |package: &&Value| known.contains(&text(&package["id"]));
     let part = |package: &Value| {
         let name = (text(&package["name"]), text(&package["version"]));
         (name, text(&package["license"]))
     };
-    Ok(packages.iter().filter(of).map(part).collect())
+    Ok(packages.iter().filter(is_known).map(part).collect())
 }
 
 /// A bill of materials in the form of CycloneDX 1.5.

@@ -103,11 +103,11 @@ impl Writer<'_> {
 
     fn facts(&mut self, facts: &[Fact]) {
         let lang = self.document.lang;
-        let one = |fact: &Fact| {
+        let line = |fact: &Fact| {
             let value = if fact.literal { code(&fact.value) } else { plain(&fact.value) };
             format!("- {}", about(lang, &format!("**{}**", plain(&fact.name)), &value))
         };
-        let list: Vec<String> = facts.iter().map(one).collect();
+        let list: Vec<String> = facts.iter().map(line).collect();
         self.line(&list.join("\n"));
     }
 

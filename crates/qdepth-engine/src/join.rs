@@ -166,7 +166,7 @@ mod tests {
         let kinds: Vec<_> = joined.directions[0].errors.kinds().collect();
         assert_eq!(kinds, [(5, 2), (28, 2), (110, 1)]);
         assert_eq!(joined.directions[0].errors.total(), 5);
-        let kinds = |of: &Outcome| of.directions[0].errors.kinds().collect::<Vec<_>>();
+        let kinds = |outcome: &Outcome| outcome.directions[0].errors.kinds().collect::<Vec<_>>();
         let beyond = join(vec![outcome(&(1..=16).collect::<Vec<_>>()), outcome(&[40, 41])]);
         assert_eq!(kinds(&beyond).last(), Some(&(Errors::OTHERS, 2)));
         assert_eq!(kinds(&join(vec![beyond, outcome(&[40])])).last(), Some(&(Errors::OTHERS, 3)));

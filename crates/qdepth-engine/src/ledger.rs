@@ -21,7 +21,11 @@ const GAPS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::f
 
 /// Sum of the response times in the window so far, ns.
 fn response_times(directions: &[DirectionOutcome]) -> u128 {
-    directions.iter().filter_map(|one| one.response_time.as_ref()).map(LatencyHistogram::sum).sum()
+    directions
+        .iter()
+        .filter_map(|direction| direction.response_time.as_ref())
+        .map(LatencyHistogram::sum)
+        .sum()
 }
 
 /// Keeps the figures of one point. `RESPONSE` says whether response times differ from service

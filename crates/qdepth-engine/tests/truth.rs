@@ -418,7 +418,7 @@ fn workers_of_a_point_joined_are_the_point() {
     assert_eq!(joined.series.intervals().len(), alone.series.intervals().len());
     for index in 0..alone.series.intervals().len() {
         assert_eq!(joined.series.histograms(index), alone.series.histograms(index));
-        let counts = |of: &Outcome| of.series.intervals()[index].completed;
+        let counts = |outcome: &Outcome| outcome.series.intervals()[index].completed;
         assert_eq!(counts(&joined), counts(&alone));
     }
 }

@@ -130,8 +130,8 @@ pub(crate) fn teaches(
     let mut all: Vec<Teaches> = candidates
         .iter()
         .zip(&slopes)
-        .map(|(one, slope)| Teaches { label: one.point.profile.clone(), gain: gain(slope) })
-        .filter(|one| one.gain > WORTH)
+        .map(|(load, slope)| Teaches { label: load.point.profile.clone(), gain: gain(slope) })
+        .filter(|candidate| candidate.gain > WORTH)
         .collect();
     all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
     all.truncate(TOLD);
@@ -154,8 +154,8 @@ fn rate_slopes(
         let values = problem.values(&ln);
         for ((slope, beside), center) in slopes.iter_mut().zip(emulator.seen(&values)?).zip(&center)
         {
-            let of = (beside.rate - center.rate) / step;
-            slope.push(if of.is_finite() { of } else { 0.0 });
+            let derivative = (beside.rate - center.rate) / step;
+            slope.push(if derivative.is_finite() { derivative } else { 0.0 });
         }
     }
     Ok(slopes)
@@ -184,12 +184,12 @@ struct Load {
 }
 
 impl Load {
-    fn far_from(self, one: &Observed) -> f64 {
+    fn far_from(self, observed: &Observed) -> f64 {
         let times = |a: u32, b: u32| libm::log(f64::from(a) / f64::from(b)).abs();
-        (one.point.random_share - self.random).abs() * 8.0
-            + (one.point.read_share - self.read).abs() * 8.0
-            + times(one.bytes(), self.bytes)
-            + times(one.in_flight(), self.outstanding)
+        (observed.point.random_share - self.random).abs() * 8.0
+            + (observed.point.read_share - self.read).abs() * 8.0
+            + times(observed.bytes(), self.bytes)
+            + times(observed.in_flight(), self.outstanding)
     }
 
     /// At a rate guessed from the nearest point; nothing where it was measured.
@@ -198,27 +198,27 @@ impl Load {
         if self.far_from(near) < 1e-9 {
             return None;
         }
-        let mut one = near.clone();
+        let mut guessed = near.clone();
         let order = if self.random > 0.5 { "random" } else { "sequential" };
-        one.point.profile = format!(
+        guessed.point.profile = format!(
             "{order} {} KiB, {:.0} % read, {} outstanding",
             self.bytes / 1024,
             self.read * 100.0,
             self.outstanding
         );
-        one.io_per_s *= (f64::from(near.bytes()) / f64::from(self.bytes)).min(1.0);
-        one.point.random_share = self.random;
-        one.point.read_share = self.read;
-        one.point.outstanding = self.outstanding;
-        one.point.request_size = SizeMix::fixed(self.bytes);
-        one.point.alignment_bytes = one.point.alignment_bytes.min(u64::from(self.bytes));
-        Some(one)
+        guessed.io_per_s *= (f64::from(near.bytes()) / f64::from(self.bytes)).min(1.0);
+        guessed.point.random_share = self.random;
+        guessed.point.read_share = self.read;
+        guessed.point.outstanding = self.outstanding;
+        guessed.point.request_size = SizeMix::fixed(self.bytes);
+        guessed.point.alignment_bytes = guessed.point.alignment_bytes.min(u64::from(self.bytes));
+        Some(guessed)
     }
 }
 
 /// Loads of other sizes, shares and intensities.
 fn candidates(used: &[Observed]) -> Vec<Observed> {
-    let writes = used.iter().any(|one| !one.is_read());
+    let writes = used.iter().any(|load| !load.is_read());
     let kinds = [(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (1.0, 0.5)];
     let kinds = kinds.into_iter().filter(|(_, read)| writes || *read >= 1.0);
     let sizes = [4_u32, 16, 256, 1024].map(|kib| kib << 10);

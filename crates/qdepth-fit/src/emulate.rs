@@ -118,18 +118,18 @@ impl<'s> Emulator<'s> {
 }
 
 fn shortened_all(medium: &TargetExpression, observed: &[Observed], pace: Pace) -> Vec<Point> {
-    let one = |one: &Observed| {
-        shortened(&one.point, one.io_per_s, pace, filling(medium, NAME, &one.point))
+    let point = |load: &Observed| {
+        shortened(&load.point, load.io_per_s, pace, filling(medium, NAME, &load.point))
     };
-    observed.iter().map(one).collect()
+    observed.iter().map(point).collect()
 }
 
 /// Requests of a load by which the buffers of a medium's drives are full and writes wait for dies:
 /// until then small writes may be many times as fast. Beside what the buffers hold, each request in
 /// flight may have completed a chunk that waits.
 pub(crate) fn filling(medium: &TargetExpression, name: &str, point: &Point) -> u64 {
-    let of = |parameter| medium.parameter(name, parameter);
-    let Some((chunks, kib)) = of("buffer_chunks").zip(of("die_chunk_kib")) else { return 0 };
+    let value = |parameter| medium.parameter(name, parameter);
+    let Some((chunks, kib)) = value("buffer_chunks").zip(value("die_chunk_kib")) else { return 0 };
     if !point.writes() {
         return 0;
     }
@@ -151,18 +151,18 @@ pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace, filling: u64) 
     point.stop.samples = None;
     point.stop.bytes = 0;
     let in_flight = u64::from(point.in_flight_max());
-    let of = |requests: f64| (requests / io_per_s.max(1e-3) * 1e9) as u64;
+    let ns = |requests: f64| (requests / io_per_s.max(1e-3) * 1e9) as u64;
     let (least, rounds, before) = match pace {
         Pace::Timed => {
-            point.warm_up_ns = point.warm_up_ns.min(of(REQUESTS_MAX));
-            point.stop.duration_ns = point.stop.duration_ns.min(of(REQUESTS_MAX));
+            point.warm_up_ns = point.warm_up_ns.min(ns(REQUESTS_MAX));
+            point.stop.duration_ns = point.stop.duration_ns.min(ns(REQUESTS_MAX));
             return point;
         }
         Pace::Ordinary => (REQUESTS, ROUNDS, WARM_UP),
         Pace::Dear => (REQUESTS_DEAR, ROUNDS_DEAR, WARM_UP_DEAR),
     };
-    point.warm_up_ns = of(before.max(in_flight * 3).max(filling * FILLINGS) as f64);
-    point.stop.duration_ns = of(least.max(in_flight * rounds) as f64);
+    point.warm_up_ns = ns(before.max(in_flight * 3).max(filling * FILLINGS) as f64);
+    point.stop.duration_ns = ns(least.max(in_flight * rounds) as f64);
     point
 }
 

@@ -112,14 +112,14 @@ pub fn fit(
     if turns.is_empty() {
         return Err(FitError::NoneBetween { have });
     }
-    let of = |kind| of_kind(observed, &turns, Drive { kind, capacity_bytes, stop });
+    let attempt = |kind| of_kind(observed, &turns, Drive { kind, capacity_bytes, stop });
     if let Some(kind) = kind {
-        return of(kind);
+        return attempt(kind);
     }
     let (mut fitted, mut why) = (Vec::new(), String::new());
     for kind in Kind::ALL {
-        match of(kind) {
-            Ok(one) => fitted.push(one),
+        match attempt(kind) {
+            Ok(medium) => fitted.push(medium),
             Err(FitError::Interrupted) => return Err(FitError::Interrupted),
             Err(error) => why = error.to_string(),
         }
@@ -139,9 +139,9 @@ fn simplest(fitted: Vec<Fitted>) -> Option<Fitted> {
     let (kept_back, of_fitted) = (best.error * by_chance, best.mean_error(false));
     let as_good = fitted
         .into_iter()
-        .filter(|one| one.error <= kept_back && one.mean_error(false) <= of_fitted);
+        .filter(|medium| medium.error <= kept_back && medium.mean_error(false) <= of_fitted);
     // Where nothing is said of any parameter, their information could not be inverted.
-    let parameters = |one: &Fitted| match one.determined.len() {
+    let parameters = |medium: &Fitted| match medium.determined.len() {
         0 => usize::MAX,
         some => some,
     };
@@ -171,7 +171,7 @@ fn of_kind(
 ) -> Result<Fitted, FitError> {
     let pick = |back: &[bool], wanted: bool| -> Vec<Observed> {
         let each = observed.iter().zip(back).filter(|(_, back)| **back == wanted);
-        each.map(|(one, _)| one.clone()).collect()
+        each.map(|(load, _)| load.clone()).collect()
     };
     if let [back] = turns {
         let (used, held) = (pick(back, false), pick(back, true));
@@ -203,7 +203,7 @@ fn searched<T>(
     let Drive { kind, capacity_bytes, stop } = drive;
     let model = model_of(kind, used);
     let measured: Vec<Seen> = used.iter().map(Seen::from_observed).collect();
-    let spread: Vec<f64> = used.iter().map(|one| one.spread).collect();
+    let spread: Vec<f64> = used.iter().map(|load| load.spread).collect();
     let text = template(kind, &model, capacity_bytes);
     let emulator = Emulator::new(&text, used, kind.pace(), stop)?;
     let none = BTreeMap::new();
@@ -239,18 +239,18 @@ fn searched<T>(
 fn best_of(problem: Problem<'_>) -> Result<(Problem<'_>, Solution), FitError> {
     let mut best: Option<(Problem<'_>, Solution)> = None;
     for alternative in &problem.model.alternatives {
-        let one = Problem { alternative, ..problem };
-        let trial = one.search(one.fresh(), ROUNDS_FIRST)?;
+        let attempt = Problem { alternative, ..problem };
+        let trial = attempt.search(attempt.fresh(), ROUNDS_FIRST)?;
         if best.as_ref().is_none_or(|(_, best)| trial.loss < best.loss) {
-            best = Some((one, trial));
+            best = Some((attempt, trial));
         }
     }
-    let Some((one, solution)) = best else {
+    let Some((winner, solution)) = best else {
         let why = "no alternative".to_owned();
         return Err(FitError::NoMedium { kind: "any".to_owned(), why });
     };
-    let solution = one.search(solution.ln, ROUNDS)?;
-    rechunked(one, solution)
+    let solution = winner.search(solution.ln, ROUNDS)?;
+    rechunked(winner, solution)
 }
 
 /// The same with chunks of the other sizes, from what was found: after few rounds, far from
@@ -263,15 +263,16 @@ fn rechunked<'p>(
     let rule = found.alternative.get("ahead_when_busy");
     let (mut best, mut lowest) = (found, solution.clone());
     for alternative in &found.model.alternatives {
-        let one = Problem { alternative, ..found };
+        let attempt = Problem { alternative, ..found };
         let same = alternative.get("ahead_when_busy") == rule;
-        let Some(other) = one.chunk_kib().filter(|other| same && (*other - kib).abs() > 0.5) else {
+        let Some(other) = attempt.chunk_kib().filter(|other| same && (*other - kib).abs() > 0.5)
+        else {
             continue;
         };
-        let start = one.model.rechunked(&solution.ln, other / kib);
-        let trial = one.search(start, ROUNDS)?;
+        let start = attempt.model.rechunked(&solution.ln, other / kib);
+        let trial = attempt.search(start, ROUNDS)?;
         if trial.loss < lowest.loss {
-            (best, lowest) = (one, trial);
+            (best, lowest) = (attempt, trial);
         }
     }
     Ok((best, lowest))
@@ -294,12 +295,12 @@ fn missed(
 ) -> Result<Vec<Missed>, FitError> {
     let emulator = problem.emulator.under(observed, problem.pace);
     let all = emulator.seen(&problem.values(&solution.ln))?;
-    let one = |(one, seen): (&Observed, &Seen)| {
+    let miss = |(load, seen): (&Observed, &Seen)| {
         let emulated = libm::exp(seen.rate);
         let emulated = if emulated.is_finite() { emulated } else { 0.0 };
-        Missed { label: one.label(), measured: one.io_per_s, emulated, kept_back }
+        Missed { label: load.label(), measured: load.io_per_s, emulated, kept_back }
     };
-    Ok(observed.iter().zip(&all).map(one).collect())
+    Ok(observed.iter().zip(&all).map(miss).collect())
 }
 
 /// What a search found, with everything that is said of it.
@@ -345,9 +346,9 @@ fn finished(
 /// as much as is usual (1.48 times the median is a normal deviation): the single point that alone
 /// tells of something is missed by far where it is kept back, and the medium itself has seen it.
 fn robust(points: &[Missed]) -> f64 {
-    let of = |point: &Missed| libm::log(point.emulated.max(1e-9) / point.measured).abs();
+    let distance = |point: &Missed| libm::log(point.emulated.max(1e-9) / point.measured).abs();
     let kept = points.iter().filter(|point| point.kept_back);
-    let mut errors: Vec<f64> = kept.map(of).collect();
+    let mut errors: Vec<f64> = kept.map(distance).collect();
     errors.sort_by(f64::total_cmp);
     let median = errors.get(errors.len() / 2).copied().unwrap_or(0.0);
     let most = 3.0 * 1.48 * median;

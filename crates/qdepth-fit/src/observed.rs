@@ -77,9 +77,9 @@ const TURNS: usize = 4;
 /// a rate leaves its curve (a drive that reads ahead for one stream) may be all that tells of it.
 pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
     let mut profiles: Vec<&str> = Vec::new();
-    for one in observed {
-        if !profiles.contains(&one.point.profile.as_str()) {
-            profiles.push(&one.point.profile);
+    for load in observed {
+        if !profiles.contains(&load.point.profile.as_str()) {
+            profiles.push(&load.point.profile);
         }
     }
     let dense = observed.len() >= DENSE;
@@ -113,14 +113,15 @@ pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
 /// The random profile whose requests are neither the smallest nor the largest of such, so that both
 /// sides of it are fitted; of several the one that mixes reads and writes most.
 fn between<'a>(observed: &[Observed], profiles: &[&'a str]) -> Option<&'a str> {
-    let sizes = observed.iter().filter(|one| one.is_random()).map(Observed::bytes);
+    let sizes = observed.iter().filter(|load| load.is_random()).map(Observed::bytes);
     let (low, high) = sizes.fold((u32::MAX, 0), |(l, h), size| (l.min(size), h.max(size)));
-    let first = |name: &str| observed.iter().find(|one| one.point.profile == name);
+    let first = |name: &str| observed.iter().find(|load| load.point.profile == name);
     let inner = profiles.iter().copied().filter(|name| {
-        first(name).is_some_and(|one| one.bytes() > low && one.bytes() < high && one.is_random())
+        first(name)
+            .is_some_and(|load| load.bytes() > low && load.bytes() < high && load.is_random())
     });
     let mixes = |name: &str| {
-        first(name).map_or(0.0, |one| one.point.read_share * (1.0 - one.point.read_share))
+        first(name).map_or(0.0, |load| load.point.read_share * (1.0 - load.point.read_share))
     };
     inner.max_by(|a, b| mixes(a).total_cmp(&mixes(b)))
 }
@@ -139,7 +140,7 @@ mod tests {
         let file: PlanFile = toml::from_str(&text).unwrap();
         let whole = Extent { offset_bytes: 0, length_bytes: 1 << 33 };
         let shape = TargetShape::whole(whole, 512);
-        let one = |point| Observed {
+        let load = |point| Observed {
             point,
             io_per_s: 1000.0,
             spread: 0.02,
@@ -150,7 +151,7 @@ mod tests {
             cpu_ns: None,
         };
         let plan = resolve(&file, &Choices::default(), &[shape]).unwrap();
-        plan.points.into_iter().map(one).collect()
+        plan.points.into_iter().map(load).collect()
     }
 
     #[test]
@@ -159,9 +160,9 @@ mod tests {
         sparse.truncate(21);
         let turns = kept_back(&sparse);
         assert_eq!(turns.len(), TURNS);
-        for (place, one) in sparse.iter().enumerate() {
+        for (place, load) in sparse.iter().enumerate() {
             let times = turns.iter().filter(|back| back[place]).count();
-            assert_eq!(times, usize::from(one.point.outstanding == 16), "{}", one.label());
+            assert_eq!(times, usize::from(load.point.outstanding == 16), "{}", load.label());
         }
     }
 
@@ -181,8 +182,9 @@ mod tests {
         let turns = kept_back(&dense);
         let [back] = turns.as_slice() else { panic!("{} turns", turns.len()) };
         let kept = |profile: &str| {
-            let of = dense.iter().zip(back).filter(|(one, _)| one.point.profile == profile);
-            of.filter(|(_, back)| **back).count()
+            let of_profile =
+                dense.iter().zip(back).filter(|(load, _)| load.point.profile == profile);
+            of_profile.filter(|(_, back)| **back).count()
         };
         assert_eq!((kept("database"), kept("random-4k-read")), (5, 1));
     }

@@ -82,9 +82,9 @@ impl Problem<'_> {
 
     /// The best from several places: each a little, the nearest to its end.
     pub(crate) fn best_from(&self, starts: [Vec<f64>; 2]) -> Result<Solution, FitError> {
-        let [one, other] = starts;
-        let (one, other) = (self.search(one, ROUNDS_FIRST)?, self.search(other, ROUNDS_FIRST)?);
-        self.search(if one.loss < other.loss { one.ln } else { other.ln }, ROUNDS)
+        let [first, other] = starts;
+        let (first, other) = (self.search(first, ROUNDS_FIRST)?, self.search(other, ROUNDS_FIRST)?);
+        self.search(if first.loss < other.loss { first.ln } else { other.ln }, ROUNDS)
     }
 
     pub(crate) fn values(&self, ln: &[f64]) -> BTreeMap<String, f64> {
@@ -98,14 +98,14 @@ impl Problem<'_> {
         let mut all = Vec::with_capacity(seen.len() * 2);
         for ((seen, measured), spread) in seen.iter().zip(self.measured).zip(self.spread) {
             let scale = spread.hypot(GRAIN);
-            let of = |a: f64, b: f64| if a.is_nan() { NOT_SERVED } else { (a - b) / scale };
-            all.push(of(seen.rate, measured.rate));
+            let residual = |a: f64, b: f64| if a.is_nan() { NOT_SERVED } else { (a - b) / scale };
+            all.push(residual(seen.rate, measured.rate));
             if measured.read.is_finite() && measured.write.is_finite() {
-                all.push(of(seen.read, measured.read) * OF_TIMES);
-                all.push(of(seen.write, measured.write) * OF_TIMES);
+                all.push(residual(seen.read, measured.read) * OF_TIMES);
+                all.push(residual(seen.write, measured.write) * OF_TIMES);
             }
             if self.drawn && measured.late.is_finite() {
-                all.push(of(seen.late, measured.late) * OF_TIMES);
+                all.push(residual(seen.late, measured.late) * OF_TIMES);
             }
         }
         Ok(all)

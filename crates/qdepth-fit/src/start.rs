@@ -27,8 +27,8 @@ struct Side<'a>(Vec<&'a Observed>);
 
 impl<'a> Side<'a> {
     fn new(observed: &'a [Observed], random: bool, read: bool) -> Self {
-        let fits = |one: &&Observed| {
-            one.is_random() == random && if read { one.is_read() } else { one.is_write() }
+        let fits = |load: &&Observed| {
+            load.is_random() == random && if read { load.is_read() } else { load.is_write() }
         };
         Self(observed.iter().filter(fits).collect())
     }
@@ -38,27 +38,27 @@ impl<'a> Side<'a> {
     }
 
     fn smallest(&self) -> u32 {
-        self.0.iter().map(|one| one.bytes()).min().unwrap_or(4096)
+        self.0.iter().map(|load| load.bytes()).min().unwrap_or(4096)
     }
 
     fn largest(&self) -> u32 {
-        self.0.iter().map(|one| one.bytes()).max().unwrap_or(4096)
+        self.0.iter().map(|load| load.bytes()).max().unwrap_or(4096)
     }
 
     /// Microseconds of a request of this size with as few as possible in flight.
     fn alone_us(&self, bytes: u32) -> Option<f64> {
-        let of_size = self.0.iter().filter(|one| one.bytes() == bytes);
-        let fewest = of_size.min_by_key(|one| one.in_flight())?;
+        let of_size = self.0.iter().filter(|load| load.bytes() == bytes);
+        let fewest = of_size.min_by_key(|load| load.in_flight())?;
         Some(f64::from(fewest.in_flight()) * 1e6 / fewest.io_per_s)
     }
 
     fn best_rate(&self, bytes: u32) -> Option<f64> {
-        let rates = self.0.iter().filter(|one| one.bytes() == bytes).map(|one| one.io_per_s);
+        let rates = self.0.iter().filter(|load| load.bytes() == bytes).map(|load| load.io_per_s);
         rates.max_by(f64::total_cmp)
     }
 
     fn best_kib_per_us(&self) -> Option<f64> {
-        self.0.iter().map(|one| one.kib_per_us()).max_by(f64::total_cmp)
+        self.0.iter().map(|load| load.kib_per_us()).max_by(f64::total_cmp)
     }
 
     /// Microseconds that a KiB more takes one request alone.
@@ -125,12 +125,13 @@ fn flash(observed: &[Observed]) -> Model {
     model.alternatives.clear();
     for chunk in [16.0, 32.0, 64.0] {
         for eager in [0.0, 1.0] {
-            let one = BTreeMap::from([("die_chunk_kib", chunk), ("ahead_when_busy", eager)]);
-            model.alternatives.push(one);
+            let alternative =
+                BTreeMap::from([("die_chunk_kib", chunk), ("ahead_when_busy", eager)]);
+            model.alternatives.push(alternative);
         }
     }
     if ahead.is_empty() {
-        model.alternatives.retain(|one| one.get("ahead_when_busy") == Some(&0.0));
+        model.alternatives.retain(|alternative| alternative.get("ahead_when_busy") == Some(&0.0));
     }
     model.mechanism = batches(observed, alone);
     model
@@ -139,13 +140,13 @@ fn flash(observed: &[Observed]) -> Model {
 /// What is spent on each batch of requests, however many it holds: interrupts that are held back, a
 /// driver's wake-up, the tail in which a mixed batch waits for its slowest.
 fn batches(observed: &[Observed], alone: f64) -> Vec<Free> {
-    let of = |name, start: f64| Free::new(name, start, start * 0.01, start * 30.0);
-    let mut all = vec![of("batch_read_us", alone * 0.3)];
+    let free = |name, start: f64| Free::new(name, start, start * 0.01, start * 30.0);
+    let mut all = vec![free("batch_read_us", alone * 0.3)];
     if observed.iter().any(Observed::is_write) {
-        all.push(of("batch_write_us", alone * 0.1));
+        all.push(free("batch_write_us", alone * 0.1));
     }
-    if observed.iter().any(|one| !one.is_read() && !one.is_write()) {
-        all.push(of("batch_mix_us", alone * 0.3));
+    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
+        all.push(free("batch_mix_us", alone * 0.3));
     }
     all
 }
@@ -174,11 +175,11 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
         Free::new("die_program_us", dies * START_CHUNK_KIB / most_all * 0.8, 10.0, 1e5),
     ]);
     // Random writes that stand only in mixtures show it as well.
-    if observed.iter().any(|one| one.is_random() && !one.is_read()) && !sequential.is_empty() {
+    if observed.iter().any(|load| load.is_random() && !load.is_read()) && !sequential.is_empty() {
         let slower = most_random.map_or(MIXED_AMPLIFICATION, |random| (most_all / random).max(1.1));
         model.free.push(Free::new("amplification", slower, 1.0, 60.0).width(1.0));
     }
-    if observed.iter().any(|one| !one.is_read() && !one.is_write()) {
+    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
         model.free.push(Free::new("path_mix_loss", 0.1, 0.003, 2.0).width(1.0));
     }
     Some(most_all)
@@ -188,18 +189,19 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
 /// drive under several processes. Else all of it is taken for the drive's.
 fn hosted(model: &mut Model, observed: &[Observed]) {
     let cpu = |read: bool| {
-        let of = observed.iter().filter(|one| if read { one.is_read() } else { one.is_write() });
-        let smallest = of.clone().map(Observed::bytes).min()?;
-        let seen = of.filter(|one| one.bytes() == smallest).filter_map(|one| one.cpu_ns);
+        let loads =
+            observed.iter().filter(|load| if read { load.is_read() } else { load.is_write() });
+        let smallest = loads.clone().map(Observed::bytes).min()?;
+        let seen = loads.filter(|load| load.bytes() == smallest).filter_map(|load| load.cpu_ns);
         seen.min_by(f64::total_cmp).map(|ns| ns / 1e3)
     };
-    let several = observed.iter().any(|one| one.point.streams > 1);
+    let several = observed.iter().any(|load| load.point.streams > 1);
     let (read, write) = (cpu(true), cpu(false));
     if read.is_none() && write.is_none() && !several {
         return;
     }
     // Without CPU times a process is taken to be what limits it alone, which several refute.
-    let alone = observed.iter().filter(|one| one.point.streams <= 1).map(|one| one.io_per_s);
+    let alone = observed.iter().filter(|load| load.point.streams <= 1).map(|load| load.io_per_s);
     let rate = alone.fold(1.0, f64::max);
     let seen = |us: Option<f64>, other: Option<f64>| us.or(other).unwrap_or(0.7e6 / rate);
     for (name, us, other) in [("read_us", read, write), ("write_us", write, read)] {
@@ -246,15 +248,15 @@ fn disk(observed: &[Observed]) -> Model {
 /// A volume with provisioned rates.
 fn volume(observed: &[Observed]) -> Model {
     let mut model = model();
-    let side = Side(observed.iter().filter(|one| one.is_read()).collect());
-    let put = Side(observed.iter().filter(|one| one.is_write()).collect());
+    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
+    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
     let any = if side.is_empty() { &put } else { &side };
     let alone = any.alone_us(any.smallest()).unwrap_or(1000.0);
     let fastest = most([side.best_kib_per_us(), put.best_kib_per_us()]).unwrap_or(0.1);
     let mb_s = fastest * 1e6 / 1024.0;
     // A mixed load may have the limits of both directions.
-    let pure = || observed.iter().filter(|one| one.is_read() || one.is_write());
-    let best = pure().map(|one| one.io_per_s).fold(1.0, f64::max);
+    let pure = || observed.iter().filter(|load| load.is_read() || load.is_write());
+    let best = pure().map(|load| load.io_per_s).fold(1.0, f64::max);
     let slope = any.slope().unwrap_or(0.5);
     model.free.extend([
         Free::new("latency_us", alone, alone * 0.2, alone * 1.1),
@@ -267,17 +269,17 @@ fn volume(observed: &[Observed]) -> Model {
     }
     // Only mixed loads show whether directions have limits of their own, as Linux and hypervisors
     // do.
-    if observed.iter().any(|one| !one.is_read() && !one.is_write()) {
+    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
         model.alternatives = [0.0, 1.0].map(|a| BTreeMap::from([("limits_apart", a)])).to_vec();
     }
     // Credits that end within a window are the only ones that can be seen.
-    let fallen = pure().filter_map(|one| {
-        let (first, last) = one.thirds?;
-        (last > 0.0 && first / last > 1.25).then_some((first, last, one))
+    let fallen = pure().filter_map(|load| {
+        let (first, last) = load.thirds?;
+        (last > 0.0 && first / last > 1.25).then_some((first, last, load))
     });
     match fallen.max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1))) {
-        Some((first, last, one)) => {
-            let seconds = (one.point.warm_up_ns + one.point.stop.duration_ns) as f64 / 1e9;
+        Some((first, last, load)) => {
+            let seconds = (load.point.warm_up_ns + load.point.stop.duration_ns) as f64 / 1e9;
             let spent = (first - last) * seconds * 0.5;
             model.free.extend([
                 Free::new("io_per_s", last, last * 0.3, last * 1.2),
@@ -298,8 +300,8 @@ fn volume(observed: &[Observed]) -> Model {
 /// Equal servers, and a latency beside them.
 fn network(observed: &[Observed]) -> Model {
     let mut model = model();
-    let side = Side(observed.iter().filter(|one| one.is_read()).collect());
-    let put = Side(observed.iter().filter(|one| one.is_write()).collect());
+    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
+    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
     let any = if side.is_empty() { &put } else { &side };
     let alone = any.alone_us(any.smallest()).unwrap_or(1000.0);
     let best = any.best_rate(any.smallest()).unwrap_or(1e4);
@@ -321,8 +323,8 @@ fn network(observed: &[Observed]) -> Model {
 /// for, and an array of two is no faster.
 fn memory(observed: &[Observed]) -> Model {
     let mut model = model();
-    let side = Side(observed.iter().filter(|one| one.is_read()).collect());
-    let put = Side(observed.iter().filter(|one| one.is_write()).collect());
+    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
+    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
     let (reads, writes) =
         (side.alone_us(side.smallest()).unwrap_or(5.0), put.alone_us(put.smallest()));
     let computer =

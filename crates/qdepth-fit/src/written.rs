@@ -70,7 +70,7 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
     let missed: Vec<String> = fitted
         .unexplained
         .iter()
-        .map(|one| quoted(&format!("{}: {:+.0} %", one.label, one.error() * 100.0)))
+        .map(|miss| quoted(&format!("{}: {:+.0} %", miss.label, miss.error() * 100.0)))
         .collect();
     let _ = writeln!(text, "title = {}", quoted(&from.title));
     let _ = writeln!(text, "kind = \"{}\"", fitted.kind.described());
@@ -101,12 +101,12 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
 
 fn entries(text: &mut String, numbers: &[(String, f64, String)], fitted: &Fitted) {
     for (name, value, from) in numbers {
-        let how = fitted.determined.iter().find(|one| one.name == *name);
+        let how = fitted.determined.iter().find(|parameter| parameter.name == *name);
         let from = how.map_or_else(
             || from.clone(),
-            |one| {
-                let (low, high) = (rounded(one.interval.0), rounded(one.interval.1));
-                format!("fitted, {} determined: 95 % within {low} to {high}", one.how)
+            |parameter| {
+                let (low, high) = (rounded(parameter.interval.0), rounded(parameter.interval.1));
+                format!("fitted, {} determined: 95 % within {low} to {high}", parameter.how)
             },
         );
         let value = rounded(*value);
@@ -116,10 +116,10 @@ fn entries(text: &mut String, numbers: &[(String, f64, String)], fitted: &Fitted
 
 /// The error model of a fit.
 fn known(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> Known {
-    let range = |of: fn(&Observed) -> f64| {
+    let range = |figure: fn(&Observed) -> f64| {
         observed
             .iter()
-            .map(of)
+            .map(figure)
             .fold([f64::MAX, 0.0], |[low, high]: [f64; 2], v| [low.min(v), high.max(v)])
     };
     Known {
@@ -127,12 +127,12 @@ fn known(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> Known {
         of_parameters: rounded(fitted.of_parameters),
         kept_back: fitted.kept_back() as u32,
         day_to_day: rounded(from.day_to_day.0),
-        request_bytes: range(|one| f64::from(one.bytes())),
-        in_flight: range(|one| f64::from(one.in_flight())),
-        area_bytes: range(|one| one.point.area.length_bytes as f64)[1],
-        read_share: range(|one| one.point.read_share),
-        random_share: range(|one| one.point.random_share),
-        mixes: observed.iter().any(|one| !one.is_read() && !one.is_write()),
+        request_bytes: range(|load| f64::from(load.bytes())),
+        in_flight: range(|load| f64::from(load.in_flight())),
+        area_bytes: range(|load| load.point.area.length_bytes as f64)[1],
+        read_share: range(|load| load.point.read_share),
+        random_share: range(|load| load.point.random_share),
+        mixes: observed.iter().any(|load| !load.is_read() && !load.is_write()),
         direction: fitted.directions.clone(),
     }
 }

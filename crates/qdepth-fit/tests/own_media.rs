@@ -181,7 +181,7 @@ mod truth {
     }
 
     fn observed(drive: &TargetExpression, plan: &str, draw: &mut Draw) -> Vec<Observed> {
-        let one = |point: Point| {
+        let load = |point: Point| {
             let outcome = measured(drive, &point, draw.0.next_u64());
             let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
             let noisy = draw.noisy(rate);
@@ -213,7 +213,7 @@ mod truth {
                 point,
             }
         };
-        points(plan, drive).into_iter().map(one).collect()
+        points(plan, drive).into_iter().map(load).collect()
     }
 
     /// Loads that the plan does not have.
@@ -286,9 +286,9 @@ mod truth {
         }
         let mut told = format!("{kind} {number}: kept back {:.3}", fitted.error);
         for form in ["media:FILE", "raid0(media:FILE*2)", "raid1(media:FILE*2)"] {
-            let of = |file: &str| form.replace("FILE", file);
-            let drives = target_expression(&truth, &of("drawn.toml"));
-            let model = target_expression(&text, &of("fitted.toml"));
+            let expression = |file: &str| form.replace("FILE", file);
+            let drives = target_expression(&truth, &expression("drawn.toml"));
+            let model = target_expression(&text, &expression("fitted.toml"));
             let mut sum = 0.0;
             let mut count = 0.0;
             for point in points(ELSEWHERE, &drives) {

@@ -70,10 +70,10 @@ mod published {
     fn figures(name: &str, list: &str) -> Vec<Figure> {
         let calibration: toml::Table = toml::from_str(&text("media/calibration.toml")).unwrap();
         let fits = calibration["fit"].as_array().unwrap();
-        let of = fits.iter().find(|fit| fit["name"].as_str() == Some(name)).unwrap();
-        let aligned = of.get("request_aligned").is_some();
+        let entry = fits.iter().find(|fit| fit["name"].as_str() == Some(name)).unwrap();
+        let aligned = entry.get("request_aligned").is_some();
         let values = values();
-        let lines = of[list].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+        let lines = entry[list].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
         lines
             .map(|line| {
                 let parts: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -113,16 +113,16 @@ mod published {
                 (&point.profile, point.outstanding, point.streams)
                     == (&figure.point.profile, figure.point.outstanding, figure.point.streams)
             };
-            match all.iter_mut().find(|(one, _)| same(&one.point)) {
+            match all.iter_mut().find(|(load, _)| same(&load.point)) {
                 Some((_, rates)) => rates.push(figure.io_per_s.ln()),
                 None => all.push((observed(figure), vec![figure.io_per_s.ln()])),
             }
         }
-        let one = |(mut one, rates): (Observed, Vec<f64>)| {
-            one.io_per_s = (rates.iter().sum::<f64>() / rates.len() as f64).exp();
-            one
+        let mean = |(mut load, rates): (Observed, Vec<f64>)| {
+            load.io_per_s = (rates.iter().sum::<f64>() / rates.len() as f64).exp();
+            load
         };
-        all.into_iter().map(one).collect()
+        all.into_iter().map(mean).collect()
     }
 
     /// Errors of the predictions, and how many lie within their interval.
@@ -132,9 +132,9 @@ mod published {
         let mut asked = figures(name, "predictions");
         // Figures of several drives that the shipped medium was calibrated with are predicted here.
         let (known, arrays): (Vec<Figure>, Vec<Figure>) =
-            known.into_iter().partition(|one| one.target.starts_with("media:"));
+            known.into_iter().partition(|figure| figure.target.starts_with("media:"));
         asked.extend(arrays);
-        let mut names: Vec<String> = known.iter().map(|one| one.target.clone()).collect();
+        let mut names: Vec<String> = known.iter().map(|figure| figure.target.clone()).collect();
         names.sort();
         names.dedup();
         // Formats of a drive are fitted each by itself: one of them, where it is no campaign.
@@ -164,8 +164,8 @@ mod published {
                 fitted.mean_error(false),
                 fitted.error
             );
-            for one in &fitted.points {
-                println!("  {} {:+.3} kept back: {}", one.label, one.error(), one.kept_back);
+            for miss in &fitted.points {
+                println!("  {} {:+.3} kept back: {}", miss.label, miss.error(), miss.kept_back);
             }
             for figure in asked.iter().filter(|f| f.target.contains(&format!("({medium}*"))) {
                 let mut expression = figure.target.replace(&medium, "media:fitted.toml");

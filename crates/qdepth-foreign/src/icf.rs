@@ -290,7 +290,7 @@ impl Making<'_> {
             if !names.contains(&name.as_str()) {
                 names.push(name);
             }
-            for target in worker.targets.iter().filter_map(|one| place(targets, one)) {
+            for target in worker.targets.iter().filter_map(|name| place(targets, name)) {
                 loads.push(format!(
                     "{{ profile = \"{profile}\", outstanding = {outstanding}, target = {target} }}"
                 ));
@@ -391,7 +391,8 @@ impl Mix {
         let Some(first) = lines.first().copied() else {
             return refused(format!("the specification `{}` has no lines", spec.name));
         };
-        let alike = |of: fn(&Access) -> u64| lines.iter().all(|line| of(line) == of(&first));
+        let alike =
+            |field: fn(&Access) -> u64| lines.iter().all(|line| field(line) == field(&first));
         if !alike(|line| line.delay_ms) || !alike(|line| u64::from(line.burst)) {
             return refused(format!(
                 "the lines of `{}` have several delays or bursts: give each a specification",
@@ -399,8 +400,9 @@ impl Mix {
             ));
         }
         let all: f64 = lines.iter().map(|line| f64::from(line.share)).sum();
-        let mean = |of: fn(&Access) -> u32| {
-            lines.iter().map(|line| f64::from(line.share) * f64::from(of(line))).sum::<f64>() / all
+        let mean = |field: fn(&Access) -> u32| {
+            lines.iter().map(|line| f64::from(line.share) * f64::from(field(line))).sum::<f64>()
+                / all
         };
         let (read, random) = (mean(|line| line.read), mean(|line| line.random));
         let reads = |line: &Access| line.share * line.read;
@@ -441,8 +443,9 @@ fn mix(lines: &[Access], weight: impl Fn(&Access) -> u32) -> String {
     if let [(size, _)] = sizes.as_slice() {
         return format!("\"{size}B\"");
     }
-    let one = |(size, weight): &(u64, u32)| format!("{{ size = \"{size}B\", weight = {weight} }}");
-    format!("[{}]", sizes.iter().map(one).collect::<Vec<_>>().join(", "))
+    let entry =
+        |(size, weight): &(u64, u32)| format!("{{ size = \"{size}B\", weight = {weight} }}");
+    format!("[{}]", sizes.iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 
 /// A name of lower case, digits and hyphens.

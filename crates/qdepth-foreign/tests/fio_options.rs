@@ -130,10 +130,10 @@ fn became(name: &str, enough: impl Fn(&Became) -> bool) -> Became {
                 Ok(set) => {
                     all.changed |= bare(&set) != bare(&base);
                     let remarks = &set.jobs.last().expect("two jobs").remarks;
-                    let of = |remark: &qdepth_foreign::fio::FioRemark| {
+                    let names_it = |remark: &qdepth_foreign::fio::FioRemark| {
                         remark.to_string().contains(&format!("] {name}"))
                     };
-                    all.remarked |= remarks.iter().any(of);
+                    all.remarked |= remarks.iter().any(names_it);
                 }
             }
         }

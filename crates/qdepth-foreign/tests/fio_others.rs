@@ -54,10 +54,10 @@ fn each_file_of_a_trace_has_a_load_that_keeps_to_its_times() {
 
     let more = "replay_redirect=/dev/vdz\nreplay_skip=read,sync\nreplay_time_scale=200\nloops=3\n";
     let made = plan(&format!("{words}{more}"));
-    let [one] = made.points.as_slice() else { panic!("{} points", made.points.len()) };
-    assert_eq!(text(one), "500000 w 4096 8192\n1000000 w 16384 512\n");
-    assert_eq!(one.arrivals, Arrivals::Recorded { speed: 2.0 });
-    assert_eq!(one.stop.bytes_per_stream, 3 * 8704);
+    let [point] = made.points.as_slice() else { panic!("{} points", made.points.len()) };
+    assert_eq!(text(point), "500000 w 4096 8192\n1000000 w 16384 512\n");
+    assert_eq!(point.arrivals, Arrivals::Recorded { speed: 2.0 });
+    assert_eq!(point.stop.bytes_per_stream, 3 * 8704);
     assert_eq!(plan(&format!("{words}replay_no_stall=1\n")).points[0].arrivals, Arrivals::Closed);
 }
 
@@ -118,9 +118,9 @@ fn writes_of_a_mix_may_be_random_in_another_share() {
     let point = &made.points[0];
     let own = point.own_writes.expect("writes of their own");
     assert_eq!((point.random_share, own.random_share), (0.09, Some(0.27)));
-    let one = plan("[o]\nrw=read\nbs=1m\nsize=1m\n");
+    let made = plan("[o]\nrw=read\nbs=1m\nsize=1m\n");
     assert_eq!(
-        one.points[0].area.length_bytes,
+        made.points[0].area.length_bytes,
         1 << 20,
         "one place is one, where it was asked for"
     );

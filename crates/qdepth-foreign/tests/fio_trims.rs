@@ -130,12 +130,12 @@ fn what_is_left_out_may_say_what_it_likes_and_trims_are_as_what_runs_beside_them
 #[test]
 fn what_repeats_is_of_a_working_set_that_jobs_may_have_in_common() {
     let job = "[a]\nfilename=f\nrw=write\nbs=4k\nsize=100m\ndedupe_percentage=40\n";
-    let of = |more: &str| plan(&format!("{job}{more}")).0.points[0].payload.duplicates;
-    let duplicates = of("").expect("some repeat");
+    let repeats = |more: &str| plan(&format!("{job}{more}")).0.points[0].payload.duplicates;
+    let duplicates = repeats("").expect("some repeat");
     assert_eq!((duplicates.contents, duplicates.common), (1, false));
     assert!((duplicates.share - 0.4).abs() < 1e-12);
     let more = "dedupe_mode=working_set\ndedupe_global=1\ndedupe_working_set_percentage=50\n";
-    let duplicates = of(more).expect("some repeat");
+    let duplicates = repeats(more).expect("some repeat");
     assert_eq!((duplicates.contents, duplicates.common), (12_800, true));
     let refused = convert(&format!("{job}verify=crc32c\n")).expect_err("both").to_string();
     assert!(refused.contains("no write holds what another does"), "{refused}");

@@ -230,7 +230,7 @@ impl Known {
         let all: Vec<DeviceIdentity> = names.iter().filter_map(same).collect();
         match all.as_slice() {
             [] => DevicePresence::Gone,
-            [one] => here(system, one),
+            [identity] => here(system, identity),
             _ => DevicePresence::Strange(format!("several devices look like {}", self.kernel_name)),
         }
     }

@@ -43,15 +43,16 @@ fn whose(system: &System, device: &DeviceIdentity) -> Left {
 /// Sectors that were written to a device since it came up, and to its disk beside all partitions:
 /// with these a number that changes with each write to it, by whatever way.
 fn written(system: &System, name: &str) -> Option<(u64, u64)> {
-    let of = |name: &str| -> Option<u64> {
+    let sectors = |name: &str| -> Option<u64> {
         let text = system.read_trimmed(format!("/sys/class/block/{name}/stat"))?;
         let field = |at: usize| text.split_whitespace().nth(at).map_or(Some(0), |n| n.parse().ok());
         u64::checked_add(field(6)?, field(13)?)
     };
-    let own = of(name)?;
+    let own = sectors(name)?;
     let Some(whole) = sysfs::whole_of(system, name) else { return Some((own, 0)) };
-    let parts: u64 = sysfs::partitions_of(system, &whole).iter().filter_map(|part| of(part)).sum();
-    Some((own, of(&whole)?.wrapping_sub(parts)))
+    let parts: u64 =
+        sysfs::partitions_of(system, &whole).iter().filter_map(|part| sectors(part)).sum();
+    Some((own, sectors(&whole)?.wrapping_sub(parts)))
 }
 
 /// Where the counters began: they are of one attachment.

@@ -118,8 +118,8 @@ fn a_consent_file_is_as_narrow_as_it_says() {
 fn a_consent_file_may_name_several_devices() {
     let machine = FakeMachine::new().disk("sdb", "8:16").disk("sdc", "8:32");
     let devices = [device(&machine, "sdb"), device(&machine, "sdc")];
-    let one = |device: &BlockDevice| consent::template(&machine.system, device, now());
-    let both = devices.each_ref().map(one).concat();
+    let template = |device: &BlockDevice| consent::template(&machine.system, device, now());
+    let both = devices.each_ref().map(template).concat();
     for device in &devices {
         let typed = consent::tokens(&machine.system, device).remove(0);
         let give = |text: &str| {

@@ -58,7 +58,7 @@ fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
     drop(held);
     let told = told.recv_timeout(Duration::from_secs(30)).unwrap();
     undoing.join().unwrap();
-    assert!(told.iter().all(|one| matches!(one, Undone::Done(_))), "{told:?}");
+    assert!(told.iter().all(|undone| matches!(undone, Undone::Done(_))), "{told:?}");
     assert_eq!(told.len(), 3, "unmounted, its directory removed, its signature wiped");
     assert!(!path.exists(), "the journal goes with its last entry");
     assert!(!place.exists());

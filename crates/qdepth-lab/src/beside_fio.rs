@@ -47,7 +47,7 @@ pub(crate) fn beside_fio(
     let each = Nanos(each.clamp(LEAST.0, MOST.0));
     let pairs = |outstanding: u32| -> Result<Vec<[f64; 2]>> {
         let file = file_in(folder)?;
-        let one = |pair: u32| -> Result<[f64; 2]> {
+        let measured = |pair: u32| -> Result<[f64; 2]> {
             let load = load(outstanding, pair, each)?;
             let ours = || our_latency(&load, engine, &file);
             let theirs = || their_latency(system, &load, engine, &file);
@@ -59,7 +59,7 @@ pub(crate) fn beside_fio(
                 [ours()?, theirs]
             })
         };
-        (0..PAIRS).map(one).collect()
+        (0..PAIRS).map(measured).collect()
     };
     let proof = |outstanding: &u32| {
         let subject = format!("{} × {outstanding}", version.stdout.trim());
@@ -77,7 +77,7 @@ pub(crate) fn beside_fio(
 /// What pairs of mean latencies, ours and fio's, say: they agree where a quotient within the bar
 /// lies in the interval, and nothing is said where that is wide.
 fn agreement(subject: &str, pairs: &[[f64; 2]]) -> ProofRecord {
-    let [ours, theirs] = [0, 1].map(|of| pairs.iter().map(|pair| pair[of]).collect::<Vec<_>>());
+    let [ours, theirs] = [0, 1].map(|side| pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
     let Some(Ratio { value, low, high, .. }) = ratio(&theirs, &ours, None) else {
         return not_tried("fio", subject, BAR, &Reason::NoQuotient {});
     };
@@ -199,11 +199,11 @@ mod tests {
     /// Pairs with noise of 2 %, fio's latencies `factor` times ours.
     fn pairs(factor: f64, noise: f64) -> Vec<[f64; 2]> {
         let draw = |n: u32| Seed(u64::from(n)).derive("pairs").0 as f64 / u64::MAX as f64 - 0.5;
-        let one = |n: u32| {
-            let of = |n: u32| 1e5 * (1.0 + 2.0 * noise * draw(n));
-            [of(2 * n), of(2 * n + 1) * factor]
+        let pair = |n: u32| {
+            let noisy = |n: u32| 1e5 * (1.0 + 2.0 * noise * draw(n));
+            [noisy(2 * n), noisy(2 * n + 1) * factor]
         };
-        (0..PAIRS).map(one).collect()
+        (0..PAIRS).map(pair).collect()
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub fn calibrate(engine: Engine, workers: &[u32], rounds: u32) -> Result<Calibra
             let point =
                 Point { workers: *workers, streams: *workers, outstanding, ..point.clone() };
             let measured = (0..rounds).filter_map(|_| ceiling(&point, engine, zero.as_fd()));
-            rates.extend(measured.max_by(|one, other| one.io_per_s.total_cmp(&other.io_per_s)));
+            rates.extend(measured.max_by(|rate, other| rate.io_per_s.total_cmp(&other.io_per_s)));
         }
     }
     Ok(Calibration { costs: costs(), engine, rates })
@@ -146,7 +146,7 @@ impl Calibration {
                 rate.workers,
                 rate.in_flight,
                 rate.io_per_s,
-                alone.map_or(1.0, |one| rate.io_per_s / one.io_per_s),
+                alone.map_or(1.0, |base| rate.io_per_s / base.io_per_s),
                 rate.user_ns + rate.system_ns
             ));
         }

@@ -40,8 +40,8 @@ pub fn on_all_processors<T: Sync, R: Send>(
     let next = AtomicUsize::new(0);
     let some = || {
         let mut done = Vec::new();
-        while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push(work(one));
+        while let Some(item) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push(work(item));
         }
         done
     };
@@ -69,5 +69,5 @@ pub fn measure(
     let targets = media.iter().map(|medium| emulation("".into(), medium.clone()));
     let targets = targets.collect::<Result<Vec<Prepared>>>()?;
     let measured = virtual_time::measure(&targets, points, None, stop, &mut |_| {})?;
-    Ok(measured.into_iter().map(|one| one.outcome).collect())
+    Ok(measured.into_iter().map(|result| result.outcome).collect())
 }

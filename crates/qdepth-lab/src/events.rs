@@ -267,7 +267,8 @@ fn variant(compared: Option<&Comparison>, group: &[Point], point: &Point) -> Str
         other.variant == point.variant
             && (&other.profile, &other.step) == (&point.profile, &point.step)
     };
-    let place = || group.iter().filter(alike).take_while(|one| one.index != point.index).count();
+    let place =
+        || group.iter().filter(alike).take_while(|earlier| earlier.index != point.index).count();
     match compared.of {
         Compared::Areas if name.parse::<Bytes>().is_ok() => format!("area {name}"),
         Compared::Areas => {

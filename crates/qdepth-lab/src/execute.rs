@@ -89,8 +89,8 @@ pub(crate) fn execute(
     stop: &AtomicBool,
     seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<Measured>> {
-    let of = |point: &Point| &targets[point.target as usize];
-    match group.first().map(|point| &of(point).storage) {
+    let target = |point: &Point| &targets[point.target as usize];
+    match group.first().map(|point| &target(point).storage) {
         Some(PreparedStorage::Emulated(_)) => {
             virtual_time::measure(targets, group, options.all_ranks, stop, seen)
         }
@@ -268,9 +268,9 @@ fn in_real_time(
         let start = common.start.get().copied().unwrap_or_default();
         let result = |of_point| point_result(of_point, used.clone(), lost.as_deref());
         let mut all = results.into_iter().map(result).collect::<Result<Vec<PointResult>>>()?;
-        for ((one, point), waited) in all.iter_mut().zip(group).zip(waited) {
+        for ((measured, point), waited) in all.iter_mut().zip(group).zip(waited) {
             let from = start + Nanos(point.delay_ns + point.warm_up_ns);
-            one.stood = Stood::within(&still, from, from + one.outcome.duration, waited);
+            measured.stood = Stood::within(&still, from, from + measured.outcome.duration, waited);
         }
         Ok(all)
     })

@@ -40,11 +40,11 @@ const GROUPS: [ControlGroups; 2] = [
 pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
     let groups = plan.precondition_groups().chain(plan.groups());
     let needed = groups.map(|group| group.iter().map(in_flight).sum::<u64>()).max().unwrap_or(0);
-    let Some((left, of)) = left(system) else { return Ok(()) };
+    let Some((left, holder)) = left(system) else { return Ok(()) };
     if needed > left {
         bail!(Missing(format!(
-            "the requests in flight need {} of memory, and {of} has {} left; nothing was changed. \
-             Ask for less at a time (--outstanding, --request-size), or raise the limit",
+            "the requests in flight need {} of memory, and {holder} has {} left; nothing was \
+             changed. Ask for less at a time (--outstanding, --request-size), or raise the limit",
             Bytes(needed),
             Bytes(left),
         )));

@@ -91,8 +91,8 @@ impl DriveHealth {
         for (name, then) in &mut self.last {
             let Ok(now) = health::read(system, name) else { continue };
             for key in TROUBLE {
-                let of = |health: &Health| health.figures.get(key).copied();
-                let rise = of(&now).zip(of(then)).map_or(0.0, |(now, then)| now - then);
+                let figure = |health: &Health| health.figures.get(key).copied();
+                let rise = figure(&now).zip(figure(then)).map_or(0.0, |(now, then)| now - then);
                 if rise > 0.0 {
                     rose.push((name.clone(), key, rise));
                 }

@@ -133,7 +133,7 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
 
 /// Share of points that may be left out, by everything that is found of those.
 fn invalid_most<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> f64 {
-    let mut invalid = findings.into_iter().filter(|one| one.severity == Severity::Invalid);
+    let mut invalid = findings.into_iter().filter(|finding| finding.severity == Severity::Invalid);
     let stopped = invalid.all(|finding| finding.code == Code::GeneratorStopped);
     if stopped { STOPPED_MOST } else { INVALID_MOST }
 }
@@ -163,7 +163,7 @@ fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
     let cpu = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io).map(|(u, s)| u + s);
     let mut all = record.reads.service_time.clone();
     all.merge(&record.writes.service_time);
-    let one = Observed {
+    let load = Observed {
         point: point.clone(),
         io_per_s: summary.io_per_s.value,
         spread: half.map_or(SPREAD_UNKNOWN, |half| half / NORMAL_95),
@@ -173,49 +173,49 @@ fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
         thirds,
         cpu_ns: cpu.filter(|ns| *ns > 0.0),
     };
-    (one.io_per_s > 0.0).then_some(one)
+    (load.io_per_s > 0.0).then_some(load)
 }
 
 /// The same load in several runs is one point, at the mean of the logarithms.
 fn merged(all: Vec<Observed>) -> Vec<Observed> {
     let mut merged: Vec<(Observed, Vec<f64>)> = Vec::new();
-    for one in all {
-        let rate = one.io_per_s.ln();
-        match merged.iter_mut().find(|(other, _)| same_load(&other.point, &one.point)) {
+    for load in all {
+        let rate = load.io_per_s.ln();
+        match merged.iter_mut().find(|(other, _)| same_load(&other.point, &load.point)) {
             Some((_, rates)) => rates.push(rate),
-            None => merged.push((one, vec![rate])),
+            None => merged.push((load, vec![rate])),
         }
     }
-    let mean = |(one, rates): (Observed, Vec<f64>)| {
+    let mean = |(load, rates): (Observed, Vec<f64>)| {
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        let slower = one.io_per_s / mean.exp();
+        let slower = load.io_per_s / mean.exp();
         Observed {
             io_per_s: mean.exp(),
-            read_ns: one.read_ns.map(|ns| ns * slower),
-            write_ns: one.write_ns.map(|ns| ns * slower),
-            spread: one.spread / (rates.len() as f64).sqrt(),
-            ..one
+            read_ns: load.read_ns.map(|ns| ns * slower),
+            write_ns: load.write_ns.map(|ns| ns * slower),
+            spread: load.spread / (rates.len() as f64).sqrt(),
+            ..load
         }
     };
     merged.into_iter().map(mean).collect()
 }
 
 fn same_load(a: &Point, b: &Point) -> bool {
-    let of = |point: &Point| {
+    let key = |point: &Point| {
         (point.random_share, point.read_share, point.outstanding, point.streams, point.area)
     };
-    of(a) == of(b) && a.request_size == b.request_size
+    key(a) == key(b) && a.request_size == b.request_size
 }
 
 /// How much the same points differ from run to run.
 fn day_to_day(all: &[Observed]) -> (f64, String) {
     let (mut squares, mut degrees) = (0.0, 0_usize);
-    for (place, one) in all.iter().enumerate() {
-        let same = |other: &&Observed| same_load(&other.point, &one.point);
+    for (place, load) in all.iter().enumerate() {
+        let same = |other: &&Observed| same_load(&other.point, &load.point);
         if all[..place].iter().any(|other| same(&other)) {
             continue;
         }
-        let rates: Vec<f64> = all.iter().filter(same).map(|one| one.io_per_s.ln()).collect();
+        let rates: Vec<f64> = all.iter().filter(same).map(|other| other.io_per_s.ln()).collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         squares += rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
         degrees += rates.len() - 1;
@@ -239,11 +239,11 @@ fn provenance(runs: &[(RunRecord, Vec<PointRecord>)], all: &[Observed]) -> Prove
     else {
         return Provenance::default();
     };
-    let ends = all.iter().map(|one| one.point.area.offset_bytes + one.point.area.length_bytes);
+    let ends = all.iter().map(|load| load.point.area.offset_bytes + load.point.area.length_bytes);
     let touched = ends.max().unwrap_or(0);
     let size = fact(target, "size_bytes").and_then(|text| u64::from_str(text.trim()).ok());
     let block = fact(target, "logical_block_bytes").and_then(|text| text.trim().parse().ok());
-    let smallest = all.iter().map(|one| one.point.alignment_bytes).min().unwrap_or(512);
+    let smallest = all.iter().map(|load| load.point.alignment_bytes).min().unwrap_or(512);
     let emulated = if run.emulated { ", itself EMULATED" } else { "" };
     Provenance {
         title: fact(target, "model").unwrap_or_else(|| target.name.clone()),

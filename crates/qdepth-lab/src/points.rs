@@ -51,7 +51,7 @@ pub(crate) fn points(
             let Some(Visited { measured, started_at, doubts, .. }) = visited else { continue };
             let group = &*virtual_time::bounded(&ready.targets, group);
             let of_workers = group.iter().zip(&measured);
-            ranks.extend(of_workers.map(|(point, one)| (point.clone(), one.ranks.clone())));
+            ranks.extend(of_workers.map(|(point, result)| (point.clone(), result.ranks.clone())));
             for (place, (point, measured)) in group.iter().zip(&measured).enumerate() {
                 if ready.done.contains(&point.index) {
                     continue;

@@ -115,7 +115,7 @@ pub fn take_back(system: &System, path: &Path) -> Result<(Vec<String>, usize)> {
     let mut journal = open_journal(path)?;
     let told = undo_all(system, &mut journal)?;
     journal.close()?;
-    let lines = told.into_iter().map(|one| match one {
+    let lines = told.into_iter().map(|undone| match undone {
         Undone::Done(text) => format!("done       {text}"),
         Undone::Nothing(text) => format!("not needed {text}"),
         Undone::Left(text, why) => format!("left       {text}: {why}"),

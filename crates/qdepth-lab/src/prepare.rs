@@ -312,11 +312,11 @@ fn clear_all(
     let mut missing: Option<Refusal> = None;
     for (number, (target, consent)) in found.iter().zip(consents).enumerate() {
         let promised = promised(&found[..cleared.len()], &cleared, target);
-        let (consent, of) = (consent.as_ref(), found.len());
-        match clear(system, target, consent, prepare_options, promised, number, of) {
+        let (consent, count) = (consent.as_ref(), found.len());
+        match clear(system, target, consent, prepare_options, promised, number, count) {
             // Those behind are asked for their consents alone.
             Ok(_) if missing.is_some() => {}
-            Ok(one) => cleared.push(one),
+            Ok(clearance) => cleared.push(clearance),
             Err(error) => match error.downcast::<Refusal>() {
                 Ok(refusal) if !refusal.lacks.is_empty() => {
                     missing = Some(match missing.take() {
@@ -415,7 +415,7 @@ fn clear(
     prepare_options: &PrepareOptions<'_>,
     promised: u64,
     number: usize,
-    of: usize,
+    count: usize,
 ) -> Result<Cleared> {
     let writes = is_written(&prepare_options.writes, number, target);
     Ok(match &target.kind {
@@ -424,7 +424,7 @@ fn clear(
                 let wanted = own_files::Wanted {
                     size_bytes: files.bytes,
                     run_id: prepare_options.run_id,
-                    naming: files.naming(number, of),
+                    naming: files.naming(number, count),
                     writes,
                     keep: prepare_options.keep,
                 };

@@ -104,14 +104,14 @@ pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
         parts: variant.parts,
         times: variant.times,
     };
-    let of = match comparison.of {
+    let compared = match comparison.of {
         Compared::Drives => "drives",
         Compared::Targets => "targets",
         Compared::Processes => "processes",
         Compared::Areas => "areas",
     };
     ComparisonRecord {
-        of: of.to_owned(),
+        of: compared.to_owned(),
         variants: comparison.variants.iter().map(variant).collect(),
         base: comparison.base,
         base_above: comparison.base_above,
@@ -147,12 +147,12 @@ fn name(prepared: &[Prepared], index: usize) -> String {
             format!("{} ({} on {})", path.display(), fs.kind, fs.devices.join(", "))
         }
     };
-    let of = |target: &Prepared| match target.real() {
+    let display_name = |target: &Prepared| match target.real() {
         Some(found) => real(target, &found.inspected),
         None => format!("{} ({EMULATED})", target.expression.display()),
     };
-    let name = of(&prepared[index]);
-    let alike = prepared.iter().filter(|other| of(other) == name).count() > 1;
+    let name = display_name(&prepared[index]);
+    let alike = prepared.iter().filter(|other| display_name(other) == name).count() > 1;
     if alike { format!("{name} #{}", index + 1) } else { name }
 }
 

@@ -110,8 +110,8 @@ impl PlanRequest {
     pub fn variants(&self) -> Result<Vec<Self>> {
         let alone = self.file.alone(&self.choices)?;
         let targets = self.file.variants.iter().map(|variant| PathBuf::from(&variant.target));
-        let one = |((file, choices), target)| Self { file, choices, targets: vec![target] };
-        Ok(alone.into_iter().zip(targets).map(one).collect())
+        let variant = |((file, choices), target)| Self { file, choices, targets: vec![target] };
+        Ok(alone.into_iter().zip(targets).map(variant).collect())
     }
 
     /// What is made in a directory.

@@ -86,7 +86,7 @@ fn direction(outcome: &DirectionOutcome) -> DirectionRecord {
 
 fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
     let series = &measured.outcome.series;
-    let one = |(index, interval): (usize, &qdepth_engine::Interval)| {
+    let record = |(index, interval): (usize, &qdepth_engine::Interval)| {
         let [read_service_time, write_service_time, trim_service_time] = series.histograms(index);
         IntervalRecord {
             start_ns: interval.start.0,
@@ -102,5 +102,5 @@ fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
             trim_service_time,
         }
     };
-    series.intervals().iter().enumerate().map(one).collect()
+    series.intervals().iter().enumerate().map(record).collect()
 }

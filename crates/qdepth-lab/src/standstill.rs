@@ -20,8 +20,8 @@ impl Stood {
     /// What of the standstills lies between these moments.
     pub(crate) fn within(all: &[Standstill], from: Instant, to: Instant, waited: f64) -> Self {
         let mut stood = Self { waited, ..Self::default() };
-        for one in all {
-            let length = one.to.min(to).since(one.from.max(from));
+        for standstill in all {
+            let length = standstill.to.min(to).since(standstill.from.max(from));
             stood.longest = stood.longest.max(length);
             for (count, limit) in stood.over.iter_mut().zip(LENGTHS) {
                 *count += u64::from(length >= limit);

@@ -59,11 +59,11 @@ impl<'a> Course<'a> {
     }
 
     fn doubts(&self) -> Vec<Option<Finding>> {
-        let of = |(point, rounds): (&Point, &SteadyRounds)| {
+        let doubt = |(point, rounds): (&Point, &SteadyRounds)| {
             let target = &self.ready.targets[point.target as usize];
             not_steady(target, &point.steady_round(0), rounds, self.rule)
         };
-        self.group.iter().zip(&self.known).map(of).collect()
+        self.group.iter().zip(&self.known).map(doubt).collect()
     }
 }
 

@@ -45,10 +45,10 @@ impl Visit {
 
     /// How long a queue takes to be turned over once, by Little's law: I/Os in flight ÷ rate.
     pub(crate) fn turnover(&self) -> Nanos {
-        let of = |outcome: &Outcome| {
+        let turnover = |outcome: &Outcome| {
             (outcome.in_flight_integral / outcome.completed().max(1) as f64) as u64
         };
-        Nanos(self.measured.iter().map(|one| of(&one.outcome)).max().unwrap_or(0))
+        Nanos(self.measured.iter().map(|result| turnover(&result.outcome)).max().unwrap_or(0))
     }
 }
 

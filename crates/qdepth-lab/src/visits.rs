@@ -58,12 +58,14 @@ pub(crate) fn in_turn(
                 current.visited = Some(until_steady(lab, ready, current.group, rule, shown)?);
                 continue;
             }
-            let one = current.visit(lab, ready, turn, visits, shown)?;
-            current.visited = Some(Visited::with(current.visited.take(), one));
+            let visited = current.visit(lab, ready, turn, visits, shown)?;
+            current.visited = Some(Visited::with(current.visited.take(), visited));
         }
     }
     let mut all: Vec<Option<Visited>> = all.into_iter().map(|current| current.visited).collect();
-    for visited in all.iter_mut().flatten().filter(|one| one.visits < visits && !one.is_over()) {
+    for visited in
+        all.iter_mut().flatten().filter(|visited| visited.visits < visits && !visited.is_over())
+    {
         for measured in &mut visited.measured {
             measured.outcome.interrupted = true;
             measured.outcome.ended = Ended::Interrupted;
@@ -107,14 +109,14 @@ impl<'a> GroupVisits<'a> {
             let points = self.group.iter().map(|p| p.visit(draws).settling(self.turnover));
             let points: Vec<Point> = points.collect();
             let began = self.visited.as_ref().map(|visited| visited.began);
-            let one = visit(lab, ready, &points, began, shown)?;
-            let turnover = one.turnover().min(TURNOVER_MOST);
+            let visited = visit(lab, ready, &points, began, shown)?;
+            let turnover = visited.turnover().min(TURNOVER_MOST);
             let settled = points.iter().all(|point| point.warm_up_ns >= turnover.0);
-            let over = one.is_broken() || lab.signals.caught().is_some();
+            let over = visited.is_broken() || lab.signals.caught().is_some();
             if turn > 0 || settled || over || turnover <= self.turnover {
-                return Ok(one);
+                return Ok(visited);
             }
-            self.visited = Some(Visited::led_in(self.visited.take(), one));
+            self.visited = Some(Visited::led_in(self.visited.take(), visited));
             self.turnover = turnover;
             led_in += 1;
         }

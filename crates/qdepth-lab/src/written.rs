@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn blocks_divide_every_request() {
-        let of = |lengths: &[u64]| lengths.iter().copied().fold(0, divisor);
-        assert_eq!(of(&[4096, 4096, 1 << 20]), 4096);
-        assert_eq!(of(&[4096, 512, 0]), 512);
-        assert_eq!(of(&[3000, 2000]), 1000);
-        assert_eq!(of(&[]), 0);
+        let block = |lengths: &[u64]| lengths.iter().copied().fold(0, divisor);
+        assert_eq!(block(&[4096, 4096, 1 << 20]), 4096);
+        assert_eq!(block(&[4096, 512, 0]), 512);
+        assert_eq!(block(&[3000, 2000]), 1000);
+        assert_eq!(block(&[]), 0);
     }
 }

@@ -116,13 +116,13 @@ fn calibrate() -> Counter {
 
 /// The counter and the clock at one moment.
 fn both() -> (u64, u64) {
-    let one = |_| {
+    let sample = |_| {
         let before = ticks();
         let nanos = kernel_clock().0;
         let after = ticks();
         (after.saturating_sub(before), before + after.saturating_sub(before) / 2, nanos)
     };
-    let best = (0..TRIES).map(one).min_by_key(|reading| reading.0);
+    let best = (0..TRIES).map(sample).min_by_key(|reading| reading.0);
     best.map_or((0, 0), |(_, ticks, nanos)| (ticks, nanos))
 }
 

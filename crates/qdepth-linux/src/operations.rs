@@ -110,35 +110,35 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = std::fs::File::open(place.path()).unwrap();
         let request = |direction, offset| Request { direction, offset, size: 4096 };
-        let one = |operation, offset| {
+        let performed = |operation, offset| {
             let calls = Operations::new(folder.as_raw_fd(), operation, 4096);
             calls.perform(0, request(Direction::Read, offset))
         };
         let gone = -Errno::NOENT.raw_os_error();
-        assert_eq!(one(Operation::StatFiles, 8192), gone);
-        assert_eq!(one(Operation::MakeFiles, 8192), 4096);
+        assert_eq!(performed(Operation::StatFiles, 8192), gone);
+        assert_eq!(performed(Operation::MakeFiles, 8192), 4096);
         assert!(place.path().join(entry_name(Operation::MakeFiles, 2)).is_file());
-        assert_eq!(one(Operation::StatFiles, 8192), 4096);
-        assert_eq!(one(Operation::RemoveFiles, 8192), 4096);
-        assert_eq!(one(Operation::RemoveFiles, 8192), gone);
-        assert_eq!(one(Operation::MakeDirectories, 0), 4096);
-        assert_eq!(one(Operation::StatDirectories, 0), 4096);
-        assert_eq!(one(Operation::RemoveDirectories, 0), 4096);
+        assert_eq!(performed(Operation::StatFiles, 8192), 4096);
+        assert_eq!(performed(Operation::RemoveFiles, 8192), 4096);
+        assert_eq!(performed(Operation::RemoveFiles, 8192), gone);
+        assert_eq!(performed(Operation::MakeDirectories, 0), 4096);
+        assert_eq!(performed(Operation::StatDirectories, 0), 4096);
+        assert_eq!(performed(Operation::RemoveDirectories, 0), 4096);
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 
         let path = place.path().join("file");
         let file = std::fs::File::create(&path).unwrap();
-        let of = |operation| Operations::new(file.as_raw_fd(), operation, 4096);
+        let calls = |operation| Operations::new(file.as_raw_fd(), operation, 4096);
         let length = || std::fs::metadata(&path).unwrap().len();
-        assert_eq!(of(Operation::Truncate).perform(0, request(Direction::Write, 12_288)), 4096);
+        assert_eq!(calls(Operation::Truncate).perform(0, request(Direction::Write, 12_288)), 4096);
         assert_eq!(length(), 12_288);
-        let reserved = of(Operation::Reserve).perform(0, request(Direction::Write, 12_288));
+        let reserved = calls(Operation::Reserve).perform(0, request(Direction::Write, 12_288));
         if reserved == -Errno::OPNOTSUPP.raw_os_error() {
             println!("SKIPPED: room reserved in a file (the file system reserves none)");
         } else {
             assert_eq!((reserved, length()), (4096, 16_384));
         }
         let invalid = -Errno::INVAL.raw_os_error();
-        assert_eq!(of(Operation::Truncate).perform(0, request(Direction::Read, 0)), invalid);
+        assert_eq!(calls(Operation::Truncate).perform(0, request(Direction::Read, 0)), invalid);
     }
 }

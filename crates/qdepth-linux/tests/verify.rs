@@ -236,8 +236,8 @@ fn campaign(name: &str, medium: &dyn Medium, inner: &mut impl WithBuffers, round
     let mut campaign = Campaign { medium, draws, versions, tried, missed: 0, false_alarms: 0 };
     campaign.run(inner, rounds);
     let (missed, alarms) = (campaign.missed, campaign.false_alarms);
-    let of = |(kind, count): (&&str, &u64)| format!("{kind}={count}");
-    let kinds = campaign.tried.iter().map(of).collect::<Vec<_>>().join(" ");
+    let told = |(kind, count): (&&str, &u64)| format!("{kind}={count}");
+    let kinds = campaign.tried.iter().map(told).collect::<Vec<_>>().join(" ");
     let all: u64 = campaign.tried.values().sum();
     let line = format!("TRIES {name} {all} missed={missed} false-alarms={alarms} {kinds}");
     writeln!(std::io::stdout(), "{line}").expect("standard output");

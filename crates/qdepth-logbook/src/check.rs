@@ -22,8 +22,9 @@ pub struct Damage {
 }
 
 impl Damage {
-    fn list(run: &str, of: &str) -> Self {
-        let (record, parts) = (format!("list of {of}"), vec![format!("{of} may be missing")]);
+    fn list(run: &str, records: &str) -> Self {
+        let (record, parts) =
+            (format!("list of {records}"), vec![format!("{records} may be missing")]);
         Self { run: run.to_owned(), record, parts }
     }
 

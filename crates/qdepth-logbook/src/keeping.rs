@@ -86,8 +86,9 @@ impl Logbook {
     fn keep_remarks(&mut self, number: i64, said: &[Observation]) -> Result<()> {
         self.write("storing what is said of a run", |transaction, _| {
             changed(transaction, number, |_| {
-                said.iter()
-                    .try_for_each(|one| write::observation(transaction, number, None, one))?;
+                said.iter().try_for_each(|observation| {
+                    write::observation(transaction, number, None, observation)
+                })?;
                 Ok(said.len())
             })
         })
@@ -147,8 +148,8 @@ impl Logbook {
             (number, found.map_err(doing(&self.path, what))?.0)
         };
         let is_remark = |seen: &&Observation| {
-            let of = (&*seen.subject, &*seen.key);
-            of == RunRecord::NOTE || of == RunRecord::RETRACTED
+            let name = (&*seen.subject, &*seen.key);
+            name == RunRecord::NOTE || name == RunRecord::RETRACTED
         };
         let new = |seen: &&Observation| !here.environment.contains(seen);
         let said: Vec<Observation> =

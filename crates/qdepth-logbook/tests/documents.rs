@@ -45,8 +45,8 @@ fn is_as_told(page: &str, rows: &Rows) {
         |name: &str, kind: &str, meaning: &str| format!("| `{name}` | {kind} | {meaning} |\n");
     for line in text.lines().chain([""]) {
         if let Some(name) = line.strip_prefix("## ").and_then(span) {
-            let of = rows.iter().filter(|((of, _), _)| *of == name);
-            open = of.map(|((_, name), row)| (name.clone(), row.clone())).collect();
+            let of_object = rows.iter().filter(|((object, _), _)| *object == name);
+            open = of_object.map(|((_, name), row)| (name.clone(), row.clone())).collect();
             heading = name;
         }
         let name = line.strip_prefix("| ").and_then(span);
@@ -56,7 +56,7 @@ fn is_as_told(page: &str, rows: &Rows) {
                 told += &line_of(&name.unwrap(), &kind, &meaning.unwrap_or(own));
             }
             // A row of a heading that is known, and that is none of it, goes.
-            None if name.is_some() && rows.keys().any(|(of, _)| *of == heading) => {}
+            None if name.is_some() && rows.keys().any(|(object, _)| *object == heading) => {}
             None => {
                 // A table ends: what the page did not have yet.
                 if line.is_empty() && told.ends_with(" |\n") {
@@ -123,31 +123,33 @@ fn names(object: &Value) -> BTreeSet<String> {
 }
 
 /// A type of JSON in words.
-fn kind(of: &Value) -> String {
-    if let Some(reference) = of["$ref"].as_str() {
+fn kind(schema: &Value) -> String {
+    if let Some(reference) = schema["$ref"].as_str() {
         return format!("`{}`", reference.rsplit('/').next().unwrap());
     }
-    if let Some(choices) = of["anyOf"].as_array() {
+    if let Some(choices) = schema["anyOf"].as_array() {
         return format!("{}, or null", kind(&choices[0]));
     }
-    let or_null = of["type"].as_array().is_some();
-    let name = of["type"].as_str().or(of["type"][0].as_str()).unwrap_or_default();
-    let length = of["maxItems"].as_u64().map_or_else(String::new, |length| format!("{length} "));
+    let or_null = schema["type"].as_array().is_some();
+    let name = schema["type"].as_str().or(schema["type"][0].as_str()).unwrap_or_default();
+    let length =
+        schema["maxItems"].as_u64().map_or_else(String::new, |length| format!("{length} "));
     let text = match name {
         "string" => "text".to_owned(),
         "boolean" => "true or false".to_owned(),
-        "array" if length.is_empty() => format!("array of {}", kind(&of["items"])),
-        "array" => format!("array of {length}{}s", kind(&of["items"])),
-        "object" => format!("map to {}", kind(&of["additionalProperties"])),
+        "array" if length.is_empty() => format!("array of {}", kind(&schema["items"])),
+        "array" => format!("array of {length}{}s", kind(&schema["items"])),
+        "object" => format!("map to {}", kind(&schema["additionalProperties"])),
         other => other.to_owned(),
     };
     if or_null { format!("{text}, or null") } else { text }
 }
 
 fn rows_of(name: &str, object: &Value, rows: &mut Rows) {
-    for (field, of) in object["properties"].as_object().unwrap() {
-        let meaning = of["description"].as_str().unwrap().split_whitespace().collect::<Vec<_>>();
-        rows.insert((name.into(), field.clone()), (kind(of), Some(meaning.join(" "))));
+    for (field, schema) in object["properties"].as_object().unwrap() {
+        let meaning =
+            schema["description"].as_str().unwrap().split_whitespace().collect::<Vec<_>>();
+        rows.insert((name.into(), field.clone()), (kind(schema), Some(meaning.join(" "))));
     }
 }
 
@@ -204,7 +206,7 @@ fn validate(root: &Value, schema: &Value, value: &Value, path: &str) {
     };
     let allowed = match &schema["type"] {
         Value::Array(kinds) => kinds.clone(),
-        one => vec![one.clone()],
+        kind => vec![kind.clone()],
     };
     let fits = allowed.iter().any(|each| each == kind || (each == "number" && kind == "integer"));
     assert!(fits, "{path} is {kind}, the schema says {allowed:?}");

@@ -129,7 +129,7 @@ mod tests {
         // What is chosen from is what was written; what is found, what is there.
         assert!(opened.newest_runs(9, |run| run.plan == plan && !run.damaged).unwrap().len() == 2);
         let damaged: Vec<String> =
-            opened.check().unwrap().damaged.into_iter().map(|one| one.record).collect();
+            opened.check().unwrap().damaged.into_iter().map(|damage| damage.record).collect();
         assert_eq!(damaged, ["run", "line of the list of runs"]);
     }
 

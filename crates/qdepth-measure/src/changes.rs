@@ -91,7 +91,8 @@ fn farthest(figures: &[f64]) -> Option<(usize, f64)> {
     }
     // Sums of distances within the left side, between the sides, and within the right one, as the
     // place goes from left to right.
-    let distances = |of: f64, to: &[f64]| to.iter().map(|other| (of - other).abs()).sum::<f64>();
+    let distances =
+        |figure: f64, to: &[f64]| to.iter().map(|other| (figure - other).abs()).sum::<f64>();
     let (mut left, mut between, mut right) = (0.0, 0.0, 0.0);
     for (index, figure) in figures.iter().enumerate() {
         right += distances(*figure, &figures[index + 1..]);

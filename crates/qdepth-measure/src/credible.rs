@@ -68,13 +68,13 @@ mod tests {
     fn so_many_samples_and_no_fewer_let_a_percentile_be_printed() {
         for text in ["50", "90", "p99", "99.9%", "99.99", "99.999"] {
             let credible: Credible = text.parse().expect(text);
-            let of = |samples: u64| {
+            let is_printed = |samples: u64| {
                 let mut histogram = LatencyHistogram::new();
                 (0..samples).for_each(|_| histogram.record(Nanos(1000)));
                 percentile(&histogram, credible.quantile()).is_some()
             };
-            assert!(of(credible.samples()), "{text}");
-            assert!(!of(credible.samples() * 99 / 100), "{text}");
+            assert!(is_printed(credible.samples()), "{text}");
+            assert!(!is_printed(credible.samples() * 99 / 100), "{text}");
         }
         let rarest = "99.9999999".parse::<Credible>().expect("the rarest").samples();
         assert!(rarest.abs_diff(10_000_000_000) < 1000, "{rarest}");

@@ -47,12 +47,12 @@ pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The sum of each choice of so many of them.
-fn each_choice(of: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64)) {
+fn each_choice(figures: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64)) {
     if count == 0 {
         return see(sum);
     }
-    for (place, figure) in of.iter().enumerate().take(of.len() + 1 - count) {
-        each_choice(&of[place + 1..], count - 1, sum + figure, see);
+    for (place, figure) in figures.iter().enumerate().take(figures.len() + 1 - count) {
+        each_choice(&figures[place + 1..], count - 1, sum + figure, see);
     }
 }
 

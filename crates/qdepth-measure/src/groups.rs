@@ -160,7 +160,7 @@ pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64, interim_checks: u32) -
     let all = ratios.iter().map(|ratio| ratio.map(|r| r.p)).collect::<Vec<_>>();
     let significant = holm(&all, alpha);
     let rows = ratios.iter().flatten().count() as f64;
-    let one = |(ratio, significant): (&Option<Ratio>, bool)| {
+    let verdict = |(ratio, significant): (&Option<Ratio>, bool)| {
         let Some(ratio) = ratio else { return Verdict::CannotTell { more: None } };
         let above = 1.0 + threshold;
         let (low, high) = ratio.missing(alpha);
@@ -175,7 +175,7 @@ pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64, interim_checks: u32) -
             }
         }
     };
-    ratios.iter().zip(significant).map(one).collect()
+    ratios.iter().zip(significant).map(verdict).collect()
 }
 
 /// Which probabilities are significant at `alpha` over all of them.

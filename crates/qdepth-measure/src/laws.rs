@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn latencies_that_chance_makes_shorter_are_no_finding() {
-        let of = |share: f64, completed: u64| {
+        let severity = |share: f64, completed: u64| {
             let facts = PointFacts {
                 latency_completed_ns: Some(8e9 * share),
                 completed,
@@ -284,12 +284,12 @@ mod tests {
             };
             unsettled(&facts).map(|finding| finding.severity)
         };
-        assert_eq!(of(0.96, 1000), None);
-        assert_eq!(of(0.9, 1000), Some(Severity::Remark));
-        assert_eq!(of(0.75, 1000), Some(Severity::Invalid));
+        assert_eq!(severity(0.96, 1000), None);
+        assert_eq!(severity(0.9, 1000), Some(Severity::Remark));
+        assert_eq!(severity(0.75, 1000), Some(Severity::Invalid));
         // Of forty I/Os with eight in flight a quarter can be chance.
-        assert_eq!(of(0.75, 40), None);
-        assert_eq!(of(1.3, 1000), None);
+        assert_eq!(severity(0.75, 40), None);
+        assert_eq!(severity(1.3, 1000), None);
     }
 
     /// 100 points with 1 % of foreign I/O, as Poisson arrivals of small requests, and 100 without:

@@ -242,11 +242,11 @@ mod tests {
         let mut rounds = SteadyRounds::new(rule, 0.0);
         while !rounds.is_settled() && !rounds.is_over(most) {
             let from = rounds.count() as f64;
-            let one = |part: u32, draw: &mut Draw| {
+            let rate = |part: u32, draw: &mut Draw| {
                 let at = from + f64::from(part) / 20.0;
                 1e5 * (1.0 + height * (-at / tau).exp()) * (1.0 + 0.02 * draw.normal())
             };
-            let rates: Vec<f64> = (0..20).map(|part| one(part, draw)).collect();
+            let rates: Vec<f64> = (0..20).map(|part| rate(part, draw)).collect();
             rounds.push(&round(&rates), written);
         }
         rounds
@@ -348,11 +348,11 @@ mod tests {
         let mut rounds = SteadyRounds::new(SteadyRule::Own, 2.0);
         while !rounds.is_settled() && !rounds.is_over(60) {
             let from = rounds.count() as f64;
-            let one = |part: u32, draw: &mut Draw| {
+            let rate = |part: u32, draw: &mut Draw| {
                 let at = from + f64::from(part) / 20.0;
                 1e5 * (1.0 + 0.2 * (at / 1.5 * std::f64::consts::TAU).sin() + 0.01 * draw.normal())
             };
-            let rates: Vec<f64> = (0..20).map(|part| one(part, &mut draw)).collect();
+            let rates: Vec<f64> = (0..20).map(|part| rate(part, &mut draw)).collect();
             rounds.push(&round(&rates), 0.1);
         }
         let told = rounds.verdict();

@@ -98,7 +98,7 @@ fn count(
             held += usize::from((low..=high).contains(&TRUTH));
         }
     }
-    let share = |n: usize, of: usize| n as f64 / of.max(1) as f64;
+    let share = |n: usize, all: usize| n as f64 / all.max(1) as f64;
     Counted {
         coverage: share(held, given),
         given: share(given, SERIES),

@@ -146,8 +146,8 @@ pub fn several(word: &str) -> Result<Option<Vec<String>>, MediaError> {
     if !many || word.contains('@') || !is_emulated(word) {
         return Ok(None);
     }
-    let (one, count) = counted(word)?;
-    Ok(Some(vec![one.to_owned(); count]))
+    let (expression, count) = counted(word)?;
+    Ok(Some(vec![expression.to_owned(); count]))
 }
 
 pub(crate) fn read(text: &str) -> Result<(Form, Otherwise), MediaError> {

@@ -147,11 +147,11 @@ impl TargetExpression {
 
     /// What each medium in it was held against, by its name.
     pub fn checked(&self) -> Vec<(String, Checked)> {
-        let one = |(name, _): (String, _)| {
+        let medium = |(name, _): (String, _)| {
             let checked = described(&name, &self.own).ok()?.checked();
             Some((name, checked))
         };
-        self.form.media().into_iter().filter_map(one).collect()
+        self.form.media().into_iter().filter_map(medium).collect()
     }
 
     /// A parameter of a medium in it, as its description says.
@@ -334,11 +334,11 @@ impl TargetExpression {
     /// Whether both are on the same host, so that they share it where they are loaded at the same
     /// time.
     pub fn shares_host(&self, other: &Self) -> bool {
-        let of = |target: &Self| {
+        let host_settings = |target: &Self| {
             let host = target.host.as_ref().map(|host| target.host_values(host).ok());
             (host, target.otherwise.ghz, target.otherwise.settings)
         };
-        self.host.is_some() && of(self) == of(other)
+        self.host.is_some() && host_settings(self) == host_settings(other)
     }
 
     /// What is loaded: a node for each independent drive.
@@ -356,7 +356,7 @@ impl TargetExpression {
         }
         let members = match &self.form {
             Form::Independent(members) => members.as_slice(),
-            one => std::slice::from_ref(one),
+            single => std::slice::from_ref(single),
         };
         let mut maker = Maker { target: self, options, made: 0, area: 0.0 };
         let parts = f64::from(shape.parts.max(1));
@@ -378,8 +378,8 @@ impl TargetExpression {
 
     /// Streams go round over the independent drives, then over their partitions.
     fn routes(&self, shape: &Shape, options: &OpenMedia, nodes: usize) -> Vec<StreamRoute> {
-        let of = |load: &MediaLoad| Self::routes_of(shape, load, nodes);
-        options.loads.iter().flat_map(of).collect()
+        let routes = |load: &MediaLoad| Self::routes_of(shape, load, nodes);
+        options.loads.iter().flat_map(routes).collect()
     }
 
     fn routes_of(shape: &Shape, load: &MediaLoad, nodes: usize) -> Vec<StreamRoute> {

@@ -307,7 +307,7 @@ impl Ssd {
             return start.max(ready) + self.times.prefetch + link + beyond;
         }
         self.link_out_free = self.link_out_free.max(start) + link;
-        let nothing = |of: &Discarded| of.holds_nothing(io.offset, io.size);
+        let nothing = |discarded: &Discarded| discarded.holds_nothing(io.offset, io.size);
         let is_empty = self.discarded.as_deref().is_some_and(nothing);
         let sensed = if is_empty { start } else { self.sense(start, io, sense) };
         sensed.max(path_end).max(self.link_out_free) + self.times.read_fixed

@@ -91,7 +91,7 @@ fn each_promise_is_reached_at_the_sheets_own_load() {
         let promises = Description::shipped(sheet.name).unwrap().data_sheet;
         let mut seen = 0;
         for (key, promise, _) in promises.promises() {
-            let wider = sheet.wider.iter().find(|(of, _)| *of == key);
+            let wider = sheet.wider.iter().find(|(known, _)| *known == key);
             let share = wider.map_or(0.05, |(_, share)| *share);
             let what = format!("{}: {key}", sheet.name);
             near(&what, emulated(sheet, key), promise.value, share);
@@ -104,20 +104,20 @@ fn each_promise_is_reached_at_the_sheets_own_load() {
 /// What sheets promise beside the four maxima.
 #[test]
 fn further_numbers_of_a_sheet_are_reached() {
-    let one = |expression: &str, outstanding: u32, random: u32, read: u32, size: &str| {
+    let measured = |expression: &str, outstanding: u32, random: u32, read: u32, size: &str| {
         let expression = format!("media:{expression} @host=none");
         rate(&expression, outstanding, 2000, &profile(random, read, size, false))
     };
     let fresh = "@state=fresh";
-    let of = |name: &str, read: u32| one(&format!("{name} {fresh}"), 1, 100, read, "4KiB");
-    near("990 PRO, one read at a time", of("samsung-990-pro-2tb", 100), 22_000.0, 0.05);
-    near("870 EVO, one read at a time", of("samsung-870-evo-1tb", 100), 13_000.0, 0.05);
-    near("870 EVO, one write at a time", of("samsung-870-evo-1tb", 0), 36_000.0, 0.05);
-    assert!(of("intel-p5800x-800gb", 100) > 1e6 / 6.0, "below 6 µs");
+    let alone = |name: &str, read: u32| measured(&format!("{name} {fresh}"), 1, 100, read, "4KiB");
+    near("990 PRO, one read at a time", alone("samsung-990-pro-2tb", 100), 22_000.0, 0.05);
+    near("870 EVO, one read at a time", alone("samsung-870-evo-1tb", 100), 13_000.0, 0.05);
+    near("870 EVO, one write at a time", alone("samsung-870-evo-1tb", 0), 36_000.0, 0.05);
+    assert!(alone("intel-p5800x-800gb", 100) > 1e6 / 6.0, "below 6 µs");
     // The cache is full: it has no room at all.
-    let behind = one("samsung-870-qvo-4tb @cache_gb=0", 32, 0, 0, "128KiB");
+    let behind = measured("samsung-870-qvo-4tb @cache_gb=0", 32, 0, 0, "128KiB");
     near("870 QVO behind its cache", behind * f64::from(128 << 10) / 1e6, 160.0, 0.05);
-    let disk = one("seagate-exos-x18-18tb @area=full", 16, 100, 100, "4KiB");
+    let disk = measured("seagate-exos-x18-18tb @area=full", 16, 100, 100, "4KiB");
     near("Exos X18 at a queue depth of 16", disk, 170.0, 0.05);
 }
 

@@ -66,9 +66,9 @@ fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
                 let any = measured(expression, &point);
                 let medium = TargetExpression::read(expression).expect("read");
                 let mut target = medium.open(&OpenMedia::for_point(&point)).expect("opens");
-                let one = target.measure(&point, &AtomicBool::new(false)).expect("measured");
-                assert_eq!(any, one, "{expression}, {outstanding}: {profile}");
-                assert!(one.completed() > 50, "{expression}, {outstanding}: {profile}");
+                let single = target.measure(&point, &AtomicBool::new(false)).expect("measured");
+                assert_eq!(any, single, "{expression}, {outstanding}: {profile}");
+                assert!(single.completed() > 50, "{expression}, {outstanding}: {profile}");
             }
         }
     }

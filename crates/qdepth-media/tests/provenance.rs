@@ -34,13 +34,13 @@ mod tests {
     fn free() -> BTreeSet<(String, String, String)> {
         let text = fs::read_to_string(media().join("calibration.toml")).unwrap();
         let calibration: Calibration = toml::from_str(&text).unwrap();
-        let one = |free: Free| {
+        let parameter = |free: Free| {
             let section = free.format.map_or("[parameters]".to_owned(), |format| {
                 format!("[format.{format}.parameters]")
             });
             (free.file, section, free.name)
         };
-        calibration.fit.into_iter().flat_map(|fit| fit.parameter).map(one).collect()
+        calibration.fit.into_iter().flat_map(|fit| fit.parameter).map(parameter).collect()
     }
 
     /// File, section, name, value as written, provenance of every number of a description.

@@ -20,8 +20,8 @@ fn point_of(expression: &str, outstanding: u32) -> Point {
 fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
     let media: Vec<TargetExpression> =
         drives.iter().map(|d| TargetExpression::read(d).unwrap()).collect();
-    let of = |(seed, drive): (u64, &&str)| Point { seed, ..point_of(drive, outstanding) };
-    let points: Vec<Point> = (1..).zip(drives).map(of).collect();
+    let point = |(seed, drive): (u64, &&str)| Point { seed, ..point_of(drive, outstanding) };
+    let points: Vec<Point> = (1..).zip(drives).map(point).collect();
     let options: Vec<OpenMedia> = points.iter().map(OpenMedia::for_point).collect();
     let others: Vec<_> = media[1..].iter().zip(&options[1..]).collect();
     let mut target = media[0].open_beside(&options[0], &others).unwrap();
@@ -37,8 +37,8 @@ fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
 fn drives_opened_beside_each_other_are_independent_drives_on_one_host() {
     for outstanding in [1, 128] {
         let independent = "independent(media:p3700-800gb*4)";
-        let one = measured(independent, &point_of(independent, outstanding));
-        let whole = one.completed() as f64 / one.duration.as_secs_f64();
+        let outcome = measured(independent, &point_of(independent, outstanding));
+        let whole = outcome.completed() as f64 / outcome.duration.as_secs_f64();
         let sum: f64 = together(&["media:p3700-800gb"; 4], outstanding).iter().sum();
         assert!((sum / whole - 1.0).abs() < 0.01, "{outstanding}: {sum} and {whole}");
     }
@@ -65,10 +65,10 @@ fn sixty_four_drives_have_512_outstanding_each() {
 #[test]
 fn a_host_is_shared_where_it_is_the_same() {
     let read = |text: &str| TargetExpression::read(text).unwrap();
-    let one = read("media:p3700-800gb");
-    assert!(one.shares_host(&read("media:p3700-2tb")));
+    let drive = read("media:p3700-800gb");
+    assert!(drive.shares_host(&read("media:p3700-2tb")));
     for other in ["media:iodrive-320gb/advertised", "media:p3700-800gb @cpu=1.6GHz", "media:null"] {
-        assert!(!one.shares_host(&read(other)), "{other}");
+        assert!(!drive.shares_host(&read(other)), "{other}");
     }
     assert!(!read("media:null").shares_host(&read("media:null")), "without a host none is shared");
 }
@@ -78,10 +78,10 @@ fn a_number_of_targets_is_spelled_behind_a_star() {
     assert_eq!(several("media:p3700-800gb*3").unwrap().unwrap(), ["media:p3700-800gb"; 3]);
     let arrays = several("raid0(media:fixed*2)*2").unwrap().unwrap();
     assert_eq!(arrays, ["raid0(media:fixed*2)"; 2]);
-    for one in ["media:p3700-800gb", "raid0(media:fixed*2)", "a*4", "media:fixed @die_read_us=1*2"]
+    for word in ["media:p3700-800gb", "raid0(media:fixed*2)", "a*4", "media:fixed @die_read_us=1*2"]
     {
-        let said = several(one);
-        assert!(matches!(said, Ok(None)), "{one}: {said:?}");
+        let said = several(word);
+        assert!(matches!(said, Ok(None)), "{word}: {said:?}");
     }
     assert!(several("media:fixed*65").unwrap_err().to_string().contains("1 to 64"));
 }
@@ -90,11 +90,11 @@ fn a_number_of_targets_is_spelled_behind_a_star() {
 #[test]
 fn where_a_file_begins_can_be_said() {
     let streaming = "random = 0\nread = 100\nrequest_size = \"64KiB\"";
-    let of = |start: &str| {
+    let rate = |start: &str| {
         let expression = format!("raid0(media:p3700-800gb*2) @file_start_bytes={start}");
         let point = point(&expression, 2, 100, streaming);
         let outcome = measured(&expression, &point);
         outcome.completed() as f64 / outcome.duration.as_secs_f64()
     };
-    assert!(of("0") > 2.0 * of("4096"), "{} and {}", of("0"), of("4096"));
+    assert!(rate("0") > 2.0 * rate("4096"), "{} and {}", rate("0"), rate("4096"));
 }

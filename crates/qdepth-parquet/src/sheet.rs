@@ -31,19 +31,19 @@ pub struct Sheet {
 
 impl Sheet {
     /// A table without rows.
-    pub fn new(of: TableOf) -> Self {
-        Self::in_groups(of, GROUP_BYTES)
+    pub fn new(table: TableOf) -> Self {
+        Self::in_groups(table, GROUP_BYTES)
     }
 
     /// The same, whose rows are held until they take about so many bytes, and are then a group.
-    pub fn in_groups(of: TableOf, group_bytes: usize) -> Self {
-        let kinds: Vec<(String, Kind)> = of.columns().iter().map(named).collect();
+    pub fn in_groups(table: TableOf, group_bytes: usize) -> Self {
+        let kinds: Vec<(String, Kind)> = table.columns().iter().map(named).collect();
         let root = Struct::default().text(4, "schema").i32(5, kinds.len() as i32).done();
         let elements = kinds.iter().map(|(name, kind)| kind.element(name));
         let schema = std::iter::once(root).chain(elements).collect();
         let columns = kinds.into_iter().map(|(name, kind)| Column::new(name, kind)).collect();
         Self {
-            of,
+            of: table,
             group_bytes,
             columns,
             schema,
@@ -61,8 +61,8 @@ impl Sheet {
 
     /// Adds the rows of a run; bytes of the file that are known by that, often none.
     pub fn add(&mut self, run: TabledRun<'_>) -> Vec<u8> {
-        let (of, mut bytes) = (self.of, Vec::new());
-        of.rows(run, |row| {
+        let (table, mut bytes) = (self.of, Vec::new());
+        table.rows(run, |row| {
             for (column, field) in self.columns.iter_mut().zip(&row) {
                 column.push(&field.value);
             }

@@ -62,9 +62,9 @@ impl Struct {
     }
 
     /// A list, each of whose elements is there as bytes.
-    pub(crate) fn list(mut self, number: u8, of: Of, elements: &[Vec<u8>]) -> Self {
+    pub(crate) fn list(mut self, number: u8, element: Of, elements: &[Vec<u8>]) -> Self {
         self.field(number, LIST);
-        let kind = match of {
+        let kind = match element {
             Of::Integers => I32,
             Of::Texts => BINARY,
             Of::Structs => STRUCT,

@@ -101,13 +101,13 @@ impl Folder {
 
     /// The errors with their lines.
     fn render(&self, errors: &[SourceDiagnostic]) -> String {
-        let one = |error: &SourceDiagnostic| {
+        let message = |error: &SourceDiagnostic| {
             let line = self.range(error.span).and_then(|r| self.main.lines().byte_to_line(r.start));
             let line = line.map_or_else(String::new, |line| format!("line {}: ", line + 1));
             let hints = error.hints.iter().map(|hint| format!(" ({})", hint.v));
             format!("{line}{}{}", error.message, hints.collect::<String>())
         };
-        errors.iter().map(one).collect::<Vec<_>>().join("; ")
+        errors.iter().map(message).collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -59,22 +59,22 @@ pub(crate) fn entries(run: &RunRecord, points: &[PointRecord]) -> Vec<ComparedEn
             (cell, summary)
         })
         .collect();
-    let of = |(cell, summary): &(Cell<'_>, PointSummary)| {
+    let row = |(cell, summary): &(Cell<'_>, PointSummary)| {
         let base = base_of(comparison, &cells, cell).filter(|_| summary.grade != Grade::C);
         entry(cell, summary, base.and_then(|base| divided(comparison, summary, base)))
     };
-    cells.iter().map(of).collect()
+    cells.iter().map(row).collect()
 }
 
 /// The valid figures of the base under the same load at the same intensity.
 fn base_of<'c>(
     comparison: &ComparisonRecord,
     cells: &'c [(Cell<'_>, PointSummary)],
-    of: &Cell<'_>,
+    wanted: &Cell<'_>,
 ) -> Option<&'c PointSummary> {
     let key = |cell: &Cell<'_>| (cell.whole.profile.clone(), cell.whole.outstanding);
     let base = cells.iter().find(|(cell, summary)| {
-        cell.variant == comparison.base && key(cell) == key(of) && summary.grade != Grade::C
+        cell.variant == comparison.base && key(cell) == key(wanted) && summary.grade != Grade::C
     });
     base.map(|(_, summary)| summary)
 }

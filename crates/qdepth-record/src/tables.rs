@@ -91,8 +91,8 @@ impl TableOf {
     }
 
     /// Gives the rows of a run to `row`, one after another.
-    pub fn rows<'a>(self, of: TabledRun<'a>, mut row: impl FnMut(Vec<Field<'a>>)) {
-        let TabledRun { headline, run, points } = of;
+    pub fn rows<'a>(self, tabled: TabledRun<'a>, mut row: impl FnMut(Vec<Field<'a>>)) {
+        let TabledRun { headline, run, points } = tabled;
         match self {
             Self::Runs => row(run_fields(headline, run)),
             Self::Targets => run.targets.iter().for_each(|each| row(target_fields(run, each))),
@@ -110,7 +110,9 @@ impl TableOf {
             }),
             Self::Intervals => points.iter().for_each(|point| {
                 let slices = (0_u64..).zip(&point.intervals);
-                slices.for_each(|(slice, of)| row(interval_fields(run, point, slice, of)));
+                slices.for_each(|(slice, interval)| {
+                    row(interval_fields(run, point, slice, interval))
+                });
             }),
             Self::Monitors => points.iter().for_each(|point| {
                 point.monitors.iter().for_each(|said| {
@@ -145,9 +147,9 @@ impl TableOf {
     /// Its columns, in order: a row whose values say nothing but their types.
     pub fn columns(self) -> Vec<Field<'static>> {
         let (headline, run, points) = something();
-        let of = TabledRun { headline: &headline, run: &run, points: &points };
+        let tabled = TabledRun { headline: &headline, run: &run, points: &points };
         let mut columns = Vec::new();
-        self.rows(of, |row| {
+        self.rows(tabled, |row| {
             let typed = |field: Field<'_>| Field {
                 name: field.name,
                 says: field.says,
@@ -337,7 +339,11 @@ fn target_fields<'a>(run: &'a RunRecord, target: &'a TargetRecord) -> Vec<Field<
     ]
 }
 
-fn fact_fields<'a>(run: &'a RunRecord, of: Option<u32>, fact: &'a Observation) -> Vec<Field<'a>> {
+fn fact_fields<'a>(
+    run: &'a RunRecord,
+    target: Option<u32>,
+    fact: &'a Observation,
+) -> Vec<Field<'a>> {
     let value = fact.value.as_deref().unwrap_or_default();
     let why = fact.value.as_ref().err().map_or_else(String::new, Reason::json);
     vec![
@@ -346,7 +352,7 @@ fn fact_fields<'a>(run: &'a RunRecord, of: Option<u32>, fact: &'a Observation) -
         Field::new(
             "target",
             "Index of the target that it is of; null of the machine and the run",
-            Value::Whole(of.map(u64::from)),
+            Value::Whole(target.map(u64::from)),
         ),
         Field::new(
             "subject",
@@ -372,7 +378,7 @@ fn interval_fields<'a>(
     run: &'a RunRecord,
     point: &'a PointRecord,
     slice: u64,
-    of: &IntervalRecord,
+    interval: &IntervalRecord,
 ) -> Vec<Field<'a>> {
     let mut fields = key(run, point);
     fields.extend([
@@ -380,26 +386,26 @@ fn interval_fields<'a>(
         Field::new(
             "start_ns",
             "Beginning, ns from that of the measured window",
-            whole(of.start_ns),
+            whole(interval.start_ns),
         ),
         Field::new(
             "length_ns",
             "Length, ns; the last of a visit may be shorter",
-            whole(of.length_ns),
+            whole(interval.length_ns),
         ),
-        Field::new("reads", "Reads completed", whole(of.reads)),
-        Field::new("writes", "Writes completed", whole(of.writes)),
-        Field::new("trims", "Trims completed", whole(of.trims)),
-        Field::new("read_bytes", "Bytes of the reads", whole(of.read_bytes)),
-        Field::new("written_bytes", "Bytes of the writes", whole(of.written_bytes)),
-        Field::new("trimmed_bytes", "Bytes of the trims", whole(of.trimmed_bytes)),
+        Field::new("reads", "Reads completed", whole(interval.reads)),
+        Field::new("writes", "Writes completed", whole(interval.writes)),
+        Field::new("trims", "Trims completed", whole(interval.trims)),
+        Field::new("read_bytes", "Bytes of the reads", whole(interval.read_bytes)),
+        Field::new("written_bytes", "Bytes of the writes", whole(interval.written_bytes)),
+        Field::new("trimmed_bytes", "Bytes of the trims", whole(interval.trimmed_bytes)),
     ]);
     fields
 }
 
 fn errors<'a>(run: &'a RunRecord, point: &'a PointRecord, row: &mut impl FnMut(Vec<Field<'a>>)) {
-    for (direction, of) in transfers(point) {
-        for error in &of.errors {
+    for (direction, record) in transfers(point) {
+        for error in &record.errors {
             let errno = u64::try_from(error.errno).ok();
             let mut fields = key(run, point);
             fields.extend([
@@ -419,10 +425,10 @@ fn errors<'a>(run: &'a RunRecord, point: &'a PointRecord, row: &mut impl FnMut(V
 fn finding_fields<'a>(
     run: &'a RunRecord,
     point: Option<&'a PointRecord>,
-    of: &'a Finding,
+    finding: &'a Finding,
 ) -> Vec<Field<'a>> {
     let values: BTreeMap<&str, Option<f64>> =
-        of.values.iter().map(|(name, v)| (&**name, v.is_finite().then_some(*v))).collect();
+        finding.values.iter().map(|(name, v)| (&**name, v.is_finite().then_some(*v))).collect();
     let json = |answer: serde_json::Result<String>| owned(answer.unwrap_or_default());
     vec![
         Field::new("run", RUN, text(&run.id)),
@@ -435,9 +441,9 @@ fn finding_fields<'a>(
         Field::new(
             "code",
             "What kind of doubt; a code never changes its meaning",
-            text(of.code_text()),
+            text(finding.code_text()),
         ),
-        Field::new("severity", "`remark` or `invalid`", text(of.severity.as_str())),
+        Field::new("severity", "`remark` or `invalid`", text(finding.severity.as_str())),
         Field::new(
             "values",
             "Figures by name, as a JSON object",
@@ -446,7 +452,7 @@ fn finding_fields<'a>(
         Field::new(
             "labels",
             "Texts by name, as a JSON object",
-            json(serde_json::to_string(&of.labels)),
+            json(serde_json::to_string(&finding.labels)),
         ),
     ]
 }

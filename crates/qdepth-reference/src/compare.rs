@@ -43,7 +43,7 @@ impl EmulatedPoint {
     /// Loads at the same time as one: rates add, times are the mean over all requests. None of
     /// none.
     pub fn together(points: &[Self]) -> Option<Self> {
-        let sum = |of: &dyn Fn(&Self) -> f64| points.iter().map(of).sum::<f64>();
+        let sum = |value: &dyn Fn(&Self) -> f64| points.iter().map(value).sum::<f64>();
         let io_per_s = sum(&|p| p.io_per_s);
         (io_per_s > 0.0).then(|| Self {
             io_per_s,

@@ -49,22 +49,22 @@ impl Noise {
         noise
     }
 
-    fn add_pair(&mut self, one: &Published, other: &Published) {
-        let (Some(a), Some(b)) = (&one.emulated, &other.emulated) else { return };
-        if one.document != other.document {
+    fn add_pair(&mut self, figure: &Published, other: &Published) {
+        let (Some(a), Some(b)) = (&figure.emulated, &other.emulated) else { return };
+        if figure.document != other.document {
             return;
         }
         // Of the larger, so that it does not matter which of them stands first.
-        let difference = (one.value() - other.value()).abs() / one.value().max(other.value());
-        if a.text() == b.text() && one.used != Use::Given {
-            self.repeats.entry(one.document.clone()).or_default().add(difference);
+        let difference = (figure.value() - other.value()).abs() / figure.value().max(other.value());
+        if a.text() == b.text() && figure.used != Use::Given {
+            self.repeats.entry(figure.document.clone()).or_default().add(difference);
         }
-        let tabled = one.place == "table" && other.place == "table";
-        let pair = PAIRS.contains(&(one.format.as_str(), other.format.as_str()));
-        let same = (&one.medium, &one.arrangement, &one.profile, &one.outstanding)
+        let tabled = figure.place == "table" && other.place == "table";
+        let pair = PAIRS.contains(&(figure.format.as_str(), other.format.as_str()));
+        let same = (&figure.medium, &figure.arrangement, &figure.profile, &figure.outstanding)
             == (&other.medium, &other.arrangement, &other.profile, &other.outstanding);
-        if tabled && pair && same && !one.profile.is_empty() {
-            let key = (one.document.clone(), one.outstanding.clone());
+        if tabled && pair && same && !figure.profile.is_empty() {
+            let key = (figure.document.clone(), figure.outstanding.clone());
             self.formats.entry(key).or_default().add(difference);
         }
     }

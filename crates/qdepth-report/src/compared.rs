@@ -92,6 +92,6 @@ impl<'a> Compared<'a> {
     /// Which of four forms of words suits what is compared.
     pub(crate) fn kind(&self) -> usize {
         let all = ["drives", "targets", "processes", "areas"];
-        all.iter().position(|of| *of == self.record.of).unwrap_or(1)
+        all.iter().position(|kind| *kind == self.record.of).unwrap_or(1)
     }
 }

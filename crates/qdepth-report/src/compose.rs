@@ -241,7 +241,10 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
         let details = fill_in(words.area, &values);
         // Very many are told by what they are, not one by one.
         let crowd = run.targets.len() > TARGETS_LISTED_MAX;
-        match told.iter_mut().find(|(of, names)| *of == details && (crowd || names[0] == name)) {
+        match told
+            .iter_mut()
+            .find(|(known, names)| *known == details && (crowd || names[0] == name))
+        {
             Some((_, names)) => names.push(name),
             None => told.push((details, vec![name])),
         }

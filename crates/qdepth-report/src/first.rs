@@ -51,7 +51,7 @@ fn grades(view: &View<'_>) -> Option<String> {
     for finding in view.points().flat_map(|(_, point)| &point.record.findings) {
         // It is a sign in the table, with a note of its own.
         let told = finding.code == Code::IntervalNotAvailable;
-        if !told && !seen.iter().any(|one| one.code == finding.code) {
+        if !told && !seen.iter().any(|known| known.code == finding.code) {
             seen.push(finding);
         }
     }
@@ -60,7 +60,8 @@ fn grades(view: &View<'_>) -> Option<String> {
     let answers = |code| matches!(code, Code::NotDirect | Code::Buffered | Code::UnwrittenRead);
     remarks.sort_by_key(|finding| !answers(finding.code));
     // A first look cannot know what the medium has been through.
-    let of_run = view.run.findings.iter().filter(|one| one.code != Code::MediumStateUnknown);
+    let of_run =
+        view.run.findings.iter().filter(|finding| finding.code != Code::MediumStateUnknown);
     let of_run: Vec<&Finding> = of_run.collect();
     let titles = |findings: &[&Finding]| {
         let title = |finding: &&Finding| finding_text(finding, Lang::En).title;
@@ -90,7 +91,7 @@ fn grades(view: &View<'_>) -> Option<String> {
 
 fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let (few, many) = (load.points.first()?, load.points.last()?);
-    let shares = Shares::new(Rate::of(few), Rate::of(many))?;
+    let shares = Shares::new(Rate::from_point(few), Rate::from_point(many))?;
     // All are read alone: how much of it is reading stands in the table.
     let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
     let near = many.record.findings.iter().any(|found| found.code == Code::GeneratorCeiling);
@@ -115,7 +116,7 @@ struct Rate {
 }
 
 impl Rate {
-    fn of(point: &Point<'_>) -> Self {
+    fn from_point(point: &Point<'_>) -> Self {
         let outstanding = point.record.outstanding;
         Self { outstanding, io_per_s: point.summary.io_per_s.value }
     }

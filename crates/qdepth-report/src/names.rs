@@ -86,8 +86,8 @@ fn arrays(name: &str) -> String {
             None => kinds.push((kind.trim(), count)),
         }
     }
-    let one = |(kind, count): &(&str, u32)| format!("{count} × {kind}");
-    let members = kinds.iter().map(one).collect::<Vec<_>>().join(" + ");
+    let member = |(kind, count): &(&str, u32)| format!("{count} × {kind}");
+    let members = kinds.iter().map(member).collect::<Vec<_>>().join(" + ");
     match level {
         Some(level) => format!("RAID {level} ({members}){behind}"),
         None => format!("{members}{behind}"),
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn products_stand_in_the_place_of_expressions() {
         let run = emulated_run();
-        let of = |name| shown(&run, words(Lang::En), name);
+        let told = |name| shown(&run, words(Lang::En), name);
         for (expression, name) in [
             ("media:p3700 (EMULATED)", "Intel P3700 800 GB"),
             ("media:p3700 (EMULATED) #2", "Intel P3700 800 GB #2"),
@@ -147,7 +147,7 @@ mod tests {
             ("raid0(", "raid0("),
             (")(", ")("),
         ] {
-            assert_eq!(of(expression), name, "{expression}");
+            assert_eq!(told(expression), name, "{expression}");
         }
     }
 

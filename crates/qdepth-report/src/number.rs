@@ -108,15 +108,18 @@ mod tests {
 
     #[test]
     fn a_sentence_has_three_digits_and_an_interval_that_reaches_them() {
-        let of = |value: f64, half: f64| Estimate {
+        let estimate = |value: f64, half: f64| Estimate {
             value,
             interval: Some((value - half, value + half)),
             degrees: 9,
             autocorrelation: 0.0,
         };
-        assert_eq!(in_prose(&of(191_079.0, 34.0)), "191,000");
-        assert_eq!(in_prose(&of(191_079.0, 600.0)), rounded(&of(191_079.0, 600.0)).joined());
-        assert_eq!(in_prose(&of(5_480.0, 310.0)), "5,480\u{a0}±\u{a0}310");
-        assert_eq!(in_prose(&Estimate { interval: None, ..of(2_409.7, 1.0) }), "2,410");
+        assert_eq!(in_prose(&estimate(191_079.0, 34.0)), "191,000");
+        assert_eq!(
+            in_prose(&estimate(191_079.0, 600.0)),
+            rounded(&estimate(191_079.0, 600.0)).joined()
+        );
+        assert_eq!(in_prose(&estimate(5_480.0, 310.0)), "5,480\u{a0}±\u{a0}310");
+        assert_eq!(in_prose(&Estimate { interval: None, ..estimate(2_409.7, 1.0) }), "2,410");
     }
 }

@@ -122,7 +122,7 @@ impl Source {
         let is_web = |link: &&str| link.starts_with("https://") || link.starts_with("http://");
         match self {
             Self::Plain(text) => (text.in_lang(lang), None),
-            Self::Linked(of) => (of.text.in_lang(lang), Some(&*of.link).filter(is_web)),
+            Self::Linked(linked) => (linked.text.in_lang(lang), Some(&*linked.link).filter(is_web)),
         }
     }
 }
@@ -165,13 +165,13 @@ impl DataSheet {
         if !reads && !is(read_share, 0.0) {
             return None;
         }
-        let of = |read: Option<f64>, write: Option<f64>| if reads { read } else { write };
+        let promised = |read: Option<f64>, write: Option<f64>| if reads { read } else { write };
         if is(random_share, 0.0) {
-            let mb_s = of(self.sequential_read_mb_s, self.sequential_write_mb_s)?;
+            let mb_s = promised(self.sequential_read_mb_s, self.sequential_write_mb_s)?;
             return Some(mb_s * 1e6 / request_bytes).filter(|rate| rate.is_finite());
         }
         let known = is(random_share, 1.0) && is(request_bytes, 4096.0);
-        of(self.random_read_4k_io_s, self.random_write_4k_io_s).filter(|_| known)
+        promised(self.random_read_4k_io_s, self.random_write_4k_io_s).filter(|_| known)
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn of_all<'p, 'a: 'p>(
 pub(crate) fn text(points: &[u32]) -> String {
     let follow = |a: &u32, b: &u32| a.checked_add(1) == Some(*b);
     let stretch = |points: &[u32]| match points {
-        [one] => one.to_string(),
+        [point] => point.to_string(),
         [first, second] => format!("{first}, {second}"),
         [first, .., last] => format!("{first}–{last}"),
         [] => String::new(),

@@ -16,9 +16,9 @@ pub(crate) use qdepth_words::{
 
 /// The title of a load profile; that of a shipped one in the language of the words.
 pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
-    let of = |words: &Words| entry(words.titles, profile);
-    let shipped = of(words(Lang::default())).is_some_and(|known| known == title);
-    match of(in_words).filter(|_| shipped) {
+    let heading = |words: &Words| entry(words.titles, profile);
+    let shipped = heading(words(Lang::default())).is_some_and(|known| known == title);
+    match heading(in_words).filter(|_| shipped) {
         Some(title) => title.to_owned(),
         None => (if title.is_empty() { profile } else { title }).to_owned(),
     }
@@ -191,9 +191,9 @@ mod tests {
             if title == "JESD219" {
                 continue;
             }
-            let of = |lang| entry(words(lang).titles, name).unwrap();
-            assert_eq!(of(Lang::En), title, "{name}");
-            assert!(is_japanese(of(Lang::Ja)), "{name}");
+            let in_lang = |lang| entry(words(lang).titles, name).unwrap();
+            assert_eq!(in_lang(Lang::En), title, "{name}");
+            assert!(is_japanese(in_lang(Lang::Ja)), "{name}");
         }
     }
 }

@@ -113,19 +113,19 @@ mod tests {
     #[test]
     fn the_comparison_tables_of_both_documents_are_columns() {
         let reference = Reference::shipped().unwrap();
-        let of = |name| drive(&reference, name).unwrap();
+        let column = |name| drive(&reference, name).unwrap();
         // docs/method/checklist.md, item 59, and its minimum latencies, item 60.
-        let drive = of("sas-12g-hdd-450gb");
+        let drive = column("sas-12g-hdd-450gb");
         assert_eq!(drive.maximum("database", PublishedQuantity::Rate), Some(864.0));
         assert_eq!(drive.maximum("restore", PublishedQuantity::Throughput), Some(237.0));
         assert_eq!(drive.at("latency-write", 1, PublishedQuantity::Latency), Some(0.51));
         assert_eq!(drive.maximum("database", PublishedQuantity::Throughput), None);
         // A figure of the table, not that of the text.
-        let drive = of("p3700-800gb");
+        let drive = column("p3700-800gb");
         assert_eq!(drive.maximum("database", PublishedQuantity::Rate), Some(192_881.0));
         assert_eq!(drive.title, "P3700 800GB");
         // Item 102.
-        let drive = of("iodrive-640gb/advertised");
+        let drive = column("iodrive-640gb/advertised");
         assert_eq!(drive.maximum("file-copy", PublishedQuantity::Rate), Some(7693.0));
     }
 

@@ -25,11 +25,11 @@ pub fn emulate(reference: &Reference, read: &ReadWords, stop: &AtomicBool) -> Re
     let wanted = reference.points();
     let planned = planned(&reference.plans, &wanted, read)?;
     let names: Vec<PointName> = wanted.into_iter().collect();
-    let one = |name: &PointName| {
+    let emulated = |name: &PointName| {
         let by_itself = || emulate_point(reference, &loads, name, stop);
         (name.clone(), planned.get(name).map_or_else(by_itself, |group: &Group| group.run(stop)))
     };
-    Ok(on_all_processors(&names, one)?.into_iter().collect())
+    Ok(on_all_processors(&names, emulated)?.into_iter().collect())
 }
 
 /// The loads of the reference that are no shipped profiles, by name.

@@ -164,8 +164,8 @@ fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
     let headers = request.headers();
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|all| all.split(';')).map(str::trim);
-    let by_cookie = cookies.any(|one| {
-        one.split_once('=').is_some_and(|(name, value)| name == TOKEN && door.opens(value))
+    let by_cookie = cookies.any(|cookie| {
+        cookie.split_once('=').is_some_and(|(name, value)| name == TOKEN && door.opens(value))
     });
     let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));

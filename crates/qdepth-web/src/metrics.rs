@@ -208,17 +208,20 @@ impl Known {
     }
 
     /// The sum over the points that are measured at the same time.
-    fn sum(&self, of: fn(&Interval) -> [f64; 3]) -> [f64; 3] {
-        self.last.values().map(of).fold([0.0; 3], |all, one| [0, 1, 2].map(|i| all[i] + one[i]))
+    fn sum(&self, figures: fn(&Interval) -> [f64; 3]) -> [f64; 3] {
+        self.last
+            .values()
+            .map(figures)
+            .fold([0.0; 3], |all, each| [0, 1, 2].map(|i| all[i] + each[i]))
     }
 
     /// The mean over the I/Os of the points that are measured at the same time, in seconds.
-    fn mean(&self, of: fn(&Interval) -> Option<f64>) -> Option<f64> {
+    fn mean(&self, figure: fn(&Interval) -> Option<f64>) -> Option<f64> {
         let weighed = self.last.values().filter_map(|interval| {
             let ios = interval.io_per_s().iter().sum::<f64>();
-            Some((of(interval)? * ios, ios))
+            Some((figure(interval)? * ios, ios))
         });
-        let (sum, ios) = weighed.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+        let (sum, ios) = weighed.fold((0.0, 0.0), |all, each| (all.0 + each.0, all.1 + each.1));
         (ios > 0.0).then(|| sum / ios / 1e9)
     }
 
@@ -230,15 +233,15 @@ impl Known {
 
     /// What is told of each machine under a name that ends so, with what it is of.
     fn of_machines(&self, ending: &str, label: Option<Label>) -> Vec<(Labels, f64)> {
-        let of = |machine: &Machine| {
+        let labelled = |machine: &Machine| {
             let found = machine.values.iter().filter_map(|(name, value)| {
-                let of = name.strip_suffix(ending)?.to_owned();
+                let subject = name.strip_suffix(ending)?.to_owned();
                 let host = (Label::Host, machine.host.clone());
-                Some((std::iter::once(host).chain(label.map(|l| (l, of))).collect(), *value))
+                Some((std::iter::once(host).chain(label.map(|l| (l, subject))).collect(), *value))
             });
             found.collect::<Vec<(Labels, f64)>>()
         };
-        self.machines.values().flat_map(of).collect()
+        self.machines.values().flat_map(labelled).collect()
     }
 }
 
@@ -247,8 +250,8 @@ fn without_labels(value: f64) -> Vec<(Labels, f64)> {
 }
 
 fn by_direction(values: [f64; 3]) -> Vec<(Labels, f64)> {
-    let of = |(name, value): (&str, f64)| (vec![(Label::Direction, name.to_owned())], value);
-    ["read", "write", "trim"].into_iter().zip(values).map(of).collect()
+    let labelled = |(name, value): (&str, f64)| (vec![(Label::Direction, name.to_owned())], value);
+    ["read", "write", "trim"].into_iter().zip(values).map(labelled).collect()
 }
 
 /// As Prometheus wants a label's value.
@@ -288,7 +291,7 @@ fn lines(
     let line = |(labels, value): (Labels, f64)| {
         let more: String = labels
             .iter()
-            .map(|(label, of)| format!(",{}=\"{}\"", label.prometheus(), escaped(of)))
+            .map(|(label, text)| format!(",{}=\"{}\"", label.prometheus(), escaped(text)))
             .collect();
         format!("{name}{{{own}{more}}} {value}")
     };

@@ -240,7 +240,7 @@ fn document(known: &Known, began_ns: u128, now_ns: u128) -> Value {
 fn point(labels: &Labels, value: f64, began_ns: u128, now_ns: u128) -> Value {
     let attributes: Vec<Value> = labels
         .iter()
-        .map(|(label, of)| attribute(label.otel(), json!({ "stringValue": of })))
+        .map(|(label, text)| attribute(label.otel(), json!({ "stringValue": text })))
         .collect();
     json!({
         "attributes": attributes, "asDouble": value,

@@ -129,9 +129,9 @@ impl Source {
             let known = runs.iter().any(|(run, _)| run.id == line.id);
             line.plan == first.plan_name && line.is_comparable() && !known
         })?;
-        let of =
+        let measured =
             |line: &RunHeadline| logbook.measured(&line.id).map(|(run, all)| document(&run, &all));
-        let earlier = alike.iter().map(of).collect::<Result<_, _>>()?;
+        let earlier = alike.iter().map(measured).collect::<Result<_, _>>()?;
         Ok((runs, earlier))
     }
 

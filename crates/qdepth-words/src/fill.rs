@@ -66,8 +66,8 @@ pub fn fill_in(template: &str, values: &[(&str, String)]) -> String {
 pub type Counted = [&'static str; 2];
 
 /// The form of the words that suits the number, with the number in it.
-pub fn counted([one, other]: Counted, n: usize) -> String {
-    let form = if n == 1 { one } else { other };
+pub fn counted([single, other]: Counted, n: usize) -> String {
+    let form = if n == 1 { single } else { other };
     fill_in(form, &[("n", thousands(n))])
 }
 

@@ -100,7 +100,8 @@ impl AddressPattern {
         self.former = self.end().wrapping_sub(size);
         self.size = size;
         self.places = self.places(size);
-        self.current = self.placements.iter().position(|(of, _)| *of == size).unwrap_or(0);
+        self.current =
+            self.placements.iter().position(|(of_size, _)| *of_size == size).unwrap_or(0);
     }
 
     /// The first request that follows another does so at a place drawn by 64 random bits.

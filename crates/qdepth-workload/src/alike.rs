@@ -14,7 +14,7 @@ pub fn alike<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option
     };
     let all = known.into_iter().map(|known| (likeness(known), known));
     let most = all.filter(|(likeness, _)| *likeness >= ALIKE);
-    most.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, known)| known)
+    most.max_by(|(likeness, _), (other, _)| likeness.total_cmp(other)).map(|(_, known)| known)
 }
 
 /// ` (did you mean `random-4k-read`?)`, or nothing where nothing is spelled alike.

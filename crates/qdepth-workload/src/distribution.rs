@@ -69,7 +69,7 @@ impl Distribution {
 fn check_zones(zones: &[Zone]) -> Result<(), String> {
     let share = |value: f64| (0.0..=100.0).contains(&value);
     let good = |zone: &Zone| share(zone.access) && share(zone.area) && zone.area > 0.0;
-    let sum = |of: fn(&Zone) -> f64| zones.iter().map(of).sum::<f64>();
+    let sum = |field: fn(&Zone) -> f64| zones.iter().map(field).sum::<f64>();
     let (access, area) = (sum(|zone| zone.access), sum(|zone| zone.area));
     // Thirds are written with a few digits.
     let whole = |sum: f64| (sum - 100.0).abs() < 0.01;

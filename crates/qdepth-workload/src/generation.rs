@@ -170,10 +170,10 @@ mod tests {
     #[test]
     fn of_writes_in_flight_together_each_may_be_the_last() {
         let file = file();
-        let one = || file.begin_write(AT);
-        let before = one();
+        let write = || file.begin_write(AT);
+        let before = write();
         file.end_write(AT, true);
-        let (first, second) = (one(), one());
+        let (first, second) = (write(), write());
         let while_they_fly = file.oldest(AT);
         assert!([before, first, second].iter().all(|n| file.may_be(AT, while_they_fly, *n)));
         file.end_write(AT, true);
@@ -181,7 +181,7 @@ mod tests {
         let after = file.oldest(AT);
         assert!(file.may_be(AT, after, first) && file.may_be(AT, after, second));
         assert!(!file.may_be(AT, after, before), "both are later");
-        let third = one();
+        let third = write();
         file.end_write(AT, true);
         assert!(
             !file.may_be(AT, file.oldest(AT), second) && file.may_be(AT, file.oldest(AT), third)

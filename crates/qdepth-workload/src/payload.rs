@@ -169,15 +169,15 @@ mod tests {
     #[test]
     fn buffers_of_one_content_are_alike_and_of_two_are_not() {
         let payload = Payload { compressible_share: 0.5, ..Payload::default() };
-        let of = |content: u64| {
+        let block = |content: u64| {
             let mut buffer = [0; 12 << 10];
             fill(&mut buffer, payload, 7);
             bear(&mut buffer, content);
             buffer
         };
-        assert!(of(3) == of(3) && of(3) != of(4));
-        assert!(of(3)[..4096] != of(3)[4096..8192], "nor are the parts of one");
-        assert!(of(3)[..2048].iter().all(|byte| *byte == 0), "as much compresses away");
+        assert!(block(3) == block(3) && block(3) != block(4));
+        assert!(block(3)[..4096] != block(3)[4096..8192], "nor are the parts of one");
+        assert!(block(3)[..2048].iter().all(|byte| *byte == 0), "as much compresses away");
         bear(&mut [0; 5], 9);
     }
 

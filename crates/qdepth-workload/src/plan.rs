@@ -533,20 +533,21 @@ impl Plan {
     fn take_turns(&self, a: &Point, b: &Point) -> bool {
         let visits = |point: &Point| (point.stop.visits, point.stop.visit_lead_in_ns);
         let columns = self.comparison.as_ref().map_or(0, |comparison| comparison.variants.len());
-        let one = if columns > 1 {
+        let alike = if columns > 1 {
             a.profile == b.profile && self.intensity(a) == self.intensity(b)
         } else {
             let short = a.stop.visit_lead_in_ns > 0;
             (a.target, a.variant) == (b.target, b.variant) && (short || a.profile == b.profile)
         };
-        a.stop.visits > 1 && visits(a) == visits(b) && one
+        a.stop.visits > 1 && visits(a) == visits(b) && alike
     }
 
     /// Outstanding I/Os of each drive of an array that the point puts under load, else its own.
     fn intensity(&self, point: &Point) -> u32 {
         let variants = self.comparison.as_ref().map(|comparison| &comparison.variants);
-        let of = variants.zip(point.variant).and_then(|(all, number)| all.get(number as usize));
-        point.outstanding / of.map_or(1, |variant| variant.times.max(1))
+        let compared =
+            variants.zip(point.variant).and_then(|(all, number)| all.get(number as usize));
+        point.outstanding / compared.map_or(1, |variant| variant.times.max(1))
     }
 
     /// Whether the machine was prepared for it, or for one of its variants.

@@ -86,11 +86,11 @@ impl Priorities {
             return Err(format!("priority level {}: 0 to {LEVEL_MAX}", priority.level));
         }
         for other in &self.others {
-            let beside = |one: &&OtherPriority| {
-                one.way == other.way
-                    && (one.size_bytes.is_none() || one.size_bytes == other.size_bytes)
+            let beside = |priority: &&OtherPriority| {
+                priority.way == other.way
+                    && (priority.size_bytes.is_none() || priority.size_bytes == other.size_bytes)
             };
-            let share: f64 = self.others.iter().filter(beside).map(|one| one.share).sum();
+            let share: f64 = self.others.iter().filter(beside).map(|priority| priority.share).sum();
             if !(0.0..=100.0).contains(&other.share) || share > 100.0 + 1e-9 {
                 return Err(format!("priorities of {share} % of the requests: 0 to 100"));
             }

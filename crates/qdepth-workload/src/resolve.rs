@@ -291,12 +291,12 @@ fn sweeps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError>
     }
     if let Some(only) = &choices.profiles {
         let all: BTreeSet<u32> = wanted.iter().flat_map(|(_, each)| each.clone()).collect();
-        let of = |name: &String| {
+        let sweep = |name: &String| {
             let known = wanted.iter().find(|(profile, _)| profile == name);
             let each = known.map_or_else(|| all.iter().copied().collect(), |(_, e)| e.clone());
             (name.clone(), each)
         };
-        wanted = only.iter().map(of).collect();
+        wanted = only.iter().map(sweep).collect();
     }
     let mut steps = Vec::new();
     for (name, each) in wanted {

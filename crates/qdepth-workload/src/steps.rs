@@ -142,13 +142,13 @@ impl StepSpec {
         if !(1..=STEPS_MAX).contains(&u64::from(times)) {
             return Err(format!("times = {times}; 1 to {STEPS_MAX} are possible"));
         }
-        let one = |number: u32| Self {
+        let pass = |number: u32| Self {
             title: pass_title(&self.title, number, times),
             translations: BTreeMap::new(),
             times: None,
             loads: self.loads.clone(),
         };
-        Ok((1..=times).map(one).collect())
+        Ok((1..=times).map(pass).collect())
     }
 }
 

@@ -78,9 +78,11 @@ impl Trace {
 
     /// Shares of reads and of trims among what moves or discards data, 0..=1.
     pub fn shares(&self) -> (f64, f64) {
-        let count = |of: Direction| self.0.iter().filter(|r| r.request.direction == of).count();
-        let [reads, writes, trims] =
-            [Direction::Read, Direction::Write, Direction::Trim].map(|of| count(of) as f64);
+        let count = |direction: Direction| {
+            self.0.iter().filter(|r| r.request.direction == direction).count()
+        };
+        let [reads, writes, trims] = [Direction::Read, Direction::Write, Direction::Trim]
+            .map(|direction| count(direction) as f64);
         let all = (reads + writes + trims).max(1.0);
         (reads / all, trims / all)
     }
@@ -187,12 +189,12 @@ impl FromStr for Trace {
             words.next().is_none().then_some(Recorded { at_ns, request })
         };
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let one = |line: &str| {
+        let request = |line: &str| {
             let wrong = || format!("trace: `{line}` is no request, as `120000 r 4096 8192` is");
             read(line).ok_or_else(wrong)
         };
         // One more than is possible, so that a text without end takes no memory without end.
-        Self::new(lines.take(REQUESTS_MAX + 1).map(one).collect::<Result<_, _>>()?)
+        Self::new(lines.take(REQUESTS_MAX + 1).map(request).collect::<Result<_, _>>()?)
     }
 }
 

@@ -137,16 +137,16 @@ fn names_and_base_are_those_of_the_user() {
 
 #[test]
 fn what_cannot_be_compared_says_why() {
-    let one = Choices::default;
+    let plain = Choices::default;
     for (plan, choices, targets, says) in [
-        ("devices", one(), 1, "one drive is given"),
-        ("devices", Choices { arrays: 1, ..one() }, 2, "one drive is given"),
-        ("processes", one(), 2, "2 are given"),
-        ("processes", Choices { processes: Some(vec![4]), ..one() }, 1, "two numbers"),
-        ("processes", Choices { processes: Some(vec![1, 0]), ..one() }, 1, "0 processes"),
-        ("area", Choices { area: Some("1GiB".into()), ..one() }, 1, "--area"),
-        ("standard", Choices { base: Some("1".into()), ..one() }, 1, "--base belongs"),
-        ("quick", Choices { processes: Some(vec![1, 4]), ..one() }, 1, "--processes belongs"),
+        ("devices", plain(), 1, "one drive is given"),
+        ("devices", Choices { arrays: 1, ..plain() }, 2, "one drive is given"),
+        ("processes", plain(), 2, "2 are given"),
+        ("processes", Choices { processes: Some(vec![4]), ..plain() }, 1, "two numbers"),
+        ("processes", Choices { processes: Some(vec![1, 0]), ..plain() }, 1, "0 processes"),
+        ("area", Choices { area: Some("1GiB".into()), ..plain() }, 1, "--area"),
+        ("standard", Choices { base: Some("1".into()), ..plain() }, 1, "--base belongs"),
+        ("quick", Choices { processes: Some(vec![1, 4]), ..plain() }, 1, "--processes belongs"),
     ] {
         let said = shipped(plan, choices, &vec![shape(64); targets]).unwrap_err();
         assert!(said.contains(says), "{plan}: {said}");

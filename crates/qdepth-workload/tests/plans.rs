@@ -590,12 +590,13 @@ fn a_step_is_taken_so_many_times() {
 
 #[test]
 fn the_plans_after_snias_tests_ask_what_its_tests_ask() {
-    let of = |name: &str| plan(shipped_plan_text(name).expect("shipped")).expect("resolves").points;
+    let points =
+        |name: &str| plan(shipped_plan_text(name).expect("shipped")).expect("resolves").points;
     let asked = |name: &str| -> Vec<(u32, f64, u64, u32)> {
-        let one = |p: &Point| {
+        let shape = |p: &Point| {
             (p.request_size.max(), p.read_share, p.stop.duration_ns / 1_000_000_000, p.outstanding)
         };
-        of(name).iter().map(one).collect()
+        points(name).iter().map(shape).collect()
     };
     let (kib, mib) = (1 << 10, 1 << 20);
     let throughput = [(mib, 1.0), (mib, 0.0), (128 * kib, 1.0), (128 * kib, 0.0)];
@@ -603,16 +604,16 @@ fn the_plans_after_snias_tests_ask_what_its_tests_ask() {
     let sizes = [8 * kib, 4 * kib, 512];
     let latency = [1.0, 0.65, 0.0].iter().flat_map(|read| sizes.map(|size| (size, *read, 60, 1)));
     assert_eq!(asked("pts-latency"), latency.collect::<Vec<_>>());
-    let iops = of("pts-iops");
+    let iops = points("pts-iops");
     assert_eq!(iops.len(), 56);
     assert!(iops.iter().all(|p| p.random_share >= 1.0 && p.stop.duration_ns == 60_000_000_000));
     assert_eq!(
         asked("pts-xsr"),
         [(mib, 0.0, 1800, 32), (8 * kib, 0.0, 1800, 32), (mib, 0.0, 1800, 32)]
     );
-    let shares = of("pts-xsr").iter().map(|p| p.random_share).collect::<Vec<_>>();
+    let shares = points("pts-xsr").iter().map(|p| p.random_share).collect::<Vec<_>>();
     assert_eq!(shares, [0.0, 1.0, 0.0]);
-    let hir = of("pts-hir");
+    let hir = points("pts-hir");
     for pause in [5, 10, 15, 25, 50] {
         let after = |p: &&Point| p.delay_ns == pause * 1_000_000_000;
         let after: Vec<&Point> = hir.iter().filter(after).collect();
@@ -655,9 +656,10 @@ fn steps_of_preconditioning_stand_last_and_are_whole() {
     let with = |steps: &str| {
         plan(&format!("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]\n{steps}"))
     };
-    let one = with("[[prepare]]\nstep=\"precondition\"\nmethod=\"one-pass\"").expect("resolves");
-    assert_eq!(one.precondition[0].distribution, Distribution::EachOnce);
-    assert_eq!((one.precondition_bytes(0), one.prepare.len()), (1 << 30, 0));
+    let prepared =
+        with("[[prepare]]\nstep=\"precondition\"\nmethod=\"one-pass\"").expect("resolves");
+    assert_eq!(prepared.precondition[0].distribution, Distribution::EachOnce);
+    assert_eq!((prepared.precondition_bytes(0), prepared.prepare.len()), (1 << 30, 0));
     let step = "[[prepare]]\nstep=\"precondition\"\nmethod=\"sequential\"\n";
     let mount = "[[prepare]]\nstep=\"mount\"\nat=\"/m\"\ndevice=\"/dev/x\"\n";
     assert_eq!(with(&format!("{mount}{step}")).expect("resolves").prepare.len(), 1);

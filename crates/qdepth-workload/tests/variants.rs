@@ -80,13 +80,13 @@ fn variants_that_cannot_be_compared_are_refused() {
     let none = Choices::default();
     assert_eq!(alone("name=\"t\"\nprofiles=[\"database\"]", &none).unwrap().len(), 0);
     let two = PLAN.replace("name = \"raw\"", "name = \"xfs\"");
-    let one = PLAN.split("[[variant]]\nname = \"raw\"").next().unwrap();
+    let single = PLAN.split("[[variant]]\nname = \"raw\"").next().unwrap();
     let steps = format!("{PLAN}[[step]]\ntitle = \"s\"\nload = []\n");
     let areas = format!("{PLAN}[comparison]\nof = \"areas\"\n");
     let target = format!("{PLAN}[[target]]\npath = \"x\"\n");
     for (text, says) in [
         (two.as_str(), "`xfs` names no variant, or two"),
-        (one, "two variants at least"),
+        (single, "two variants at least"),
         (&steps, "it has no steps"),
         (&areas, "of = \"targets\""),
         (&target, "each variant names its target"),

@@ -58,7 +58,7 @@ fn each_way_follows_itself() {
 
 #[test]
 fn own_sizes_are_of_plain_mixes() {
-    let of =
+    let refusal =
         |more: &str| point(&format!("random = 100\nrequest_size = \"4KiB\"\n{more}")).unwrap_err();
     for (more, why) in [
         ("read = 100\nwrite_size = \"8KiB\"\n", "of a mix"),
@@ -71,7 +71,7 @@ fn own_sizes_are_of_plain_mixes() {
             "one request size",
         ),
     ] {
-        let told = of(more);
+        let told = refusal(more);
         assert!(told.contains(why), "{more}: {told}");
     }
 }

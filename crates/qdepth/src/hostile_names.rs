@@ -156,7 +156,7 @@ fn lines() -> Vec<String> {
             below.push((path.trim().to_owned(), sub.clone()));
         }
         let tried: Vec<&Arg> = command.get_arguments().filter(|arg| is_path(arg)).collect();
-        let way = WAYS.iter().find(|(of, _)| *of == path).map_or("", |(_, way)| *way);
+        let way = WAYS.iter().find(|(listed, _)| *listed == path).map_or("", |(_, way)| *way);
         for arg in tried {
             let needed = command.get_arguments().filter(|other| other.is_required_set());
             let needed = needed.filter(|other| other.get_id() != arg.get_id());
@@ -306,9 +306,9 @@ impl Drop for World {
 fn no_word_of_the_command_line_changes_what_it_leads_to() {
     let lines = lines();
     // Each half in a place of its own, at once.
-    let (one, other) = lines.split_at(lines.len() / 2);
+    let (first, other) = lines.split_at(lines.len() / 2);
     let (tries, names, wrong) = std::thread::scope(|scope| {
-        let halves = [one, other].map(|lines| scope.spawn(|| tried(lines)));
+        let halves = [first, other].map(|lines| scope.spawn(|| tried(lines)));
         let halves = halves.map(|half| half.join().unwrap());
         let [(tries, names, wrong), (more_tries, _, more_wrong)] = halves;
         (tries + more_tries, names, [wrong, more_wrong].concat())

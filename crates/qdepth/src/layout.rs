@@ -88,27 +88,27 @@ impl Grid {
         let all = data.columns.iter().enumerate().skip(from);
         let mut kept: Vec<Sized<'_>> = all.map(|(at, column)| sized(at, column)).collect();
         let mut left_out = Vec::new();
-        while needed(kept.iter().map(|one| one.enough)) > style.width {
-            let least = kept.iter().enumerate().filter(|(_, one)| one.column.rank > 0);
-            let Some((place, _)) = least.max_by_key(|(_, one)| one.column.rank) else {
+        while needed(kept.iter().map(|sized| sized.enough)) > style.width {
+            let least = kept.iter().enumerate().filter(|(_, sized)| sized.column.rank > 0);
+            let Some((place, _)) = least.max_by_key(|(_, sized)| sized.column.rank) else {
                 break;
             };
-            let one = kept.remove(place);
-            left_out.insert(0, one.column.heading.replace("-\n", "").replace('\n', " "));
+            let removed = kept.remove(place);
+            left_out.insert(0, removed.column.heading.replace("-\n", "").replace('\n', " "));
         }
         left_out.retain(|heading| !heading.is_empty());
         narrow(&mut kept, style.width);
         let rows = data.rows.iter().map(|row| Cells {
             block: if blocks { cell(row, 0) } else { String::new() },
-            cells: kept.iter().map(|one| cell(row, one.at)).collect(),
+            cells: kept.iter().map(|sized| cell(row, sized.at)).collect(),
         });
         let rows = rows.collect();
-        let placed = |one: &Sized<'_>| Placed {
-            heading: (heading(one.column).iter())
-                .flat_map(|line| wrapped(line, one.width, ""))
+        let placed = |sized: &Sized<'_>| Placed {
+            heading: (heading(sized.column).iter())
+                .flat_map(|line| wrapped(line, sized.width, ""))
                 .collect(),
-            align: one.column.align,
-            width: one.width,
+            align: sized.column.align,
+            width: sized.width,
         };
         Self { columns: kept.iter().map(placed).collect(), rows, left_out, room: style.width }
     }
@@ -224,11 +224,12 @@ impl<'a> Sized<'a> {
 /// Takes from the widest column that may be narrower until all fit, or none can give more: first
 /// from those in which a heading is broken by it, and no cell.
 fn narrow(kept: &mut [Sized<'_>], room: usize) {
-    let limits: [fn(&Sized<'_>) -> usize; 2] = [|one| one.enough.max(one.least), |one| one.least];
+    let limits: [fn(&Sized<'_>) -> usize; 2] =
+        [|sized| sized.enough.max(sized.least), |sized| sized.least];
     for limit in limits {
-        while needed(kept.iter().map(|one| one.width)) > room {
-            let wide = kept.iter_mut().filter(|one| one.width > limit(one));
-            let Some(widest) = wide.max_by_key(|one| one.width) else { break };
+        while needed(kept.iter().map(|sized| sized.width)) > room {
+            let wide = kept.iter_mut().filter(|sized| sized.width > limit(sized));
+            let Some(widest) = wide.max_by_key(|sized| sized.width) else { break };
             widest.width -= 1;
         }
     }

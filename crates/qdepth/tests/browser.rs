@@ -34,7 +34,7 @@ mod tests {
     /// What is found at these addresses.
     fn look(mode: &str, addresses: &[String]) -> String {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/look.mjs");
-        let quoted: Vec<String> = addresses.iter().map(|one| format!("'{one}'")).collect();
+        let quoted: Vec<String> = addresses.iter().map(|address| format!("'{address}'")).collect();
         let modules = modules();
         let line = format!(
             "NODE_PATH={modules} timeout 300 node {script} {mode} {} 2>&1",

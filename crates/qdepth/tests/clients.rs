@@ -58,10 +58,14 @@ fn bench_fio_runs_its_jobs_and_fio_plot_draws_them() {
          --size 16M --runtime 1 --time-based -o $PWD/out --loginterval 200 --quiet"
     ));
     let made = names(&link, "out/data/4k");
-    let of = |end: &str| made.iter().filter(|name| name.ends_with(end)).count();
-    assert_eq!(of(".json"), 4, "{made:?}");
+    let count = |end: &str| made.iter().filter(|name| name.ends_with(end)).count();
+    assert_eq!(count(".json"), 4, "{made:?}");
     // Logs of each job: two depths with one, and two with two.
-    assert_eq!((of("_bw.1.log"), of("_bw.2.log"), of("_lat.2.log")), (4, 2, 2), "{made:?}");
+    assert_eq!(
+        (count("_bw.1.log"), count("_bw.2.log"), count("_lat.2.log")),
+        (4, 2, 2),
+        "{made:?}"
+    );
     for graph in ["-l -n 1", "-L -t iops", "-g -t iops lat -d 1 4 -n 1", "-H -d 4 -n 1"] {
         let picture = format!("picture{}.png", graph.split(' ').next().unwrap());
         link.sh(&format!(
@@ -169,9 +173,9 @@ fn kbench_finds_its_figures() {
         let text = fs::read_to_string(link.0.join(&format!("out-{kind}.json"))).unwrap();
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
         for (place, way) in ["read", "write", "read", "write"].into_iter().enumerate() {
-            let of = &document["jobs"][place][way];
-            for figure in [&of["iops_mean"], &of["bw_mean"], &of["lat_ns"]["mean"]] {
-                assert!(figure.as_f64().unwrap() > 0.0, "{kind} {place}: {of:#}");
+            let figures = &document["jobs"][place][way];
+            for figure in [&figures["iops_mean"], &figures["bw_mean"], &figures["lat_ns"]["mean"]] {
+                assert!(figure.as_f64().unwrap() > 0.0, "{kind} {place}: {figures:#}");
             }
         }
     }

@@ -29,8 +29,8 @@ fn two_groups_of_runs_are_told_apart_or_not() {
     assert_eq!(same["emulated"], true);
     let rows = same["rows"].as_array().unwrap();
     assert!(!rows.iter().any(|row| row["figure"] == "cpu_ns_per_io"), "{same:#}");
-    let verdicts = |of: &Value| -> Vec<String> {
-        let rows = of["rows"].as_array().unwrap().iter();
+    let verdicts = |comparison: &Value| -> Vec<String> {
+        let rows = comparison["rows"].as_array().unwrap().iter();
         rows.map(|row| row["verdict"].as_str().unwrap().to_owned()).collect()
     };
     assert!(verdicts(&same).len() >= 2 && verdicts(&same).iter().all(|v| v == "equal"), "{same:#}");

@@ -22,18 +22,18 @@ fn four_drives_scale_as_the_paper_says() {
     let words = "media:p3700-800gb*4 --array raid0(media:p3700-800gb*4) --profile database \
                  --outstanding 1,128 --duration 2s --json";
     let document = workspace.run(&format!("run devices {words}")).expect_finished().json();
-    let of = |variant: u64, outstanding: u64| -> f64 {
+    let rate = |variant: u64, outstanding: u64| -> f64 {
         let is = |point: &&Value| {
             let times = if variant == 2 { 4 } else { 1 };
             point["variant"] == variant && point["outstanding"] == outstanding * times
         };
         points(&document).iter().filter(is).map(|p| p["io_per_s"].as_f64().unwrap()).sum()
     };
-    let low = of(1, 1) / of(0, 1);
+    let low = rate(1, 1) / rate(0, 1);
     assert!((low - 4.0).abs() < 0.06, "{low}");
-    let high = of(1, 128) / of(0, 128);
+    let high = rate(1, 128) / rate(0, 128);
     assert!((high / 3.17 - 1.0).abs() < 0.05, "{high}");
-    let array = of(2, 128) / of(0, 128);
+    let array = rate(2, 128) / rate(0, 128);
     assert!((0.85..1.15).contains(&array), "{array}");
     let report = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
     for said in ["B: 4 drives together", "B ÷ A", "share of 4 ×", "Fairness", "EMULATED"] {
@@ -117,7 +117,7 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
     let text = fs::read_to_string(workspace.join("events.jsonl")).unwrap();
     let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let slices: Vec<Value> = events.filter(|event| event["event"] == "interval").collect();
-    let mut turns: Vec<u64> = slices.iter().map(|one| one["point"].as_u64().unwrap()).collect();
+    let mut turns: Vec<u64> = slices.iter().map(|slice| slice["point"].as_u64().unwrap()).collect();
     // A visit is of 0.4 s: no slice counts the time in which others were measured as its own.
     for slice in &slices {
         assert!(slice["length_ns"].as_u64().unwrap() < 1_000_000_000, "{slice}");
@@ -191,19 +191,19 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
         println!("SKIPPED: {test}: the machine held every one of three runs off");
         return;
     };
-    let of = |variant: u64| {
+    let column = |variant: u64| {
         let compared = document["compared"].as_array().unwrap();
         compared.iter().find(|entry| entry["variant"] == variant).unwrap().clone()
     };
-    let Some(quotient) = of(1)["quotient"].as_f64() else {
+    let Some(quotient) = column(1)["quotient"].as_f64() else {
         // Of points that are not valid there is none; their rates were right all the same.
         assert!(!doubts.is_empty(), "{document:#}");
         return;
     };
     assert!((quotient - 4.0).abs() <= 0.04, "{quotient}");
-    let parts = of(1)["parts_io_per_s"].as_array().unwrap().clone();
+    let parts = column(1)["parts_io_per_s"].as_array().unwrap().clone();
     let sum: f64 = parts.iter().map(|rate| rate.as_f64().unwrap()).sum();
-    let whole = of(1)["io_per_s"].as_f64().unwrap();
+    let whole = column(1)["io_per_s"].as_f64().unwrap();
     assert!((sum / whole - 1.0).abs() < 1e-3, "{sum} and {whole}");
     assert!((rate(&document, 1, "reads") - sum).abs() < 1e-6, "the points are the parts");
 }

@@ -75,9 +75,12 @@ fn the_catalogue_says_where_each_number_is_from() {
     let folder = tempfile::tempdir().unwrap();
     let list = text(&qdepth(folder.path(), &["media"]).stdout);
     assert!(list.contains("p3700-800gb") && list.contains("improved-write"), "{list}");
-    let one = text(&qdepth(folder.path(), &["media", "p3700-800gb"]).stdout);
-    assert!(one.contains("[calibrated]") && one.contains("[data sheet"), "{one}");
-    assert!(one.contains("(calibrated against): mean ") && one.contains("(predicted, "), "{one}");
+    let described = text(&qdepth(folder.path(), &["media", "p3700-800gb"]).stdout);
+    assert!(described.contains("[calibrated]") && described.contains("[data sheet"), "{described}");
+    assert!(
+        described.contains("(calibrated against): mean ") && described.contains("(predicted, "),
+        "{described}"
+    );
     // A disk has no figure that was not fitted, a null device has nothing to be compared with.
     let disk = text(&qdepth(folder.path(), &["media", "sas-2-hdd-600gb"]).stdout);
     assert!(disk.contains("[calibrated]") && !disk.contains("by hand"), "{disk}");
@@ -86,7 +89,7 @@ fn the_catalogue_says_where_each_number_is_from() {
     let null = text(&qdepth(folder.path(), &["media", "null"]).stdout);
     assert!(null.contains("error: not known"), "{null}");
     // How each was checked stands in the list, at each, and in the facts of a run.
-    assert!(one.contains("checked: published figures"), "{one}");
+    assert!(described.contains("checked: published figures"), "{described}");
     for mark in ["checked: data sheet only", "checked: class", "checked: definition"] {
         assert!(list.contains(mark), "{mark}: {list}");
     }

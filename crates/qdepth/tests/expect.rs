@@ -45,13 +45,13 @@ mod tests {
     #[test]
     fn a_data_sheet_alone_finds_only_what_is_far_below_it() {
         let workspace = Workspace::new();
-        let of = |target: &str| {
+        let shortfalls = |target: &str| {
             let medium = "media:intel-d7-p5500-7680gb";
             below(&run(&workspace, target, medium, "--json").expect(0).json())
         };
         let slow = "media:intel-d7-p5500-7680gb@die_read_us=120@command_us=2";
-        assert_eq!(of(slow), [false; 4]);
-        assert!(of("media:seagate-exos-x18-18tb").contains(&true));
+        assert_eq!(shortfalls(slow), [false; 4]);
+        assert!(shortfalls("media:seagate-exos-x18-18tb").contains(&true));
     }
 
     #[test]

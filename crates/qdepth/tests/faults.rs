@@ -137,17 +137,19 @@ fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
     fs::File::options().write(true).open(workspace.join("goes")).unwrap().set_len(0).unwrap();
     sh(&format!("losetup -c {}", goes.display())).unwrap();
     let document = run.wait().expect(1).json();
-    let of = |device: &std::path::Path| {
+    let device_points = |device: &std::path::Path| {
         let name = device.display().to_string();
         points(&document).iter().filter(move |p| p["target"].as_str().unwrap().starts_with(&name))
     };
-    let lost: Vec<bool> =
-        of(&goes).map(|point| codes(point).contains(&"device-gone".to_owned())).collect();
+    let lost: Vec<bool> = device_points(&goes)
+        .map(|point| codes(point).contains(&"device-gone".to_owned()))
+        .collect();
     assert_eq!(lost, [false, true, true], "{document:#}");
-    let reads: Vec<u64> = of(&stays).map(|point| point["reads"].as_u64().unwrap()).collect();
+    let reads: Vec<u64> =
+        device_points(&stays).map(|point| point["reads"].as_u64().unwrap()).collect();
     assert!(reads.len() == 3 && reads.iter().all(|reads| *reads > 0), "{reads:?}");
     assert_eq!(
-        of(&goes).next_back().unwrap()["reads"],
+        device_points(&goes).next_back().unwrap()["reads"],
         0,
         "a point after the loss measures nothing"
     );
@@ -368,12 +370,12 @@ fn killed(name: &str, (toml, words): (&str, &str), moments: u64, same: bool) {
         }
     }
     println!("killed: {seen:?} (a whole run: {whole} ms)");
-    let of = |when: &str| seen.get(when).copied().unwrap_or(0);
+    let count = |when: &str| seen.get(when).copied().unwrap_or(0);
     println!(
         "TRIES {name} {moments} lost=0 during={} before={} after={}",
-        of("during the run"),
-        of("before it began"),
-        of("after its end")
+        count("during the run"),
+        count("before it began"),
+        count("after its end")
     );
     assert!(seen.contains_key("during the run"));
 }

@@ -53,8 +53,8 @@ fn terse(text: &str, version: u8) -> Vec<Vec<String>> {
         figure if figure.starts_with("fio9") => "version".to_owned(),
         figure => figure,
     };
-    let of = |line: &str| line.trim().split(';').map(kind).collect();
-    text.lines().filter(|line| line.starts_with(&start)).map(of).collect()
+    let kinds = |line: &str| line.trim().split(';').map(kind).collect();
+    text.lines().filter(|line| line.starts_with(&start)).map(kinds).collect()
 }
 
 fn json(text: &str) -> (Value, String) {

@@ -7,9 +7,9 @@ use serde_json::Value;
 /// Requests of the first job by way, and how long they took, ms.
 fn told(document: &Value) -> (u64, u64, u64) {
     let job = &document["jobs"][0];
-    let of = |way: &str, name: &str| job[way][name].as_u64().unwrap();
+    let number = |way: &str, name: &str| job[way][name].as_u64().unwrap();
     assert_eq!(job["error"], 0, "{job:#}");
-    (of("read", "total_ios"), of("write", "total_ios"), of("read", "runtime"))
+    (number("read", "total_ios"), number("write", "total_ios"), number("read", "runtime"))
 }
 
 fn ours(workspace: &Workspace, words: &str) -> Value {

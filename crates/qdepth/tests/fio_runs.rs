@@ -131,8 +131,8 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
 /// Requests of each job of a document of fio's form.
 fn requests(document: &Value) -> Vec<f64> {
     let jobs = document["jobs"].as_array().expect("jobs").iter();
-    let of = |job: &Value, way: &str| job[way]["total_ios"].as_f64().expect("a count");
-    jobs.map(|job| of(job, "read") + of(job, "write")).collect()
+    let count = |job: &Value, way: &str| job[way]["total_ios"].as_f64().expect("a count");
+    jobs.map(|job| count(job, "read") + count(job, "write")).collect()
 }
 
 #[test]
@@ -193,12 +193,12 @@ fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
     let folder = workspace.path().display();
     let check = |document: &Value, who: &str| {
         let job = &document["jobs"][0];
-        let of = |way: &str, name: &str| job[way][name].as_f64().unwrap();
+        let number = |way: &str, name: &str| job[way][name].as_f64().unwrap();
         for (way, size, rate) in [("read", 4096.0, 600.0), ("write", 65536.0, 200.0)] {
-            let (requests, bytes) = (of(way, "total_ios"), of(way, "io_bytes"));
+            let (requests, bytes) = (number(way, "total_ios"), number(way, "io_bytes"));
             assert!((bytes / requests - size).abs() < 1e-6, "{who} {way}: {bytes} in {requests}");
             // Ours draws the way of each request, 800 of them.
-            assert!((of(way, "iops") / rate - 1.0).abs() < 0.2, "{who} {way}: {job:#}");
+            assert!((number(way, "iops") / rate - 1.0).abs() < 0.2, "{who} {way}: {job:#}");
         }
     };
     let ours = format!("fio --output-format=normal,json --no-report {words} --filename");
@@ -305,14 +305,17 @@ fn a_job_that_does_not_keep_its_rate_ends_as_in_fio() {
         assert_eq!(made.status, Some(i32::from(!kept)), "{asked}: {}", made.err);
         assert!(made.err.contains(said), "{asked}: {}", made.err);
         let document = made.json();
-        let of = |job: usize, name: &str| document["jobs"][job][name].clone();
-        assert_eq!(of(0, "error"), if kept { 0 } else { 5 }, "{asked}");
+        let field = |job: usize, name: &str| document["jobs"][job][name].clone();
+        assert_eq!(field(0, "error"), if kept { 0 } else { 5 }, "{asked}");
         let time = document["jobs"][0]["read"]["runtime"].as_u64().unwrap();
         let until = if asked.contains("cycle") { 2_500 } else { 3_000 };
         let until = if kept { 20_000 } else { until };
         assert!((until..until + 200).contains(&time), "{asked}: {time}");
         // What is behind it runs all the same.
-        assert_eq!((of(1, "error"), of(1, "read")["total_ios"].as_u64()), (0.into(), Some(16)));
+        assert_eq!(
+            (field(1, "error"), field(1, "read")["total_ios"].as_u64()),
+            (0.into(), Some(16))
+        );
     }
     let above = "--name=a --size=1m --rw=read --rate=64k --rate_min=128k";
     let refused = workspace.run(&format!("fio --parse-only {above}")).expect(2);

@@ -159,9 +159,9 @@ fn what_is_told_live_is_what_all_ranks_do() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let of = |name: &str| events.iter().filter(|e| e["event"] == name).collect::<Vec<_>>();
+    let named = |name: &str| events.iter().filter(|e| e["event"] == name).collect::<Vec<_>>();
     for point in points(&document) {
-        let slices = of("interval").into_iter().filter(|slice| slice["point"] == point["index"]);
+        let slices = named("interval").into_iter().filter(|slice| slice["point"] == point["index"]);
         let (mut live, mut last) = (0, 0);
         for slice in slices {
             live += counts_of(slice);
@@ -172,7 +172,7 @@ fn what_is_told_live_is_what_all_ranks_do() {
         // A slice that came while the screen lagged behind is lost to it alone.
         assert!(live <= all && live * 20 >= all * 19, "{live} of {all} I/Os were told");
     }
-    let machines = of("machine");
+    let machines = named("machine");
     assert!(!machines.is_empty(), "{} events", events.len());
     let busy = |e: &&&Value| e["values"]["cpu busy_share"].as_f64().is_some_and(|b| b <= 1.0);
     assert!(machines.iter().all(|machine| busy(&machine)), "{machines:?}");

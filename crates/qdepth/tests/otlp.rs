@@ -61,8 +61,8 @@ mod tests {
 
     /// Of counts, which are whole.
     fn sum(push: &Value, name: &str) -> u64 {
-        let of = |point: &&Value| point["asDouble"].as_f64().unwrap() as u64;
-        values(push, name).0.iter().map(of).sum()
+        let number = |point: &&Value| point["asDouble"].as_f64().unwrap() as u64;
+        values(push, name).0.iter().map(number).sum()
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             .filter_map(|p| p["attributes"][0]["value"]["stringValue"].as_str())
             .collect();
         assert_eq!((directions.len(), is_sum), (3, true), "{last}");
-        let nanoseconds = |of: &str| points[0][of].as_str().unwrap().parse::<u64>().unwrap();
+        let nanoseconds = |key: &str| points[0][key].as_str().unwrap().parse::<u64>().unwrap();
         assert!(nanoseconds("startTimeUnixNano") < nanoseconds("timeUnixNano"));
         let resource = last["resourceMetrics"][0]["resource"]["attributes"].to_string();
         let run = told[0]["run"].as_str().unwrap();

@@ -57,8 +57,8 @@ mb_s = { value = 125, from = \"test\" }
 
     fn findings(document: &Value) -> usize {
         let is = |f: &&Value| f["code"] == "below-expected";
-        let of = |p: &Value| p["findings"].as_array().unwrap().iter().filter(is).count();
-        points(document).iter().map(of).sum()
+        let count = |p: &Value| p["findings"].as_array().unwrap().iter().filter(is).count();
+        points(document).iter().map(count).sum()
     }
 
     #[test]
@@ -75,9 +75,9 @@ mb_s = { value = 125, from = \"test\" }
         let document = workspace.run(line).expect(0).json();
         let point = &points(&document)[0];
         let truth = 7e6 / 152.0;
-        let of = |key: &str| point[key].as_f64().unwrap();
-        assert!((of("io_per_s") / truth - 1.0).abs() < 0.03, "{point}");
-        assert!(of("io_per_s_low") < truth && truth < of("io_per_s_high"), "{point}");
+        let figure = |key: &str| point[key].as_f64().unwrap();
+        assert!((figure("io_per_s") / truth - 1.0).abs() < 0.03, "{point}");
+        assert!(figure("io_per_s_low") < truth && truth < figure("io_per_s_high"), "{point}");
         assert_eq!((&point["standing"], &document["emulated"]), (&"inside".into(), &true.into()));
         // Two of them as RAID 0 are twice as fast.
         let line =
@@ -122,8 +122,8 @@ mb_s = { value = 125, from = \"test\" }
             let line = format!("predict quick {target} {load} --json");
             let document = workspace.run(&line).expect(0).json();
             for point in points(&document) {
-                let of = |key: &str| point[key].as_f64().unwrap();
-                let (low, high) = (of("io_per_s_low"), of("io_per_s_high"));
+                let figure = |key: &str| point[key].as_f64().unwrap();
+                let (low, high) = (figure("io_per_s_low"), figure("io_per_s_high"));
                 assert!(low > 0.0 && high / low > 12.0, "{target}: {point}");
                 assert_eq!(point["standing"], "assumed", "{point}");
                 assert!(!point["why"].as_array().unwrap().is_empty(), "{point}");

@@ -312,11 +312,14 @@ mod tests {
             Value::Flag(_) => "flag",
             Value::Time(_) => "time",
         };
-        let of = |table: TableOf| {
+        let named_kinds = |table: TableOf| {
             let columns = table.columns().into_iter();
             columns.map(|column| json!([column.name, kind(&column.value)])).collect::<Vec<_>>()
         };
-        TableOf::ALL.into_iter().map(|table| (table.name().to_owned(), json!(of(table)))).collect()
+        TableOf::ALL
+            .into_iter()
+            .map(|table| (table.name().to_owned(), json!(named_kinds(table))))
+            .collect()
     }
 
     /// The tables once more, of many groups of rows.
@@ -445,8 +448,8 @@ mod tests {
         places.into_iter().for_each(|at| bytes[at..at + 2].copy_from_slice(b"19"));
         fs::write(workspace.join("qdepth.db"), bytes).unwrap();
         let said = workspace.run("export --all --parquet tables").expect(1).err;
-        let of = |run: &Json| format!("run {}: what is damaged", run["id"].as_str().unwrap());
-        assert!(said.contains(&of(oldest)) && !said.contains(&of(newest)), "{said}");
+        let message = |run: &Json| format!("run {}: what is damaged", run["id"].as_str().unwrap());
+        assert!(said.contains(&message(oldest)) && !said.contains(&message(newest)), "{said}");
         if can("a table of a damaged run") {
             workspace.write("list.json", &workspace.run("list --json").expect(0).out);
             ask(&workspace, "list tables list.json");

@@ -84,7 +84,7 @@ fn an_interruption_ends_it_before_the_first_point() {
 fn an_emulated_medium_is_put_into_the_state() {
     let workspace = Workspace::new();
     // The rate in the whole capacity, the second column; and what is told of the target.
-    let of = |state: &str, precondition: &str| {
+    let measured = |state: &str, precondition: &str| {
         let words = format!(
             "run area media:p3700-800gb@state={state} {precondition} --profile random-4k-write \
              --outstanding 64 --duration 1s --no-report --json"
@@ -93,10 +93,10 @@ fn an_emulated_medium_is_put_into_the_state() {
         (points(&document)[1]["io_per_s"].as_f64().unwrap(), told(&document))
     };
     let ((fresh, nothing), (steady, said)) =
-        (of("fresh", ""), of("fresh", "--precondition steady"));
+        (measured("fresh", ""), measured("fresh", "--precondition steady"));
     assert_eq!((nothing, said), (Vec::new(), vec!["steady".to_owned()]));
     assert!(fresh > 1.5 * steady, "{fresh} {steady}");
-    let spelled = of("steady", "").0;
+    let spelled = measured("steady", "").0;
     assert!((steady - spelled).abs() < 1e-9, "the words mean the same: {steady} {spelled}");
 }
 
@@ -131,7 +131,7 @@ fn rounds_end_with_a_verdict_and_not_with_an_error() {
 #[test]
 fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
     let workspace = Workspace::new();
-    let of = |rule: &str| {
+    let rounds = |rule: &str| {
         let words = format!(
             "run quick media:p3700-800gb@state=fresh --precondition {rule} --round 1s \
              --profile random-4k-write --outstanding 64 --duration 1s --no-report --json"
@@ -141,7 +141,7 @@ fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
         rounds_told(&document)
     };
     for (rule, whose) in [("until-steady", "our own"), ("until-steady-snia", "SNIA's")] {
-        let (told, doubted) = of(rule);
+        let (told, doubted) = rounds(rule);
         assert!(told.contains(&format!(": steady by {whose} rule after 5 rounds of 1s")), "{told}");
         assert!(!doubted, "{told}");
     }

@@ -232,7 +232,7 @@ fn a_point_is_steady_once_its_area_was_written_twice() {
     assert!((point["level"].as_f64().unwrap() / 50_000.0 - 1.0).abs() < 0.01, "{point:#}");
     let window = &point["snia"];
     assert_eq!((&window["steady"], &window["last_round"]), (&true.into(), &5.into()));
-    let figure = |of: &Value| of.as_f64().unwrap();
+    let figure = |value: &Value| value.as_f64().unwrap();
     assert!((figure(&window["range"][1]) / figure(&window["mean"]) - 0.2).abs() < 1e-9);
     assert!(workspace.run("steady --logbook s.db --round 0s").expect(2).err.contains("--round"));
 }

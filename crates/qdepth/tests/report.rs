@@ -448,7 +448,7 @@ changes = { en = "Second series", ja = "第二の計測" }
 
     /// Of one drive under two hundred loads, of twenty drives and of fifty.
     fn shapes() -> [(usize, Vec<u32>); 3] {
-        let powers = |of: u32, step: usize| (0..of).step_by(step).map(|n| 1 << n).collect();
+        let powers = |end: u32, step: usize| (0..end).step_by(step).map(|n| 1 << n).collect();
         [(1, (1..=200).collect()), (20, powers(10, 1)), (50, powers(10, 3))]
     }
 

@@ -66,8 +66,8 @@ fn goals_that_were_reached_stay_reached() {
         assert_eq!(goal["reached"], true, "{goal}");
     }
     for (share, least) in [("relations_held", 0.82), ("shading_held", 0.9)] {
-        let of = |key: &str| document[share][key].as_f64().unwrap();
-        assert!(of("holding") / of("of") >= least, "{}", document[share]);
+        let number = |key: &str| document[share][key].as_f64().unwrap();
+        assert!(number("holding") / number("of") >= least, "{}", document[share]);
     }
     // Missed, and told on the page: no more than it was.
     let at_512 = goals.iter().find(|goal| goal["id"] == "iodrive-predicted-512").unwrap();
@@ -96,8 +96,8 @@ fn the_page_names_what_fails(document: &Value) {
         .collect();
     assert_eq!(named, failing, "docs/reproduce.md, and what fails");
     let share = &document["relations_held"];
-    let of = share["of"].as_u64().unwrap();
-    let counted = format!("({} of {of};", of - share["holding"].as_u64().unwrap());
+    let total = share["of"].as_u64().unwrap();
+    let counted = format!("({} of {total};", total - share["holding"].as_u64().unwrap());
     assert!(page.contains(&counted), "{counted} stands not in docs/reproduce.md");
 }
 

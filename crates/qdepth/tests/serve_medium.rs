@@ -46,9 +46,9 @@ mod tests {
         let ended = serving.wait_at_most(std::time::Duration::from_secs(30)).expect_finished();
         let served = ended.json();
         // The way was found before: some of it is there, and far below 20 ms.
-        let of = |key: &str| served[key].as_u64().unwrap();
-        assert!((1_000..5_000_000).contains(&of("lead_ns")), "{served}");
-        assert_eq!(of("medium_read_8k_ns"), 20_000_000);
+        let number = |key: &str| served[key].as_u64().unwrap();
+        assert!((1_000..5_000_000).contains(&number("lead_ns")), "{served}");
+        assert_eq!(number("medium_read_8k_ns"), 20_000_000);
         assert_eq!(served["can_be_faithful"].as_bool(), Some(true));
         assert_eq!(
             (served["emulated"].as_bool(), served["errors"].as_u64()),

@@ -49,7 +49,7 @@ fn version(program: &str) -> String {
 /// Each fio with these variants.
 fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
     let programs = fios();
-    let of = |program: &String| {
+    let program_peers = |program: &String| {
         let which =
             if programs.len() > 1 { format!(" of {}", version(program)) } else { String::new() };
         let peer = |(kind, variants): &(&str, Vec<String>)| Peer {
@@ -59,7 +59,7 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
         };
         kinds.iter().map(peer).collect::<Vec<_>>()
     };
-    programs.iter().flat_map(of).collect()
+    programs.iter().flat_map(program_peers).collect()
 }
 
 /// Runs every row so many times, interleaved, and prints medians of the ratios with their spread.
@@ -91,7 +91,7 @@ fn rows(zram: &str) -> Vec<Row> {
         // On targets that block, fio too is better off with kernel threads at once.
         vec![batch.clone(), format!("{batch} --force_async=1")]
     };
-    let one = |text: &str| vec![text.to_owned()];
+    let single = |text: &str| vec![text.to_owned()];
     let row = |target: &str, name, outstanding, engine, kinds: Vec<_>| Row {
         target: target.to_owned(),
         name,
@@ -101,14 +101,14 @@ fn rows(zram: &str) -> Vec<Row> {
     };
     let mut rows = Vec::new();
     for outstanding in [1, 32, 128] {
-        let kinds = vec![("fio best", best(outstanding)), ("fio default", one(DEFAULT))];
+        let kinds = vec![("fio best", best(outstanding)), ("fio default", single(DEFAULT))];
         rows.push(row("/dev/zero", "/dev/zero", outstanding, "io_uring", kinds));
     }
     for outstanding in [1, 32, 512] {
-        let kinds = vec![("fio best", best(outstanding)), ("fio default", one(DEFAULT))];
+        let kinds = vec![("fio best", best(outstanding)), ("fio default", single(DEFAULT))];
         rows.push(row(zram, "zram", outstanding, "io_uring", kinds));
     }
-    rows.push(row(zram, "zram", 1, "sync", vec![("fio psync", one(PSYNC))]));
+    rows.push(row(zram, "zram", 1, "sync", vec![("fio psync", single(PSYNC))]));
     rows
 }
 
@@ -146,14 +146,14 @@ fn measure(row: &Row, rounds: usize) -> Result<Vec<Bar>> {
 /// Prints the row, and says what of it is held against a goal.
 fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
     let Row { name, outstanding, engine, .. } = row;
-    let of =
+    let middle =
         |figures: &[Figure], pick: fn(&Figure) -> f64| median(figures.iter().map(pick).collect());
     println!(
         "{name}, {outstanding} outstanding, {engine}: {:.0} IO/s, mean {:.2} µs, user {:.1} + system {:.1} ns per I/O",
-        of(ours, |f| f.io_per_s),
-        of(ours, |f| f.mean_ns) / 1e3,
-        of(ours, |f| f.user_ns),
-        of(ours, |f| f.system_ns),
+        middle(ours, |f| f.io_per_s),
+        middle(ours, |f| f.mean_ns) / 1e3,
+        middle(ours, |f| f.user_ns),
+        middle(ours, |f| f.system_ns),
     );
     let mut bars = Vec::new();
     for (peer, figures) in peers {
@@ -170,7 +170,7 @@ fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
         println!(
             "    {:.2} × {peer} ({least:.2} to {most:.2}; {:.0} IO/s), user CPU per I/O 1/{:.1}",
             bar.value(),
-            of(figures, |f| f.io_per_s),
+            middle(figures, |f| f.io_per_s),
             1.0 / median(ratios(|f| f.user_ns)),
         );
         bars.extend(goal.map(|_| bar));

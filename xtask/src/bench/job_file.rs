@@ -198,8 +198,8 @@ fn tell(both: &[(Value, Value)]) -> Result<()> {
                 continue;
             }
             let ratio = |pick: &dyn Fn(&Value) -> &Value| {
-                let of = |document: &Value| number(pick(&document["jobs"][place][side]));
-                median(both.iter().map(|(ours, theirs)| of(ours) / of(theirs)).collect())
+                let figure = |document: &Value| number(pick(&document["jobs"][place][side]));
+                median(both.iter().map(|(ours, theirs)| figure(ours) / figure(theirs)).collect())
             };
             let percentile = |name: &'static str| {
                 ratio(&move |side: &Value| &side["lat_ns"]["percentile"][name])

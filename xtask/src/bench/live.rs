@@ -68,19 +68,19 @@ impl Side<'_> {
 fn in_turn(alone: &Side<'_>, seen: &Side<'_>, pairs: usize) -> Result<()> {
     let (mut ratios, mut rates) = (Vec::new(), Vec::new());
     for pair in 0..pairs {
-        let (one, other) = if pair % 2 == 0 {
-            let one = run_alone(alone)?;
-            (one, run_seen(seen)?)
+        let (unseen, other) = if pair % 2 == 0 {
+            let unseen = run_alone(alone)?;
+            (unseen, run_seen(seen)?)
         } else {
             let other = run_seen(seen)?;
             (run_alone(alone)?, other)
         };
-        let ratio = other.io_per_s / one.io_per_s;
-        println!("{:>10.0} IO/s alone, {:>10.0} seen: {ratio:.4}", one.io_per_s, other.io_per_s);
+        let ratio = other.io_per_s / unseen.io_per_s;
+        println!("{:>10.0} IO/s alone, {:>10.0} seen: {ratio:.4}", unseen.io_per_s, other.io_per_s);
         ratios.push(ratio);
-        rates.push(one.io_per_s);
+        rates.push(unseen.io_per_s);
     }
-    let found = Median::of(ratios);
+    let found = Median::from_values(ratios);
     println!("rate, seen ÷ alone, {pairs} pairs at {:.0} IO/s: {found}", median(rates));
     Ok(())
 }
@@ -94,16 +94,16 @@ fn at_once(alone: &Side<'_>, seen: &Side<'_>, pairs: usize) -> Result<()> {
         if tries > 2 * pairs {
             bail!("of {tries} pairs, {} had both workers run at all", ratios.len());
         }
-        let (one, other) = std::thread::scope(|scope| {
-            let one = scope.spawn(|| run_alone(alone));
+        let (unseen, other) = std::thread::scope(|scope| {
+            let running = scope.spawn(|| run_alone(alone));
             let other = run_seen(seen);
-            (one.join(), other)
+            (running.join(), other)
         });
-        let one = one.map_err(|_| anyhow::anyhow!("a thread panicked"))??;
+        let unseen = unseen.map_err(|_| anyhow::anyhow!("a thread panicked"))??;
         // The scheduler may let one wait for the whole of the other's point.
-        ratios.extend(one.cpu_ns.zip(other?.cpu_ns).map(|(one, other)| one / other));
+        ratios.extend(unseen.cpu_ns.zip(other?.cpu_ns).map(|(cpu_ns, other)| cpu_ns / other));
     }
-    let found = Median::of(ratios);
+    let found = Median::from_values(ratios);
     println!(
         "both at once on one core, CPU time of an I/O, alone ÷ seen, {pairs} of {tries} pairs: {found}"
     );
@@ -123,7 +123,7 @@ struct Median {
 }
 
 impl Median {
-    fn of(mut values: Vec<f64>) -> Self {
+    fn from_values(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let count = values.len() as f64;
         let below = (count / 2.0 - 0.98 * count.sqrt()).floor().max(1.0) as usize - 1;

@@ -75,11 +75,11 @@ fn made(folder: &Path, runs: u32, points: u32) -> Result<String> {
 }
 
 /// The median of several tries.
-fn median(mut one: impl FnMut() -> Result<()>) -> Result<Duration> {
+fn median(mut run: impl FnMut() -> Result<()>) -> Result<Duration> {
     let mut all = Vec::new();
     for _ in 0..TRIES {
         let start = Instant::now();
-        one()?;
+        run()?;
         all.push(start.elapsed());
     }
     all.sort_unstable();

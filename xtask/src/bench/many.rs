@@ -64,14 +64,14 @@ pub fn many() -> Result<Vec<Bar>> {
     let measured = Loops::made(&folder).and_then(|loops| pairs(&folder, &plan, &loops));
     std::fs::remove_dir_all(&folder)?;
     let costs = measured?;
-    let ratios = costs.iter().map(|[one, all]| all / one).collect();
+    let ratios = costs.iter().map(|[single, all]| all / single).collect();
     let bar = Bar::new("sixteen drives / one: CPU per I/O", Goal::AtMost(1.0), ratios);
-    let of = |place: usize| median(costs.iter().map(|pair| pair[place]).collect());
+    let middle = |place: usize| median(costs.iter().map(|pair| pair[place]).collect());
     println!(
         "{DRIVES} drives × 32 on one core: {:.3} times the CPU time per I/O of one ({:.0} against {:.0} ns, medians of {PAIRS} pairs)",
         bar.value(),
-        of(1),
-        of(0)
+        middle(1),
+        middle(0)
     );
     Ok(vec![bar])
 }

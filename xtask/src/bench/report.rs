@@ -92,13 +92,13 @@ fn cost(folder: &Path, logbook: &Path, format: &str) -> Result<Cost> {
     let (logbook, program) = (logbook.display().to_string(), binary());
     let report = ["report", "--logbook", &logbook, "--format", format, "-o", &out];
     let timed = ["-c", "0", "/usr/bin/time", "-f", "COST %U %S %M", &program];
-    let one = || -> Result<Cost> {
+    let attempt = || -> Result<Cost> {
         let said = output_and_errors("taskset", &[&timed[..], &report[..]].concat())?;
         let line = said.lines().find_map(|line| line.strip_prefix("COST "));
         let figures: Vec<&str> = line.context("time printed nothing")?.split(' ').collect();
         let [user, system, memory] = figures[..] else { bail!("time printed {figures:?}") };
         Ok((user.parse::<f64>()? + system.parse::<f64>()?, memory.parse()?))
     };
-    let (first, second) = (one()?, one()?);
+    let (first, second) = (attempt()?, attempt()?);
     Ok((first.0.min(second.0), first.1.max(second.1)))
 }

@@ -59,7 +59,7 @@ fn measure(plan: &Path, target: &Path, folder: &Path, more: &[&str]) -> Result<V
     let text = output(&binary(), &args, &[0, 1])?;
     let document: Value = serde_json::from_str(&text).context("qdepth's output is no JSON")?;
     let points = document["points"].as_array().context("no points")?;
-    let one = |point: &Value| {
+    let seen = |point: &Value| {
         let end = |index: usize| point["interval"].get(index).and_then(Value::as_f64);
         Some(Seen {
             outstanding: point["outstanding"].as_u64()?,
@@ -69,7 +69,7 @@ fn measure(plan: &Path, target: &Path, folder: &Path, more: &[&str]) -> Result<V
             ended_by: point["ended_by"].as_str()?.to_owned(),
         })
     };
-    points.iter().map(one).collect::<Option<_>>().context("a point lacks a figure")
+    points.iter().map(seen).collect::<Option<_>>().context("a point lacks a figure")
 }
 
 fn compare(tolerance: &str, fixed: &[Seen], precise: &[Seen]) -> Result<()> {

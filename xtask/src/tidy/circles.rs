@@ -43,8 +43,8 @@ impl Modules {
     fn graphs(&self) -> BTreeMap<&str, Graph> {
         let mut graphs: BTreeMap<&str, Graph> = BTreeMap::new();
         for ((krate, below), used) in &self.files {
-            let is_test = |(of, test): &(String, String)| {
-                let rest = below.strip_prefix(test.as_str()).filter(|_| of == krate);
+            let is_test = |(owner, test): &(String, String)| {
+                let rest = below.strip_prefix(test.as_str()).filter(|_| owner == krate);
                 rest.is_some_and(|rest| rest.starts_with(['.', '/']))
             };
             if ["lib.rs", "main.rs"].contains(&below.as_str()) || self.tests.iter().any(is_test) {
@@ -74,7 +74,7 @@ fn circles(uses: &Graph) -> Vec<Vec<&str>> {
         uses.keys().map(|module| (module.as_str(), reach(uses, module))).collect();
     let mut found: Vec<Vec<&str>> = Vec::new();
     for (module, theirs) in &reached {
-        let back = |other: &&&str| reached.get(**other).is_some_and(|of| of.contains(module));
+        let back = |other: &&&str| reached.get(**other).is_some_and(|uses| uses.contains(module));
         let circle: Vec<&str> = theirs.iter().filter(back).copied().collect();
         if circle.len() > 1 && !found.contains(&circle) {
             found.push(circle);

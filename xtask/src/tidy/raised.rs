@@ -57,8 +57,8 @@ impl<'ast> Visit<'ast> for FindingCounter {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
-        if let (Some(last), Some(of)) = (names.next(), names.next())
-            && of == "Finding"
+        if let (Some(last), Some(owner)) = (names.next(), names.next())
+            && owner == "Finding"
             && ["remark", "invalid", "of", "unknown"].contains(&last.as_str())
         {
             self.0 += 1;

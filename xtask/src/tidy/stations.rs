@@ -53,9 +53,10 @@ mod tests {
     use super::faults;
 
     fn found(serial: &str) -> Vec<String> {
-        let one = "  a.rs x: it\n";
-        let text =
-            format!("```stations\noutstanding: a\n{one}latency: b\n{one}serial: c\n{serial}```\n");
+        let line = "  a.rs x: it\n";
+        let text = format!(
+            "```stations\noutstanding: a\n{line}latency: b\n{line}serial: c\n{serial}```\n"
+        );
         faults(&text, |file| (file == "a.rs").then(|| "let x = 1;".to_owned()))
     }
 

@@ -38,10 +38,10 @@ impl Words {
     pub(super) fn check(&self, name: &str, text: &str, broken: &mut Vec<String>) {
         let mut found = BTreeMap::new();
         for word in parts(text) {
-            let one = ["es", "s"]
+            let singular = ["es", "s"]
                 .into_iter()
                 .find_map(|end| word.strip_suffix(end).and_then(|stem| self.0.get_key_value(stem)));
-            if let Some((word, instead)) = self.0.get_key_value(&word).or(one) {
+            if let Some((word, instead)) = self.0.get_key_value(&word).or(singular) {
                 found.insert(word, instead);
             }
         }

@@ -197,15 +197,15 @@ mod tests {
 
     #[test]
     fn no_line_strikes_out_the_mark_of_a_picture() {
-        let of = |mark| {
+        let picture = |mark| {
             let label = Label { id: "a", title: "", description: "", mark };
             framed("<path/>", -3.0, 500.0, 300.0, &label)
         };
-        let marked = of("EMULATED");
+        let marked = picture("EMULATED");
         // Its letters are above 0, where the lines begin, and within the picture.
         assert!(marked.contains("viewBox=\"-3 -14 503 314\""), "{marked}");
         assert!(marked.contains("y=\"-2\""), "{marked}");
-        assert!(of("").contains("viewBox=\"-3 0 503 300\""));
+        assert!(picture("").contains("viewBox=\"-3 0 503 300\""));
     }
 
     #[test]

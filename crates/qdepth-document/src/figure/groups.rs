@@ -177,14 +177,14 @@ fn is_japanese(letter: char) -> bool {
 
 /// About how wide a name is at 12 pixels, Japanese at 11, in the widest of the fonts.
 fn width_of(name: &str) -> f64 {
-    let of = |letter: char| match letter {
+    let width = |letter: char| match letter {
         '\u{2e80}'.. => 11.0,
         ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | 'i' | 'j' | 'l' | 't' | 'f' | 'I' | '/' => 3.8,
         'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' | '—' => 11.0,
         'A'..='Z' => 8.8,
         _ => 6.9,
     };
-    name.chars().map(of).sum()
+    name.chars().map(width).sum()
 }
 
 /// Names level below their groups; where they end.
@@ -337,10 +337,12 @@ mod tests {
         }
         let told: Vec<String> = groups
             .iter()
-            .map(|group| group.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" "))
+            .map(|group| {
+                group.iter().map(|label| label.text.as_str()).collect::<Vec<_>>().join(" ")
+            })
             .collect();
-        for (at, one) in told.iter().enumerate() {
-            let other = told[at + 1..].iter().find(|other| *other == one);
+        for (at, name) in told.iter().enumerate() {
+            let other = told[at + 1..].iter().find(|other| *other == name);
             assert_eq!(other, None, "two of {} names look alike", names.len());
         }
     }
@@ -371,7 +373,9 @@ mod tests {
         let names = ["Database", "File server", "Random 4 KiB, 100 % read"].map(str::to_owned);
         let told: Vec<String> = boxes(&drawn(&names))
             .iter()
-            .map(|group| group.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" "))
+            .map(|group| {
+                group.iter().map(|label| label.text.as_str()).collect::<Vec<_>>().join(" ")
+            })
             .collect();
         assert_eq!(told, names);
     }

@@ -79,7 +79,7 @@ fn alike(figure: &Figure, layout: Layout) -> Layout {
         }
         _ => layout,
     };
-    let ends = |of: fn(f64, f64) -> f64| figure.values().filter(|v| *v > 0.0).reduce(of);
+    let ends = |pick: fn(f64, f64) -> f64| figure.values().filter(|v| *v > 0.0).reduce(pick);
     match (figure.y_scale, ends(f64::min), ends(f64::max)) {
         (Scale::Log, Some(least), Some(most)) => layout
             .with_y_axis_min(10_f64.powf(least.log10().floor()))

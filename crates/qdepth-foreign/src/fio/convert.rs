@@ -245,8 +245,8 @@ impl JobSet {
     /// told of them says whether they became steady.
     fn settle_alone(&self, step: &mut [Load], made: &mut Making) {
         match step {
-            [one] if !one.reads_back && self.jobs[one.origin.job].goal.is_none() => {
-                one.settling = self.jobs[one.origin.job].settling;
+            [load] if !load.reads_back && self.jobs[load.origin.job].goal.is_none() => {
+                load.settling = self.jobs[load.origin.job].settling;
             }
             all => {
                 let written = all.iter().filter(|load| !load.reads_back);

@@ -159,11 +159,11 @@ fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
 /// Whether the latencies of a side are those of completion: where total ones are not said, or have
 /// no percentiles while those have, so that mean and percentiles are of one kind.
 fn by_completion(side: &Value) -> bool {
-    let of = |names: [&str; 2]| names.iter().find_map(|name| side.get(name)?.as_object());
+    let times = |names: [&str; 2]| names.iter().find_map(|name| side.get(name)?.as_object());
     let listed = |object: Option<&Map<String, Value>>| {
         object.is_some_and(|object| object.contains_key("percentile"))
     };
-    let (total, completion) = (of(["lat_ns", "lat"]), of(["clat_ns", "clat"]));
+    let (total, completion) = (times(["lat_ns", "lat"]), times(["clat_ns", "clat"]));
     completion.is_some() && (total.is_none() || (!listed(total) && listed(completion)))
 }
 
@@ -306,12 +306,12 @@ fn stated(side: Option<&Value>) -> Option<StatedLatency> {
 
 fn percentiles(object: &Map<String, Value>, scale: f64) -> Vec<(f64, u64)> {
     let Some(list) = object.get("percentile").and_then(Value::as_object) else { return Vec::new() };
-    let one = |(name, value): (&String, &Value)| {
+    let percentile = |(name, value): (&String, &Value)| {
         let quantile = name.parse::<f64>().ok()? / 100.0;
         let good = quantile > 0.0 && quantile <= 1.0;
         good.then_some((quantile, (value.as_f64()? * scale) as u64))
     };
-    let mut list: Vec<(f64, u64)> = list.iter().filter_map(one).take(64).collect();
+    let mut list: Vec<(f64, u64)> = list.iter().filter_map(percentile).take(64).collect();
     list.sort_by(|a, b| a.0.total_cmp(&b.0));
     list
 }

@@ -452,9 +452,9 @@ fn gap(look: &Look<'_>, access: &Access, sizes: &Sizes) -> Result<u64, FioRefusa
 /// What is said of several sizes where each place is to be touched once.
 fn drawn_independently(section: &Section) -> Option<FioRemark> {
     let what = "requests of several sizes go to places that are drawn independently";
-    let of =
+    let found =
         ["bssplit", "bsrange", "bs", "percentage_random"].iter().find_map(|name| section.get(name));
-    of.map(|setting| setting.remark(&section.name, what))
+    found.map(|setting| setting.remark(&section.name, what))
 }
 
 /// The word before the colon, by its usual name.

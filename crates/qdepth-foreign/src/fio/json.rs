@@ -224,12 +224,12 @@ pub(super) fn jobs(
     points: &[PointRecord],
     plus: bool,
 ) -> Vec<JobEntry> {
-    let one = |entry: &FioEntry| {
+    let job_entry = |entry: &FioEntry| {
         let members: Vec<&PointRecord> =
             entry.points.iter().filter_map(|place| points.get(*place)).collect();
         job(entry, &members, moment, plus)
     };
-    let mut jobs: Vec<JobEntry> = entries.iter().map(one).collect();
+    let mut jobs: Vec<JobEntry> = entries.iter().map(job_entry).collect();
     share_of_groups(&mut jobs);
     jobs
 }
@@ -260,7 +260,7 @@ fn share_of_groups(jobs: &mut [JobEntry]) {
 
 fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: bool) -> JobEntry {
     let side = |side: Side| direction(entry, members, side, plus);
-    let apart = |of: Side| (entry.unified != Unified::Mixed).then(|| side(of));
+    let apart = |way: Side| (entry.unified != Unified::Mixed).then(|| side(way));
     let runtime = members.iter().map(|point| point.duration_ns).max().unwrap_or(0);
     let wall: f64 = members.iter().map(|point| point.duration_ns as f64).sum();
     let cpu = |pick: fn(&PointRecord) -> u64| {
@@ -358,9 +358,9 @@ impl Side {
 }
 
 fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool) -> Direction {
-    let count = |of: fn(&DirectionRecord) -> u64| {
+    let count = |field: fn(&DirectionRecord) -> u64| {
         let parts = members.iter().flat_map(|point| side.records(point));
-        parts.map(of).fold(0, u64::saturating_add)
+        parts.map(field).fold(0, u64::saturating_add)
     };
     let (bytes, ios) = (count(|d| d.bytes), count(|d| d.completed));
     let active = |point: &&&PointRecord| side.records(point).iter().any(|part| part.completed > 0);

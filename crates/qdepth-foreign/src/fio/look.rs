@@ -218,7 +218,7 @@ impl Look<'_> {
         let [reads, writes, trims] =
             self.value(name, [usual(), usual(), usual()], |text| sizes(name, text, self.base))?;
         let aligned =
-            self.value("ba", [0; 3], |text| by_way(text, |one| size_of(one, self.base)))?;
+            self.value("ba", [0; 3], |text| by_way(text, |part| size_of(part, self.base)))?;
         let with = |parts: Vec<SizePart>, asked: u64| {
             let smallest = parts.iter().map(|part| part.bytes).min().unwrap_or(4096);
             (parts, if asked > 0 { asked } else { smallest })
@@ -353,12 +353,12 @@ impl Look<'_> {
 
     /// A log's name is its value, or the job's name where it stands alone.
     fn logs(&self) -> Result<[Option<String>; 3], FioRefusal> {
-        let one = |name: &str| match self.get(name) {
+        let log = |name: &str| match self.get(name) {
             None => Ok(None),
             Some(Setting { value: None, .. }) => Ok(Some(self.section.name.clone())),
             Some(_) => self.value(name, None, |text| Ok(Some(text.to_owned()))),
         };
-        Ok([one("write_bw_log")?, one("write_lat_log")?, one("write_iops_log")?])
+        Ok([log("write_bw_log")?, log("write_lat_log")?, log("write_iops_log")?])
     }
 }
 
@@ -374,7 +374,7 @@ fn requests(sizes: &[SizePart], name: &str) -> f64 {
 
 /// `1m`, `1m,500k`, `,500k`, `1m,`: reads, writes, trims; the last that is written goes on.
 pub(super) fn rates(text: &str, base: Base) -> Result<[Option<f64>; 3], String> {
-    let one = |text: &str| -> Result<Option<f64>, String> {
+    let rate = |text: &str| -> Result<Option<f64>, String> {
         match text {
             "" => Ok(None),
             text => match size(text, base)? {
@@ -383,5 +383,5 @@ pub(super) fn rates(text: &str, base: Base) -> Result<[Option<f64>; 3], String> 
             },
         }
     };
-    by_way(text, one)
+    by_way(text, rate)
 }

@@ -21,12 +21,12 @@ pub fn export_fio_heads(program: &str, jobs: &[(&Job, u32)]) -> String {
     }
     line(&mut text, program);
     let count = |threads: bool| {
-        let of = jobs.iter().filter(|(job, _)| job.thread == threads);
-        of.map(|(job, _)| u64::from(job.clones)).sum::<u64>()
+        let members = jobs.iter().filter(|(job, _)| job.thread == threads);
+        members.map(|(job, _)| u64::from(job.clones)).sum::<u64>()
     };
-    let named = |count: u64, one: &str, more: &str| match count {
+    let named = |count: u64, singular: &str, more: &str| match count {
         0 => None,
-        1 => Some(format!("1 {one}")),
+        1 => Some(format!("1 {singular}")),
         count => Some(format!("{count} {more}")),
     };
     let started =
@@ -132,17 +132,18 @@ fn footer(text: &mut String, job: &JobEntry) {
         ),
     );
     let list = |pairs: &Pairs<f64>| {
-        let one = |(name, share): &(String, f64)| format!("{name}={share:.1}%");
-        pairs.0.iter().map(one).collect::<Vec<_>>().join(", ")
+        let entry = |(name, share): &(String, f64)| format!("{name}={share:.1}%");
+        pairs.0.iter().map(entry).collect::<Vec<_>>().join(", ")
     };
     line(text, &format!("  IO depths    : {}", list(&job.iodepth_level)));
     line(text, &format!("     submit    : {}", list(&job.iodepth_submit)));
     line(text, &format!("     complete  : {}", list(&job.iodepth_complete)));
-    let of = |side: &Option<Direction>, pick: fn(&Direction) -> u64| side.as_ref().map_or(0, pick);
+    let number =
+        |side: &Option<Direction>, pick: fn(&Direction) -> u64| side.as_ref().map_or(0, pick);
     // What is reported together stands where reads do.
     let first = if job.read.is_some() { &job.read } else { &job.mixed };
     let each = |pick: fn(&Direction) -> u64| {
-        format!("{},{},{}", of(first, pick), of(&job.write, pick), of(&job.trim, pick))
+        format!("{},{},{}", number(first, pick), number(&job.write, pick), number(&job.trim, pick))
     };
     line(
         text,
@@ -204,8 +205,9 @@ fn direction(text: &mut String, name: &str, side: &Direction) {
             side.runtime
         ),
     );
-    for (name, of) in [("slat", &side.slat_ns), ("clat", &side.clat_ns), (" lat", &side.lat_ns)] {
-        latency(text, name, of);
+    for (name, times) in [("slat", &side.slat_ns), ("clat", &side.clat_ns), (" lat", &side.lat_ns)]
+    {
+        latency(text, name, times);
     }
     percentiles(text, "clat", &side.clat_ns);
     percentiles(text, "lat", &side.lat_ns);
@@ -238,11 +240,11 @@ fn direction(text: &mut String, name: &str, side: &Direction) {
 }
 
 /// Latencies in the unit that keeps them short.
-fn latency(text: &mut String, name: &str, of: &FioLatency) {
-    if of.count == 0 {
+fn latency(text: &mut String, name: &str, times: &FioLatency) {
+    if times.count == 0 {
         return;
     }
-    let above = |by: u64| of.min > 2 * by && of.max >= 100 * by && of.stddev > by as f64;
+    let above = |by: u64| times.min > 2 * by && times.max >= 100 * by && times.stddev > by as f64;
     let (unit, by) = match () {
         () if above(1_000_000) => ("msec", 1_000_000),
         () if above(1_000) => ("usec", 1_000),
@@ -253,16 +255,17 @@ fn latency(text: &mut String, name: &str, of: &FioLatency) {
         text,
         &format!(
             "    {name} ({unit}): min={}, max={}, avg={:>5.2}, stdev={:>5.2}",
-            short(of.min),
-            short(of.max),
-            of.mean / by as f64,
-            of.stddev / by as f64
+            short(times.min),
+            short(times.max),
+            times.mean / by as f64,
+            times.stddev / by as f64
         ),
     );
 }
 
-fn percentiles(text: &mut String, name: &str, of: &FioLatency) {
-    let Some(list) = of.percentile.as_ref().map(|pairs| &pairs.0).filter(|list| !list.is_empty())
+fn percentiles(text: &mut String, name: &str, times: &FioLatency) {
+    let Some(list) =
+        times.percentile.as_ref().map(|pairs| &pairs.0).filter(|list| !list.is_empty())
     else {
         return;
     };
@@ -277,14 +280,14 @@ fn percentiles(text: &mut String, name: &str, of: &FioLatency) {
     let digits = list.iter().map(|(percent, _)| decimals(percent)).max().unwrap_or(2);
     let width = (most / by).to_string().len().max(5);
     let in_line = (73 / (digits + 10 + width)).max(1);
-    let one = |(percent, value): &(String, u64)| {
+    let cell = |(percent, value): &(String, u64)| {
         let percent: f64 = percent.parse().unwrap_or(0.0);
         let value = value.div_ceil(by);
         format!(" {percent:>head$.digits$}th=[{value:>width$}]", head = digits + 3)
     };
     let rows: Vec<String> = list
         .chunks(in_line)
-        .map(|row| format!("     |{}", row.iter().map(one).collect::<Vec<_>>().join(",")))
+        .map(|row| format!("     |{}", row.iter().map(cell).collect::<Vec<_>>().join(",")))
         .collect();
     line(text, &format!("    {name} percentiles ({unit}):\n{}", rows.join(",\n")));
 }
@@ -312,9 +315,9 @@ fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
 fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
     line(text, &format!("\nRun status group {group} (all jobs):"));
     for (place, name) in ["   READ", "  WRITE", "   TRIM", "  MIXED"].into_iter().enumerate() {
-        let of = |job: &&JobEntry| sides(job)[place].1.as_ref().map(Facts::from_direction);
+        let job_facts = |job: &&JobEntry| sides(job)[place].1.as_ref().map(Facts::from_direction);
         let list: Vec<Facts> =
-            members.iter().filter_map(of).filter(|facts| facts.runtime > 0).collect();
+            members.iter().filter_map(job_facts).filter(|facts| facts.runtime > 0).collect();
         let Some(longest) = list.iter().map(|facts| facts.runtime).max() else { continue };
         let shortest = list.iter().map(|facts| facts.runtime).min().unwrap_or(0);
         let bytes: u64 = list.iter().map(|facts| facts.bytes).sum();

@@ -58,22 +58,23 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
 /// The same of these names.
 pub(super) fn nearest_of(
     name: &str,
-    of: impl Iterator<Item = &'static str>,
+    names: impl Iterator<Item = &'static str>,
 ) -> Option<&'static str> {
     if name.len() > 40 {
         return None;
     }
     let most = 1 + name.len() / 4;
     // Names are at least as far apart as their lengths.
-    let like = of.filter(|known| known.len().abs_diff(name.len()) <= most);
+    let like = names.filter(|known| known.len().abs_diff(name.len()) <= most);
     let near = like.map(|known| (strsim::levenshtein(name, known), known)).min()?;
     (near.0 <= most).then_some(near.1)
 }
 
 /// What is done with each option, as a table for people, or with those whose name this is or begins
 /// with it.
-pub fn fio_options(of: Option<&str>) -> String {
-    let wanted = |name: &str| of.is_none_or(|of| name == of || canonical(of) == Some(name));
+pub fn fio_options(only: Option<&str>) -> String {
+    let wanted =
+        |name: &str| only.is_none_or(|option| name == option || canonical(option) == Some(name));
     let mut list: Vec<&str> = first_names().filter(|name| wanted(name)).collect();
     list.sort_unstable();
     let line = |name: &str| {

@@ -130,14 +130,14 @@ pub(super) fn into(
 
 fn how(look: &Look<'_>) -> Result<How, FioRefusal> {
     let skip = |text: &str| {
-        let one = |word: &str| match word.trim() {
+        let direction = |word: &str| match word.trim() {
             "read" => Ok(Direction::Read),
             "write" => Ok(Direction::Write),
             "trim" => Ok(Direction::Trim),
             "sync" => Ok(Direction::Sync),
             other => Err(format!("`{other}`: read, write, trim and sync are possible")),
         };
-        text.split(',').map(one).collect::<Result<Vec<_>, _>>()
+        text.split(',').map(direction).collect::<Result<Vec<_>, _>>()
     };
     let power = |text: &str| match text.parse::<u64>() {
         Ok(align) if align.is_power_of_two() && align <= 1 << 30 => Ok(align),

@@ -90,9 +90,9 @@ fn direction(text: &mut String, version: u8, entry: &FioEntry, side: &Direction)
     }
 }
 
-fn latency(text: &mut String, of: &FioLatency) {
-    let (mean, deviation) = (of.mean / 1e3, of.stddev / 1e3);
-    add(text, format!("{};{};{mean:.6};{deviation:.6}", of.min / 1000, of.max / 1000));
+fn latency(text: &mut String, times: &FioLatency) {
+    let (mean, deviation) = (times.mean / 1e3, times.stddev / 1e3);
+    add(text, format!("{};{};{mean:.6};{deviation:.6}", times.min / 1000, times.max / 1000));
 }
 
 fn add(text: &mut String, field: String) {

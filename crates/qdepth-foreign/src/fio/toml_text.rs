@@ -219,12 +219,12 @@ fn repeated(job: &Job, load: &Load, duplicates: Duplicates) -> String {
 
 fn request_size(parts: &[SizePart]) -> String {
     match parts {
-        [one] => quoted(&Bytes(one.bytes).to_string()),
+        [part] => quoted(&Bytes(part.bytes).to_string()),
         sizes => {
-            let one = |part: &SizePart| {
+            let entry = |part: &SizePart| {
                 format!("{{ size = \"{}\", weight = {} }}", Bytes(part.bytes), part.weight)
             };
-            format!("[{}]", sizes.iter().map(one).collect::<Vec<_>>().join(", "))
+            format!("[{}]", sizes.iter().map(entry).collect::<Vec<_>>().join(", "))
         }
     }
 }

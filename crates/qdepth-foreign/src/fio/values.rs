@@ -306,11 +306,11 @@ pub(super) fn texts(text: &str) -> Vec<String> {
 /// One figure for reads, writes and trims, or one for each; the last that is written goes on.
 pub(super) fn by_way<T>(
     text: &str,
-    one: impl Fn(&str) -> Result<T, String>,
+    parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<[T; 3], String> {
     let (reads, rest) = text.split_once(',').unwrap_or((text, text));
     let (writes, trims) = rest.split_once(',').unwrap_or((rest, rest));
-    Ok([one(reads.trim())?, one(writes.trim())?, one(trims.trim())?])
+    Ok([parse(reads.trim())?, parse(writes.trim())?, parse(trims.trim())?])
 }
 
 /// Sizes of `bs`, `bsrange` or `bssplit` for reads, for writes and for trims.
@@ -322,7 +322,7 @@ pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePar
     // The last that is written goes on for the directions behind it.
     let writes = parts.get(1).copied().unwrap_or(reads);
     let trims = parts.get(2).copied().unwrap_or(writes);
-    let one = |text: &str| match option {
+    let parts = |text: &str| match option {
         // Which has none of its own has fio's usual size.
         "bs" | "bssplit" if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         "bssplit" => split(text, base),
@@ -330,7 +330,7 @@ pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePar
         _ if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         _ => Ok(vec![SizePart { bytes: size(text, base)?, weight: 1 }]),
     };
-    let all = [one(reads)?, one(writes)?, one(trims)?];
+    let all = [parts(reads)?, parts(writes)?, parts(trims)?];
     if all.iter().flatten().any(|part| part.bytes == 0 || part.bytes > 1 << 30) {
         return Err("a request has 1 byte to 1 GiB".to_owned());
     }

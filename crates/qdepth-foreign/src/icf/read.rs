@@ -44,15 +44,15 @@ struct Reader {
 
 impl Default for Reader {
     fn default() -> Self {
-        let one = Cycle { start: 1, end: u32::MAX, step: 1, exponential: false };
+        let plain = Cycle { start: 1, end: u32::MAX, step: 1, exponential: false };
         Self {
             icf: Icf {
                 title: String::new(),
                 seconds: 0,
                 ramp_up_s: 0,
                 varied: Varied::default(),
-                workers_cycle: one,
-                depths: Cycle { end: 32, step: 2, exponential: true, ..one },
+                workers_cycle: plain,
+                depths: Cycle { end: 32, step: 2, exponential: true, ..plain },
                 specs: Vec::new(),
                 workers: Vec::new(),
                 managers: 0,
@@ -270,7 +270,7 @@ fn access(line: usize, value: &str) -> Result<Access, IcfRefusal> {
     };
     let at = |place: usize| all.get(place).copied().unwrap_or(0);
     let share = |place: usize| u32::try_from(at(place)).ok().filter(|share| *share <= 100);
-    let (Some(of), Some(read), Some(random)) = (share(1), share(2), share(3)) else {
+    let (Some(weight), Some(read), Some(random)) = (share(1), share(2), share(3)) else {
         return refused(format!("`{value}`: a share is 0 to 100 per cent"));
     };
     if at(7) > 0 {
@@ -285,5 +285,5 @@ fn access(line: usize, value: &str) -> Result<Access, IcfRefusal> {
     }
     let burst = u32::try_from(at(5)).unwrap_or(u32::MAX);
     let (size, delay_ms, align) = (at(0), at(4), at(6));
-    Ok(Access { size, share: of, read, random, delay_ms, burst, align })
+    Ok(Access { size, share: weight, read, random, delay_ms, burst, align })
 }

@@ -89,8 +89,9 @@ fn a_configuration_becomes_steps() {
 #[test]
 fn what_is_cycled_becomes_a_step_each() {
     let specs = spec("a", &["512,100,100,0,0,1,0,0"]);
-    let one = |number: u32| worker(&format!("w{number}"), "4,DISABLED,1", "0,0", &["a"], &["C:"]);
-    let three: String = (1..=3).map(one).collect();
+    let numbered =
+        |number: u32| worker(&format!("w{number}"), "4,DISABLED,1", "0,0", &["a"], &["C:"]);
+    let three: String = (1..=3).map(numbered).collect();
     for (kind, expected) in [
         ("NORMAL", vec![(3, 4)]),
         ("CYCLE_OUTSTANDING_IOS", vec![(3, 1), (3, 2), (3, 4), (3, 8)]),

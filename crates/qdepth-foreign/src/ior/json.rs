@@ -11,8 +11,8 @@ use super::{Hog, Packet};
 /// One valid document.
 pub fn ior_json(run: &IorRun) -> String {
     let tests: Vec<Value> = run.tests.iter().map(|each| test(run, each)).collect();
-    let of = |test| ["write", "read"].into_iter().filter_map(move |name| summary(test, name));
-    let summaries: Vec<Value> = run.tests.iter().flat_map(of).collect();
+    let of_test = |test| ["write", "read"].into_iter().filter_map(move |name| summary(test, name));
+    let summaries: Vec<Value> = run.tests.iter().flat_map(of_test).collect();
     let document = json!({
         "Version": FORM,
         "Program": run.program,
@@ -33,12 +33,12 @@ fn test(run: &IorRun, test: &IorTest) -> Value {
     put("TestID", test.id.into());
     put("StartTime", test.began.clone().into());
     if let Some(FileSystem { path, .. }) = &test.file_system {
-        let of = space(test);
+        let room = space(test);
         put("Path", path.clone().into());
-        put("Capacity", of.capacity.into());
-        put("Used Capacity", of.used.into());
-        put("Inodes", of.inodes.into());
-        put("Used Inodes", of.used_inodes.into());
+        put("Capacity", room.capacity.into());
+        put("Used Capacity", room.used.into());
+        put("Inodes", room.inodes.into());
+        put("Used Inodes", room.used_inodes.into());
     }
     put("Parameters", parameters(run, test));
     let options: Map<String, Value> =
@@ -146,7 +146,7 @@ fn access(test: &IorTest, phase: &IorPhase) -> Value {
 }
 
 fn summary(test: &IorTest, name: &str) -> Option<Value> {
-    let (of, ior) = (of_all(test, name)?, &test.ior);
+    let (totals, ior) = (of_all(test, name)?, &test.ior);
     let mut all = json!({
         "operation": name,
         "API": "POSIX",
@@ -163,18 +163,18 @@ fn summary(test: &IorTest, name: &str) -> Option<Value> {
         "taskPerNodeOffset": ior.task_offset,
         "reorderTasksRandom": ior.reorder_random,
         "reorderTasksRandomSeed": ior.reorder_seed,
-        "bwMaxMIB": of.rate.max,
-        "bwMinMIB": of.rate.min,
-        "bwMeanMIB": of.rate.mean,
-        "bwStdMIB": of.rate.deviation,
-        "OPsMax": of.ops.max,
-        "OPsMin": of.ops.min,
-        "OPsMean": of.ops.mean,
-        "OPsSD": of.ops.deviation,
-        "MeanTime": of.mean_s,
-        "xsizeMiB": of.mib,
+        "bwMaxMIB": totals.rate.max,
+        "bwMinMIB": totals.rate.min,
+        "bwMeanMIB": totals.rate.mean,
+        "bwStdMIB": totals.rate.deviation,
+        "OPsMax": totals.ops.max,
+        "OPsMin": totals.ops.min,
+        "OPsMean": totals.ops.mean,
+        "OPsSD": totals.ops.deviation,
+        "MeanTime": totals.mean_s,
+        "xsizeMiB": totals.mib,
     });
-    if let (Value::Object(all), Some((seconds, rate))) = (&mut all, of.wall) {
+    if let (Value::Object(all), Some((seconds, rate))) = (&mut all, totals.wall) {
         all.insert("StoneWallTime".to_owned(), seconds.into());
         all.insert("StoneWallbwMeanMIB".to_owned(), rate.into());
     }

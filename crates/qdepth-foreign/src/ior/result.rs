@@ -123,7 +123,7 @@ impl IorPhase {
     /// Bandwidth counts opening and closing, the rate of transfers does not; the latency is the
     /// smallest of the ranks' means.
     pub(super) fn figures(&self) -> Figures {
-        let longest = |of: fn(&IorRank) -> f64| self.ranks.iter().map(of).fold(0.0, f64::max);
+        let longest = |time: fn(&IorRank) -> f64| self.ranks.iter().map(time).fold(0.0, f64::max);
         let (open_s, moved_s) = (longest(|r| r.open_s), longest(|r| r.moved_s));
         let close_s = longest(|r| r.close_s);
         let total_s = open_s + moved_s + close_s;
@@ -213,8 +213,8 @@ fn row(out: &mut String, ior: &Ior, phase: &IorPhase) {
 }
 
 pub(super) fn maximum(phases: &[IorPhase], access: &str) -> Option<f64> {
-    let of = phases.iter().filter(|phase| phase.access == access);
-    of.map(|phase| phase.figures().mib_per_s).reduce(f64::max)
+    let of_access = phases.iter().filter(|phase| phase.access == access);
+    of_access.map(|phase| phase.figures().mib_per_s).reduce(f64::max)
 }
 
 fn header(run: &IorRun) -> String {
@@ -261,8 +261,8 @@ pub(super) struct Space {
 }
 
 pub(super) fn space(test: &IorTest) -> Space {
-    let of = test.file_system.clone().unwrap_or_default();
-    let gib = of.total_bytes as f64 / (1_u64 << 30) as f64;
+    let file_system = test.file_system.clone().unwrap_or_default();
+    let gib = file_system.total_bytes as f64 / (1_u64 << 30) as f64;
     let capacity = match gib > 1024.0 {
         true => format!("{:.1} TiB", gib / 1024.0),
         false => format!("{gib:.1} GiB"),
@@ -271,9 +271,9 @@ pub(super) fn space(test: &IorTest) -> Space {
         |free: u64, all: u64| format!("{:2.1}%", (1.0 - per(free as f64, all as f64)) * 100.0);
     Space {
         capacity,
-        used: used(of.free_bytes, of.total_bytes),
-        inodes: format!("{:.1} Mi", of.inodes as f64 / MIB),
-        used_inodes: used(of.free_inodes, of.inodes),
+        used: used(file_system.free_bytes, file_system.total_bytes),
+        inodes: format!("{:.1} Mi", file_system.inodes as f64 / MIB),
+        used_inodes: used(file_system.free_inodes, file_system.inodes),
     }
 }
 
@@ -370,17 +370,18 @@ pub(super) struct OfAll {
 }
 
 pub(super) fn of_all(test: &IorTest, access: &str) -> Option<OfAll> {
-    let of: Vec<&IorPhase> = test.phases.iter().filter(|phase| phase.access == access).collect();
-    let rates: Vec<f64> = of.iter().map(|phase| phase.figures().mib_per_s).collect();
+    let phases: Vec<&IorPhase> =
+        test.phases.iter().filter(|phase| phase.access == access).collect();
+    let rates: Vec<f64> = phases.iter().map(|phase| phase.figures().mib_per_s).collect();
     let ops: Vec<f64> = rates.iter().map(|rate| rate * MIB / test.ior.transfer as f64).collect();
-    let times: Vec<f64> = of.iter().map(|phase| phase.figures().total_s).collect();
-    let (wall_s, bytes) = of.iter().map(|phase| phase.wall()).fold((0.0, 0.0), |sum, one| {
+    let times: Vec<f64> = phases.iter().map(|phase| phase.figures().total_s).collect();
+    let (wall_s, bytes) = phases.iter().map(|phase| phase.wall()).fold((0.0, 0.0), |sum, wall| {
         let (time, bytes): (f64, f64) = sum;
-        (time + one.0, bytes + one.1)
+        (time + wall.0, bytes + wall.1)
     });
-    let wall = (wall_s / of.len().max(1) as f64, per(bytes / MIB, wall_s));
+    let wall = (wall_s / phases.len().max(1) as f64, per(bytes / MIB, wall_s));
     Some(OfAll {
-        mib: of.first()?.bytes() as f64 / MIB,
+        mib: phases.first()?.bytes() as f64 / MIB,
         rate: spread(&rates),
         ops: spread(&ops),
         mean_s: spread(&times).mean,
@@ -395,27 +396,29 @@ fn summary(run: &IorRun) -> String {
     );
     for test in &run.tests {
         for access in ["write", "read"] {
-            if let Some(of) = of_all(test, access) {
-                summary_line(&mut out, test, access, &of);
+            if let Some(totals) = of_all(test, access) {
+                summary_line(&mut out, test, access, &totals);
             }
         }
     }
     out
 }
 
-fn summary_line(out: &mut String, test: &IorTest, access: &str, of: &OfAll) {
+fn summary_line(out: &mut String, test: &IorTest, access: &str, totals: &OfAll) {
     let ior = &test.ior;
     let _ = write!(out, "{access:<9} ");
-    for value in [&of.rate, &of.ops].iter().flat_map(|s| [s.max, s.min, s.mean, s.deviation]) {
+    for value in
+        [&totals.rate, &totals.ops].iter().flat_map(|s| [s.max, s.min, s.mean, s.deviation])
+    {
         let _ = write!(out, "{value:10.2} ");
     }
     let none = || "NA".to_owned();
     let _ = writeln!(
         out,
         "{:10.5} {:>10} {:>13} {:5} {:6} {:3} {:4} {:3} {:5} {:8} {:9} {:4} {:6} {:8} {:8} {:9.1} {:>3} {:6}",
-        of.mean_s,
-        of.wall.map_or_else(none, |(seconds, _)| format!("{seconds:.2}")),
-        of.wall.map_or_else(none, |(_, rate)| format!("{rate:.2}")),
+        totals.mean_s,
+        totals.wall.map_or_else(none, |(seconds, _)| format!("{seconds:.2}")),
+        totals.wall.map_or_else(none, |(_, rate)| format!("{rate:.2}")),
         test.id,
         test.tasks,
         test.tasks / test.nodes.max(1),
@@ -428,7 +431,7 @@ fn summary_line(out: &mut String, test: &IorTest, access: &str, of: &OfAll) {
         ior.segments,
         ior.block,
         ior.transfer,
-        of.mib,
+        totals.mib,
         "POSIX",
         ior.reference
     );

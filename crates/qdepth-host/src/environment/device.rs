@@ -146,7 +146,7 @@ fn heat(system: &System, name: &str, whole: &str) -> Vec<Observation> {
         ("sensor_warning_celsius", "temp1_max"),
         ("sensor_critical_celsius", "temp1_crit"),
     ];
-    let one = |(key, file): (&str, &str)| {
+    let observation = |(key, file): (&str, &str)| {
         let path = format!("{sensor}/{file}");
         let mut seen = file_fact(system, name, key, &path);
         seen.value = seen.value.and_then(|text| {
@@ -156,7 +156,7 @@ fn heat(system: &System, name: &str, whole: &str) -> Vec<Observation> {
         });
         seen
     };
-    keys.into_iter().map(one).collect()
+    keys.into_iter().map(observation).collect()
 }
 
 /// The folder of a device's temperature sensor.

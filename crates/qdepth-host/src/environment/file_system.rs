@@ -26,16 +26,16 @@ const SHARED: [(&str, &[&str]); 7] = [
 pub(super) fn of_target(system: &System, found: &FileSystem) -> Vec<Observation> {
     let source = "/proc/self/mountinfo";
     let mount = found.mount_point.display().to_string();
-    let one = |key: &str, value: &str| {
+    let observation = |key: &str, value: &str| {
         let value = unless_empty(value.to_owned(), Reason::MountNotFound {});
         fact("file_system", key, value, source)
     };
     let devices = unless_empty(found.devices.join(" "), Reason::NoBlockDevice {});
     let mut facts = vec![
-        one("type", &found.kind),
-        one("mount_point", &mount),
-        one("source", &found.source),
-        one("options", &found.options),
+        observation("type", &found.kind),
+        observation("mount_point", &mount),
+        observation("source", &found.source),
+        observation("options", &found.options),
         fact("file_system", "devices", devices, source),
     ];
     facts.extend(units(system, "file_system", &found.kind, &found.mount_point));

@@ -79,21 +79,21 @@ fn nvme(system: &System, device: &str) -> Option<Health> {
             health.figures.insert(key, value);
         }
     };
-    let of = |key: &str| number(&log[key]);
-    keep("critical_warning", of("critical_warning"));
-    keep("temperature_celsius", of("temperature").map(|kelvin| kelvin - ZERO_CELSIUS));
-    keep("available_spare_percent", of("avail_spare"));
-    keep("percentage_used", of("percent_used"));
-    keep("read_bytes", of("data_units_read").map(|n| n * DATA_UNIT_BYTES));
-    keep("written_bytes", of("data_units_written").map(|n| n * DATA_UNIT_BYTES));
-    keep("power_cycles", of("power_cycles"));
-    keep("power_on_hours", of("power_on_hours"));
-    keep("unsafe_shutdowns", of("unsafe_shutdowns"));
-    keep("media_errors", of("media_errors"));
-    keep("error_log_entries", of("num_err_log_entries"));
-    keep("warning_temperature_minutes", of("warning_temp_time"));
-    keep("critical_temperature_minutes", of("critical_comp_time"));
-    let both = |one: &str, two: &str| Some(of(one)? + of(two)?);
+    let figure = |key: &str| number(&log[key]);
+    keep("critical_warning", figure("critical_warning"));
+    keep("temperature_celsius", figure("temperature").map(|kelvin| kelvin - ZERO_CELSIUS));
+    keep("available_spare_percent", figure("avail_spare"));
+    keep("percentage_used", figure("percent_used"));
+    keep("read_bytes", figure("data_units_read").map(|n| n * DATA_UNIT_BYTES));
+    keep("written_bytes", figure("data_units_written").map(|n| n * DATA_UNIT_BYTES));
+    keep("power_cycles", figure("power_cycles"));
+    keep("power_on_hours", figure("power_on_hours"));
+    keep("unsafe_shutdowns", figure("unsafe_shutdowns"));
+    keep("media_errors", figure("media_errors"));
+    keep("error_log_entries", figure("num_err_log_entries"));
+    keep("warning_temperature_minutes", figure("warning_temp_time"));
+    keep("critical_temperature_minutes", figure("critical_comp_time"));
+    let both = |first: &str, second: &str| Some(figure(first)? + figure(second)?);
     keep("thermal_transitions", both("thm_temp1_trans_count", "thm_temp2_trans_count"));
     keep("thermal_throttled_seconds", both("thm_temp1_total_time", "thm_temp2_total_time"));
     Some(health)
@@ -174,7 +174,7 @@ fn common(all: &Value) -> Vec<(&'static str, f64)> {
 fn attributes(all: &Value) -> Vec<(&'static str, f64)> {
     let table = all["ata_smart_attributes"]["table"].as_array();
     let rows = table.into_iter().flatten();
-    let one = |row: &Value| {
+    let attribute = |row: &Value| {
         let raw = number(&row["raw"]["value"])?;
         Some(match row["id"].as_u64()? {
             5 => ("reallocated_sectors", raw),
@@ -183,7 +183,7 @@ fn attributes(all: &Value) -> Vec<(&'static str, f64)> {
             _ => return None,
         })
     };
-    rows.filter_map(one).collect()
+    rows.filter_map(attribute).collect()
 }
 
 /// The facts of a drive's health; where it cannot be asked, that.
@@ -244,10 +244,10 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
 /// Why it is not known.
 pub fn rated_bytes(system: &System, name: &str) -> Result<f64, Reason> {
     let health = read(system, name)?;
-    let of = |key: &str| health.figures.get(key).copied();
+    let figure = |key: &str| health.figures.get(key).copied();
     let device = format!("/dev/{name}");
-    let (used, written) = of("percentage_used")
-        .zip(of("written_bytes"))
+    let (used, written) = figure("percentage_used")
+        .zip(figure("written_bytes"))
         .ok_or_else(|| Reason::NoWearCount { device: device.clone() })?;
     if used < 5.0 {
         return Err(Reason::TooLittleWear { device, percent: format!("{used:.0}") });

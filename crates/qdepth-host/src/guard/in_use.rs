@@ -230,20 +230,20 @@ fn loop_backings(system: &System) -> Result<Vec<Backing>, Refusal> {
     match system.run("losetup", &args) {
         Ok(output) => {
             let known = losetup_inodes(&output.stdout);
-            for one in &mut backings {
-                let Some((_, inode)) = known.iter().find(|(user, _)| *user == one.user) else {
+            for backing in &mut backings {
+                let Some((_, inode)) = known.iter().find(|(user, _)| *user == backing.user) else {
                     continue;
                 };
-                one.inode = *inode;
+                backing.inode = *inode;
                 // Who may not open the loop device gets no answer either.
-                let node = system.path(format!("/dev/{}", one.user));
+                let node = system.path(format!("/dev/{}", backing.user));
                 let asked = rustix::fs::access(node, rustix::fs::Access::READ_OK).is_ok();
-                one.unanswering = inode.is_none() && asked;
+                backing.unanswering = inode.is_none() && asked;
             }
             Ok(backings)
         }
         // A file that a loop device cannot show us by name might be the target.
-        Err(error) if backings.iter().any(|one| !system.exists(&one.path)) => {
+        Err(error) if backings.iter().any(|backing| !system.exists(&backing.path)) => {
             let found = format!("a loop device has a backing file out of sight, and {error}");
             Err(Refusal::new(Guard::G6Backing, found, "Install util-linux"))
         }
@@ -255,14 +255,14 @@ fn loop_backings(system: &System) -> Result<Vec<Backing>, Refusal> {
 fn losetup_inodes(json: &str) -> Vec<(String, Option<(DeviceNumber, u64)>)> {
     let Ok(value) = serde_json::from_str::<serde_json::Value>(json) else { return Vec::new() };
     let Some(devices) = value["loopdevices"].as_array() else { return Vec::new() };
-    let one = |device: &serde_json::Value| {
+    let entry = |device: &serde_json::Value| {
         let name = device["name"].as_str()?.strip_prefix("/dev/")?.to_owned();
         let inode = &device["back-ino"];
         let inode = inode.as_u64().or_else(|| inode.as_str()?.trim().parse().ok());
         let number = device["back-maj:min"].as_str().and_then(|number| number.parse().ok());
         Some((name, number.zip(inode)))
     };
-    devices.iter().filter_map(one).collect()
+    devices.iter().filter_map(entry).collect()
 }
 
 /// Paths exported by the kernel's NVMe and SCSI targets, with the file that says so.

@@ -56,7 +56,7 @@ struct World {
 }
 
 fn worlds() -> impl Strategy<Value = World> {
-    let one = prop_oneof![
+    let any_use = prop_oneof![
         (any::<bool>(), any::<bool>())
             .prop_map(|(by_number, elsewhere)| Use::Mounted { by_number, elsewhere }),
         Just(Use::MemberOfBtrfs),
@@ -76,7 +76,7 @@ fn worlds() -> impl Strategy<Value = World> {
         Just(Change::NodeMoved),
         Just(Change::Booted),
     ];
-    let uses = proptest::collection::vec((0..6_usize, one), 0..3);
+    let uses = proptest::collection::vec((0..6_usize, any_use), 0..3);
     let rare = || proptest::bool::weighted(0.1);
     (uses, rare(), any::<bool>(), rare(), 0..6_usize, (0..6_usize, change)).prop_map(
         |(uses, twins, serials, read_only, target, change)| World {
@@ -95,9 +95,10 @@ fn disk_of(device: usize) -> usize {
 }
 
 /// Whether they share blocks.
-fn overlap(one: usize, other: usize) -> bool {
-    one == other
-        || (disk_of(one) == disk_of(other) && (one.is_multiple_of(3) || other.is_multiple_of(3)))
+fn overlap(device: usize, other: usize) -> bool {
+    device == other
+        || (disk_of(device) == disk_of(other)
+            && (device.is_multiple_of(3) || other.is_multiple_of(3)))
 }
 
 impl World {

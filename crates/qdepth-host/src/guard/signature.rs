@@ -67,7 +67,10 @@ fn wipefs(output: &Output) -> Result<Vec<String>, Refusal> {
     }
     let value: serde_json::Value = serde_json::from_str(&output.stdout).map_err(|_| stray())?;
     let Some(list) = value["signatures"].as_array() else { return Err(stray()) };
-    Ok(list.iter().map(|one| one["type"].as_str().unwrap_or("unknown").to_owned()).collect())
+    Ok(list
+        .iter()
+        .map(|signature| signature["type"].as_str().unwrap_or("unknown").to_owned())
+        .collect())
 }
 
 /// Exit status 0 is a finding, 2 none, 8 more than one that cannot both be true (blkid(8)).

@@ -39,7 +39,7 @@ impl Power {
 fn packages(system: &System) -> Vec<(String, u64, u64)> {
     const FOLDER: &str = "/sys/class/powercap";
     let zones = system.list_dir(FOLDER).unwrap_or_default();
-    let of = |zone: String| {
+    let meter = |zone: String| {
         zone.strip_prefix("intel-rapl:")?.parse::<u32>().ok()?;
         let text = |file: &str| system.read_trimmed(format!("{FOLDER}/{zone}/{file}"));
         let number = |file: &str| text(file)?.parse().ok();
@@ -47,7 +47,7 @@ fn packages(system: &System) -> Vec<(String, u64, u64)> {
         let found = (number("energy_uj")?, number("max_energy_range_uj")?);
         is_package.then_some((zone.clone(), found.0, found.1))
     };
-    zones.into_iter().filter_map(of).collect()
+    zones.into_iter().filter_map(meter).collect()
 }
 
 fn machine(system: &System) -> Option<f64> {

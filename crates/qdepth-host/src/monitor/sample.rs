@@ -121,12 +121,12 @@ fn heat(system: &System, name: &str) -> Option<(String, f64, Option<f64>)> {
 /// `/proc/self/task/*/schedstat`: time on a CPU is its first number, ns.
 fn threads(system: &System) -> Vec<(String, u64)> {
     let tasks = system.list_dir("/proc/self/task").unwrap_or_default();
-    let one = |task: String| {
+    let thread = |task: String| {
         let text = system.read_file(format!("/proc/self/task/{task}/schedstat")).ok()?;
         let ns = text.split_whitespace().next()?.parse().ok()?;
         Some((task, ns))
     };
-    tasks.into_iter().filter_map(one).collect()
+    tasks.into_iter().filter_map(thread).collect()
 }
 
 fn background(system: &System, devices: &[String]) -> Vec<String> {

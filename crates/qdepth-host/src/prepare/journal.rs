@@ -204,8 +204,8 @@ fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
         match line {
             Line::Version { .. } => {}
             Line::Undo { id, undo } => open.push((id, *undo)),
-            Line::Mounted { of, mount } => {
-                let entry = open.iter_mut().find(|(id, _)| *id == of);
+            Line::Mounted { of: undo_id, mount } => {
+                let entry = open.iter_mut().find(|(id, _)| *id == undo_id);
                 if let Some((_, entry)) = entry {
                     entry.mount = Some(mount);
                 }

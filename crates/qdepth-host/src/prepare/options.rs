@@ -186,9 +186,9 @@ impl Form {
                 let name = feature.strip_prefix('^').unwrap_or(feature);
                 if is_word(name) { Ok(()) } else { no(feature) }
             }),
-            Keys(keys) => value.split(',').try_for_each(|one| {
+            Keys(keys) => value.split(',').try_for_each(|part| {
                 let (key, value) =
-                    one.split_once('=').map_or((one, None), |(key, value)| (key, Some(value)));
+                    part.split_once('=').map_or((part, None), |(key, value)| (key, Some(value)));
                 if !keys.contains(&key) {
                     return Err(format!("`{key}` is not among {}", keys.join(", ")));
                 }

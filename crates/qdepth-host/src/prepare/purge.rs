@@ -197,7 +197,7 @@ fn is_alone(
     }
     let list = told(system, &args).map_err(unknown)?;
     let all = list["nsid_list"].as_array().into_iter().flatten();
-    let all: Vec<u64> = all.filter_map(|one| one["nsid"].as_u64()).collect();
+    let all: Vec<u64> = all.filter_map(|namespace| namespace["nsid"].as_u64()).collect();
     if !all.contains(&own) {
         return Err(unknown(format!("`nvme list-ns` does not list its own, {own}")));
     }

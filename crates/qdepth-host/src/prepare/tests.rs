@@ -455,7 +455,7 @@ fn the_number_of_requests_comes_back_with_its_scheduler() {
     let told = undo_all(&machine.system, &mut journal).unwrap();
     let lines: Vec<String> = told
         .iter()
-        .map(|one| match one {
+        .map(|undone| match undone {
             Undone::Done(line) => line.clone(),
             other => panic!("{other:?}"),
         })
@@ -494,7 +494,7 @@ fn what_was_done_when_it_was_killed_is_undone() {
         let told = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
         // The fourth is the scheduler, which takes the number of requests with it.
         assert_eq!(told.len(), killed_after + usize::from(killed_after > 3));
-        assert!(told.iter().all(|one| matches!(one, Undone::Done(_))), "{told:?}");
+        assert!(told.iter().all(|undone| matches!(undone, Undone::Done(_))), "{told:?}");
         assert_eq!(before, state(machine.root()), "killed after {killed_after}");
         assert!(killed_after == 0 || !path.exists(), "the journal goes with its last entry");
     }

@@ -101,7 +101,7 @@ pub(crate) fn misplaced_interrupts(system: &System) -> Vec<Step> {
         .lines()
         .filter(|line| line.split_whitespace().last().is_some_and(|name| name.starts_with("nvme")));
     let numbers = nvme.filter_map(|line| line.split(':').next()?.trim().parse::<u32>().ok());
-    let one = |number: u32| {
+    let step = |number: u32| {
         let hint = system.read_trimmed(format!("/proc/irq/{number}/affinity_hint"))?;
         if hint.chars().all(|c| c == '0' || c == ',') {
             return None;
@@ -109,5 +109,5 @@ pub(crate) fn misplaced_interrupts(system: &System) -> Vec<Step> {
         let path = format!("/proc/irq/{number}/smp_affinity");
         differing(system, &path, &hint)
     };
-    numbers.filter_map(one).collect()
+    numbers.filter_map(step).collect()
 }

@@ -95,7 +95,7 @@ fn heat(seen: &Seen) -> Vec<Finding> {
 }
 
 fn health(seen: &Seen) -> Vec<Finding> {
-    let one = |(device, counter, rise): &(String, &'static str, f64)| match *counter {
+    let finding = |(device, counter, rise): &(String, &'static str, f64)| match *counter {
         "thermal_transitions" | "thermal_throttled_seconds" | "critical_temperature_minutes" => {
             Finding::invalid(Code::Throttled).label("device", device).value("transitions", *rise)
         }
@@ -107,7 +107,7 @@ fn health(seen: &Seen) -> Vec<Finding> {
             finding.label("device", device).label("counter", counter).value("rise", *rise)
         }
     };
-    seen.troubles.iter().map(one).collect()
+    seen.troubles.iter().map(finding).collect()
 }
 
 #[cfg(test)]

@@ -33,11 +33,11 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
         let (mut alarms, mut covered, mut found) = (0, 0, 0);
         for _ in 0..campaigns {
             let mut table = |factor| -> Vec<Option<Ratio>> {
-                let mut one = || {
+                let mut drawn = || {
                     let (a, b) = (runs(&mut draw, noise, 1.0), runs(&mut draw, noise, factor));
                     ratio(&a, &b, None)
                 };
-                (0..POINTS).map(|_| one()).collect()
+                (0..POINTS).map(|_| drawn()).collect()
             };
             let same = table(1.0);
             let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
@@ -131,11 +131,11 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
         let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
         for _ in 0..campaigns {
             let mut table = |factor, interleaved| -> Vec<Option<Ratio>> {
-                let mut one = || {
+                let mut drawn = || {
                     let [a, b] = sides(&mut draw, course, factor, interleaved);
                     ratio(&a, &b, None)
                 };
-                (0..POINTS).map(|_| one()).collect()
+                (0..POINTS).map(|_| drawn()).collect()
             };
             let same = table(1.0, true);
             alarms += u32::from(verdicts(&same, 0.0, 1).iter().any(wrong));

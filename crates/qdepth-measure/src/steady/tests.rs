@@ -51,10 +51,10 @@ fn round_by_round_it_says_what_tkperf_says() {
     for series in 0..400 {
         let (height, tau) = (9.0 * draw.uniform(), 0.5 + 10.0 * draw.uniform());
         let noise = 0.12 * draw.uniform();
-        let one = |round: usize, draw: &mut Draw| {
+        let rate = |round: usize, draw: &mut Draw| {
             (1.0 + height * (-(round as f64) / tau).exp()) * (noise * draw.normal()).exp()
         };
-        let all: Vec<f64> = (0..ROUNDS_MAX).map(|round| 5e4 * one(round, &mut draw)).collect();
+        let all: Vec<f64> = (0..ROUNDS_MAX).map(|round| 5e4 * rate(round, &mut draw)).collect();
         let mut first = None;
         for end in WINDOW_ROUNDS..=ROUNDS_MAX {
             let theirs = tkperf(&all[end - WINDOW_ROUNDS..end]);
@@ -98,10 +98,10 @@ fn a_slow_cliff_is_not_called_steady_before_its_end() {
         let height = 1.0 + 8.0 * draw.uniform();
         let tau = 3.0 * 100f64.powf(draw.uniform());
         let length = (20.0 * tau) as usize + 100;
-        let one = |n: usize, draw: &mut Draw| {
+        let rate = |n: usize, draw: &mut Draw| {
             (1.0 + height * (-(n as f64) / tau).exp()) * (1.0 + 0.02 * draw.normal())
         };
-        let series: Vec<f64> = (0..length).map(|n| one(n, &mut draw)).collect();
+        let series: Vec<f64> = (0..length).map(|n| rate(n, &mut draw)).collect();
         // What the load needs to write everything twice.
         let (course, level) = run(&series, (2.0 * tau) as usize);
         if course.has_level() {
@@ -175,7 +175,7 @@ const NEVER: [(&str, Process, IsRight); 4] = [
 #[test]
 fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
     let count = tries(60);
-    let share = |of: usize| of as f64 / f64::from(count);
+    let share = |found: usize| found as f64 / f64::from(count);
     let mut draw = Draw::new(5);
     let (mut told, mut all_claimed) = (String::new(), 0.0);
     for (name, process) in STEADY {
@@ -204,8 +204,8 @@ fn a_cycle_is_named_with_its_period() {
     let mut draw = Draw::new(9);
     for period in [5.0, 12.0, 17.3] {
         let tooth = |n: usize| (n as f64 / period).fract() - 0.5;
-        let one = |n: usize, draw: &mut Draw| 1.0 + 0.4 * tooth(n) + 0.02 * draw.normal();
-        let series: Vec<f64> = (0..300).map(|n| one(n, &mut draw)).collect();
+        let rate = |n: usize, draw: &mut Draw| 1.0 + 0.4 * tooth(n) + 0.02 * draw.normal();
+        let series: Vec<f64> = (0..300).map(|n| rate(n, &mut draw)).collect();
         let seen = steadiness(&series, 100);
         let Course::Cyclic { period: found } = seen.course else { panic!("{period}: {seen:?}") };
         assert!((found / period - 1.0).abs() < 0.03, "{found} of {period}");

@@ -398,19 +398,20 @@ mod tests {
             start in 0u64..1 << 17,
             ios in prop::collection::vec((0u64..1 << 20, 1u32..9000, any::<bool>()), 1..200),
         ) {
-            let (mut one, mut parts) = (striped(count, stripe, start), striped(count, stripe, start));
+            let (mut whole, mut parts) =
+                (striped(count, stripe, start), striped(count, stripe, start));
             for (index, (offset, size, read)) in ios.into_iter().enumerate() {
                 let (now, slot) = (index as u64 * 1000, index as u32);
                 let io = Io { read, trim: false, offset, size };
-                prop_assert_eq!(one.submit(now, slot, io), parts.in_parts(now, slot, io));
+                prop_assert_eq!(whole.submit(now, slot, io), parts.in_parts(now, slot, io));
                 if index % 3 == 0 {
-                    one.completed(slot);
+                    whole.completed(slot);
                     parts.completed(slot);
                 }
-                prop_assert_eq!(&one.in_flight, &parts.in_flight);
+                prop_assert_eq!(&whole.in_flight, &parts.in_flight);
                 let (first, last) = (start + offset, start + offset + u64::from(size) - 1);
                 let stripes = last / stripe - first / stripe;
-                prop_assert_eq!(u64::from(one.further(io)), stripes.min(count - 1));
+                prop_assert_eq!(u64::from(whole.further(io)), stripes.min(count - 1));
             }
         }
     }

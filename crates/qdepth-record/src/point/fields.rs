@@ -103,122 +103,123 @@ macro_rules! fields {
 
 fields! {
     run "Id of the run, UUID version 7."
-        cell |of| Some(text(&of.run.id)),;
+        cell |shown| Some(text(&shown.run.id)),;
     emulated "Whether time was invented: then nothing here was measured on storage."
-        cell |of| Some(Value::Flag(Some(of.run.emulated))),;
+        cell |shown| Some(Value::Flag(Some(shown.run.emulated))),;
     index "Its place in the plan, from 0."
         kept u32 = "place",
-        shown u32 = |of| of.point.index,;
+        shown u32 = |shown| shown.point.index,;
     target "The target, `target.place`."
         kept u32 = "target",;
     target "Name of its target."
-        shown String = |of| target_name(of.run, of.point),;
+        shown String = |shown| target_name(shown.run, shown.point),;
     target_kind "`kind` of its target."
-        cell |of| Some(text(target_of(of).map_or("", |target| target.kind.as_str()))),;
+        cell |shown| Some(text(target_of(shown).map_or("", |target| target.kind.as_str()))),;
     area_bytes "The area under load."
-        cell |of| Some(Value::Whole(target_of(of).map(|target| target.area_bytes))),;
+        cell |shown| Some(Value::Whole(target_of(shown).map(|target| target.area_bytes))),;
     engine "The engine that measured it."
-        cell |of| Some(text(target_of(of).map_or("", |target| &target.engine))),;
+        cell |shown| Some(text(target_of(shown).map_or("", |target| &target.engine))),;
     emulated "Whether time was invented: then nothing here was measured on storage."
-        shown bool = |of| of.run.emulated,
+        shown bool = |shown| shown.run.emulated,
         cell |_| None,;
     profile "Name of the load profile."
         kept String = "profile",
-        shown String = |of| of.point.profile.clone(),;
+        shown String = |shown| shown.point.profile.clone(),;
     profile_title "Title of the load profile for people."
         kept String = "profile_title",
-        shown String = |of| of.point.profile_title.clone(),;
+        shown String = |shown| shown.point.profile_title.clone(),;
     random_share "Share of random accesses, 0..1."
         kept f64 = "random_share",
-        shown f64 = |of| finite(of.point.random_share),;
+        shown f64 = |shown| finite(shown.point.random_share),;
     read_share "Share of reads, 0..1."
         kept f64 = "read_share",
-        shown f64 = |of| finite(of.point.read_share),;
+        shown f64 = |shown| finite(shown.point.read_share),;
     trim_share "Share of trims, 0..1: requests that discard what is stored."
         part f64,
-        shown f64 = |of| finite(of.point.trim_share),
+        shown f64 = |shown| finite(shown.point.trim_share),
         older default,;
     request_size "Request size or weighted mix, as written."
         kept String = "request_size",
-        shown String = |of| of.point.request_size.clone(),;
+        shown String = |shown| shown.point.request_size.clone(),;
     request_size_mean_bytes "Mean request size in bytes."
         kept f64 = "request_size_mean_bytes",;
     request_size_bytes "Mean request size in bytes; of one size that size."
         shown Option<f64> =
-            |of| Some(of.point.request_size_mean_bytes).filter(|size| size.is_finite()),;
+            |shown| Some(shown.point.request_size_mean_bytes).filter(|size| size.is_finite()),;
     arrivals "How requests arrive: `closed`, `fixed 1000/s`, `poisson 1000/s`, `paced 1000/s`."
         kept String = "arrivals",
-        shown String = |of| of.point.arrivals.clone(),;
+        shown String = |shown| shown.point.arrivals.clone(),;
     reported_as_throughput "1 where the throughput is the main result (sequential profiles), 0 where \
                             the transaction rate is."
         kept bool = "reported_as_throughput",;
     reported_as "Which figure the plan tells of it: `rate` or `throughput`; empty in documents of \
                  versions that did not say so."
-        shown String = |of| reported_as(of.point).to_owned(),
+        shown String = |shown| reported_as(shown.point).to_owned(),
         older default,;
     outstanding "Outstanding I/Os of each stream."
         kept u32 = "outstanding",
-        shown u32 = |of| of.point.outstanding,;
+        shown u32 = |shown| shown.point.outstanding,;
     offered_io_per_s "Offered load of an open loop over all streams, I/Os per second; null in a closed \
                       loop."
         kept Option<f64> = "offered_io_per_s",
-        shown Option<f64> = |of| of.point.offered_io_per_s,;
+        shown Option<f64> = |shown| shown.point.offered_io_per_s,;
     streams "Number of streams, each on an area of its own."
         kept u32 = "streams",
-        shown u32 = |of| of.point.streams,;
+        shown u32 = |shown| shown.point.streams,;
     workers "Threads that the streams were dealt to."
         kept u32 = "workers",
-        shown u32 = |of| of.point.workers,;
+        shown u32 = |shown| shown.point.workers,;
     group "Points with the same number ran at the same time."
         kept u32 = "load_group",
-        shown u32 = |of| of.point.group,;
+        shown u32 = |shown| shown.point.group,;
     variant "Index of the column of the run's comparison that it belongs to, with the others of its \
              group; null where nothing is compared."
         kept Option<u32> = "variant",
-        shown Option<u32> = |of| of.point.variant,;
+        shown Option<u32> = |shown| shown.point.variant,;
     step "Name of the step, as hashed; empty where the plan has none."
         kept String = "step",;
     step "Name of the step; empty where the plan has none."
-        shown String = |of| shown_step(&of.point.step),;
+        shown String = |shown| shown_step(&shown.point.step),;
     direct "Whether direct I/O was in effect."
         kept bool = "direct",
-        shown bool = |of| of.point.direct,;
+        shown bool = |shown| shown.point.direct,;
     started_at "When it began, RFC 3339, UTC."
         kept String = "started_at",
-        shown String = |of| of.point.started_at.clone(),
-        cell |of| Some(time(&of.point.started_at)),;
+        shown String = |shown| shown.point.started_at.clone(),
+        cell |shown| Some(time(&shown.point.started_at)),;
     delay_ns "How long after its group it began (`delay` of its load), ns; null where it began with \
               it, and in versions that did not keep it."
         kept Option<u64> = "delay_ns",
-        shown Option<u64> = |of| of.point.delay_ns,
+        shown Option<u64> = |shown| shown.point.delay_ns,
         older default,;
     warm_up_ns "Unrecorded lead-in, ns."
         kept u64 = "warm_up_ns",
-        shown u64 = |of| of.point.warm_up_ns,;
+        shown u64 = |shown| shown.point.warm_up_ns,;
     duration_ns "Length of the measured window, ns."
         kept u64 = "duration_ns",
-        shown u64 = |of| of.point.duration_ns,;
+        shown u64 = |shown| shown.point.duration_ns,;
     ended_by "What ended the window: `duration`, `precision`, `steady`, `bytes`, `rate`, \
               `interrupted` or `failure`."
         kept EndedBy = "ended_by",
-        shown String = |of| of.point.ended_by.as_str().to_owned(),;
+        shown String = |shown| shown.point.ended_by.as_str().to_owned(),;
     tolerance "Half-width of the 95 % interval of the rate, over the rate, that was to end it; null \
                where it was to last its time."
         kept Option<f64> = "tolerance",
-        shown Option<f64> = |of| of.point.tolerance.map(finite),;
+        shown Option<f64> = |shown| shown.point.tolerance.map(finite),;
     interim_checks "How often the rate was held against the tolerance."
         kept u32 = "interim_checks",
-        shown u32 = |of| of.point.interim_checks,;
+        shown u32 = |shown| shown.point.interim_checks,;
     io_per_s "Transaction rate, I/Os per second: reads, writes and trims completed in full."
-        shown f64 = |of| of.summary.io_per_s.value,;
+        shown f64 = |shown| shown.summary.io_per_s.value,;
     interval "95 % interval of `io_per_s`, low and high; null where none can be given honestly."
-        shown Option<[f64; 2]> = |of| of.summary.io_per_s.interval.map(|(low, high)| [low, high]),;
+        shown Option<[f64; 2]> =
+            |shown| shown.summary.io_per_s.interval.map(|(low, high)| [low, high]),;
     io_per_s_low "Low end of the 95 % interval of `io_per_s`; null where none can be given honestly."
-        cell |of| Some(maybe_real(of.summary.io_per_s.interval.map(|(low, _)| low))),;
+        cell |shown| Some(maybe_real(shown.summary.io_per_s.interval.map(|(low, _)| low))),;
     io_per_s_high "High end of it."
-        cell |of| Some(maybe_real(of.summary.io_per_s.interval.map(|(_, high)| high))),;
+        cell |shown| Some(maybe_real(shown.summary.io_per_s.interval.map(|(_, high)| high))),;
     mib_per_s "Throughput, MiB/s (2^20 bytes)."
-        shown f64 = |of| of.summary.mib_per_s,;
+        shown f64 = |shown| shown.summary.mib_per_s,;
     reads "Reads."
         part DirectionRecord,;
     writes "Writes."
@@ -228,34 +229,35 @@ fields! {
     syncs "Flushes (fsync, fdatasync)."
         part DirectionRecord,;
     reads "Reads completed in full."
-        shown u64 = |of| of.point.reads.completed,;
+        shown u64 = |shown| shown.point.reads.completed,;
     writes "Writes completed in full."
-        shown u64 = |of| of.point.writes.completed,;
+        shown u64 = |shown| shown.point.writes.completed,;
     trims "Trims completed in full."
-        shown u64 = |of| of.point.trims.completed,
+        shown u64 = |shown| shown.point.trims.completed,
         older default,;
     syncs "Flushes completed."
-        shown u64 = |of| of.point.syncs.completed,;
+        shown u64 = |shown| shown.point.syncs.completed,;
     read_bytes "Bytes of the reads."
-        shown u64 = |of| of.point.reads.bytes,;
+        shown u64 = |shown| shown.point.reads.bytes,;
     written_bytes "Bytes of the writes."
-        shown u64 = |of| of.point.writes.bytes,;
+        shown u64 = |shown| shown.point.writes.bytes,;
     trimmed_bytes "Bytes of the trims."
-        shown u64 = |of| of.point.trims.bytes,
+        shown u64 = |shown| shown.point.trims.bytes,
         older default,;
     service_time_ns "Completed − issued, ns."
-        shown LatencyByDirection = |of| by_direction(&of.summary.service_time),;
+        shown LatencyByDirection = |shown| by_direction(&shown.summary.service_time),;
     response_time_ns "Completed − intended, ns; in a closed loop the same as the service time."
-        shown LatencyByDirection = |of| by_direction(&of.summary.response_time),;
+        shown LatencyByDirection = |shown| by_direction(&shown.summary.response_time),;
     cpu_ns_per_io "CPU time of the worker by I/O, ns; null without I/Os."
-        shown Option<CpuPerIo> = |of| CpuPerIo::from_summary(&of.summary),;
+        shown Option<CpuPerIo> = |shown| CpuPerIo::from_summary(&shown.summary),;
     errors "I/Os that failed within the window; in no rate and no latency."
-        shown Vec<ErrorEntry> = |of| errors(of.point),;
+        shown Vec<ErrorEntry> = |shown| errors(shown.point),;
     failed "I/Os that failed within the window."
-        cell |of| Some(whole(of.summary.failed)),;
+        cell |shown| Some(whole(shown.summary.failed)),;
     short "Transfers that came back short and were completed by further requests."
-        shown u64 =
-            |of| transfers(of.point).map(|(_, each)| each.short).fold(0, u64::saturating_add),;
+        shown u64 = |shown| {
+            transfers(shown.point).map(|(_, each)| each.short).fold(0, u64::saturating_add)
+        },;
     issued "Requests issued, from the first of the warm-up to the last."
         kept u64 = "issued",;
     completed_outside "Completions outside the window (warm-up and drain), in full."
@@ -264,17 +266,17 @@ fields! {
         kept u64 = "failed_outside",;
     abandoned "Requests that never came back."
         kept u64 = "abandoned",
-        shown u64 = |of| of.point.abandoned,;
+        shown u64 = |shown| shown.point.abandoned,;
     in_flight_integral_ns "Time-integral of the I/Os in flight over the window, I/O·ns."
         kept f64 = "in_flight_integral_ns",;
     latency_in_window_ns "Sum of the parts of all latencies that lie in the window, ns: equals the \
                           integral."
         kept f64 = "latency_in_window_ns",;
     mean_in_flight "Mean number of I/Os in flight; null for a window without length."
-        shown Option<f64> = |of| of.summary.mean_in_flight,;
+        shown Option<f64> = |shown| shown.summary.mean_in_flight,;
     longest_gap_ns "Longest interval without a completion, ns."
         kept u64 = "longest_gap_ns",
-        shown u64 = |of| of.point.longest_gap_ns,;
+        shown u64 = |shown| shown.point.longest_gap_ns,;
     gaps "Intervals without a completion longer than 100 ms, 1 s, 10 s."
         part [u64; 3],;
     backlog_max "Most arrivals due and not issued (open loop)."
@@ -284,27 +286,27 @@ fields! {
     cpu_system_ns "CPU time of the workers in the kernel within the window, ns."
         kept u64 = "cpu_system_ns",;
     cpu_user_ns_per_io "CPU time of the workers in user mode by I/O."
-        cell |of| Some(maybe_real(of.summary.cpu_user_ns_per_io)),;
+        cell |shown| Some(maybe_real(shown.summary.cpu_user_ns_per_io)),;
     cpu_system_ns_per_io "CPU time of the workers in the kernel by I/O."
-        cell |of| Some(maybe_real(of.summary.cpu_system_ns_per_io)),;
+        cell |shown| Some(maybe_real(shown.summary.cpu_system_ns_per_io)),;
     kernel "Kernel's counters of the device below, where they could be read."
         part Option<KernelCounts>,;
     intervals "The series."
         part Vec<IntervalRecord>,;
     monitors "What the monitors said of the machine, by the second."
         part Vec<MonitorRecord>,
-        shown Vec<MonitorEntry> = |of| of.point.monitors.iter().map(monitor).collect(),;
+        shown Vec<MonitorEntry> = |shown| shown.point.monitors.iter().map(monitor).collect(),;
     expected "What was expected of it; null where nothing was."
-        shown Option<ExpectedEntry> = |of| {
-            of.run.expected_at(of.point.index).map(|it| expected(it, &of.summary))
+        shown Option<ExpectedEntry> = |shown| {
+            shown.run.expected_at(shown.point.index).map(|it| expected(it, &shown.summary))
         },;
     grade "`A` (no findings), `B` (remarks) or `C` (not valid)."
-        shown String = |of| of.summary.grade.to_string(),;
+        shown String = |shown| shown.summary.grade.to_string(),;
     findings "Doubts."
         part Vec<Finding>,
-        shown Vec<FindingEntry> = |of| of.point.findings.iter().map(finding).collect(),;
+        shown Vec<FindingEntry> = |shown| shown.point.findings.iter().map(finding).collect(),;
     findings "Codes of its findings, with spaces between them."
-        cell |of| Some(owned(codes(&of.point.findings))),;
+        cell |shown| Some(owned(codes(&shown.point.findings))),;
 }
 
 fn reported_as(point: &PointRecord) -> &'static str {

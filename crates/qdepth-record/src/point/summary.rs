@@ -182,16 +182,16 @@ fn by_direction(
     let mut all = latency(&point.reads).clone();
     all.merge(latency(&point.writes));
     all.merge(latency(&point.trims));
-    let one = |direction: &DirectionRecord| match &direction.stated {
+    let times = |direction: &DirectionRecord| match &direction.stated {
         Some(stated) if direction.service_time.count() == 0 => stated_summary(stated),
         _ => latency_summary(latency(direction)),
     };
-    let [reads, writes, trims] = point.transfers().map(one);
+    let [reads, writes, trims] = point.transfers().map(times);
     let all = match all.count() {
         0 => both(&both(&reads, &writes), &trims),
         _ => latency_summary(&all),
     };
-    ByDirection { reads, writes, trims, all, syncs: one(&point.syncs) }
+    ByDirection { reads, writes, trims, all, syncs: times(&point.syncs) }
 }
 
 /// What another program said: the percentiles of a report that it said and that ten samples lie

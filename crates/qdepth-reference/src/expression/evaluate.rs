@@ -126,8 +126,8 @@ impl Node {
 /// have nothing to say.
 fn joined<T: Copy, R>(left: &[T], right: &[T], join: impl Fn(T, T) -> R) -> Vec<R> {
     match (left, right) {
-        ([one], many) => many.iter().map(|other| join(*one, *other)).collect(),
-        (many, [one]) => many.iter().map(|other| join(*other, *one)).collect(),
+        ([single], many) => many.iter().map(|other| join(*single, *other)).collect(),
+        (many, [single]) => many.iter().map(|other| join(*other, *single)).collect(),
         (a, b) if a.len() == b.len() => a.iter().zip(b).map(|(a, b)| join(*a, *b)).collect(),
         _ => Vec::new(),
     }

@@ -237,8 +237,8 @@ impl<'a> Campaign<'_, 'a> {
         let [side_by_side, _] = self.words.side_by_side;
         all.push(section("side-by-side", side_by_side, diagrams));
         all.extend(self.chapters());
-        let measured = |of: fn(&View<'_>) -> Vec<Block>| {
-            self.by_run(|_, view| if view.loads.is_empty() { Vec::new() } else { of(view) })
+        let measured = |content: fn(&View<'_>) -> Vec<Block>| {
+            self.by_run(|_, view| if view.loads.is_empty() { Vec::new() } else { content(view) })
         };
         all.push(section("best-practice", of_paper[1], measured(practice)));
         all.push(section("conclusion", of_paper[2], measured(conclusion)));
@@ -322,10 +322,10 @@ impl<'a> Campaign<'_, 'a> {
     }
 
     /// Blocks of each run under its label.
-    fn by_run(&self, of: impl Fn(usize, &View<'a>) -> Vec<Block>) -> Vec<Block> {
+    fn by_run(&self, content: impl Fn(usize, &View<'a>) -> Vec<Block>) -> Vec<Block> {
         let mut all = Vec::new();
         for (place, view) in self.views.iter().enumerate() {
-            let blocks = of(place, view);
+            let blocks = content(place, view);
             if !blocks.is_empty() {
                 all.push(Block::Heading(self.label(place)));
                 all.extend(blocks);

@@ -22,10 +22,10 @@ pub(super) fn diagrams(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     let (run, points, runs) = joined(campaign, first);
     let view = View::new(&run, &points, None, campaign.telling);
     let measured = |load: &&Load<'_>| {
-        let of: BTreeSet<usize> =
+        let load_runs: BTreeSet<usize> =
             load.points.iter().map(|point| runs[point.record.target as usize]).collect();
         let curves: BTreeSet<u32> = load.points.iter().map(|point| point.record.target).collect();
-        of.len() > 1 && curves.len() <= CURVES
+        load_runs.len() > 1 && curves.len() <= CURVES
     };
     let words = campaign.words;
     let mut blocks = vec![Block::Paragraph(words.side_by_side[1].to_owned())];
@@ -121,8 +121,8 @@ fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
 
 /// A table without the places of its figures in the plan of one run.
 fn without_places(table: &mut Table) {
-    let of = |column: &Column| column.align == Align::Places;
-    if let Some(place) = table.columns.iter().rposition(of) {
+    let is_places = |column: &Column| column.align == Align::Places;
+    if let Some(place) = table.columns.iter().rposition(is_places) {
         table.columns.remove(place);
         table.rows.iter_mut().for_each(|row| drop(row.cells.remove(place)));
     }

@@ -118,8 +118,8 @@ fn names_are_unique_and_figures_are_numbered_through() {
 fn the_environment_says_once_what_is_alike_and_who_saw_what_is_not() {
     let document = compose_campaign(&runs(), Lang::En);
     let all = rows(&section(&document, "environment").blocks);
-    let of = |fact: &str| all.iter().filter(|row| row[1] == fact).count();
-    assert_eq!(of("governor"), 1);
+    let count = |fact: &str| all.iter().filter(|row| row[1] == fact).count();
+    assert_eq!(count("governor"), 1);
     let kernel = all.iter().position(|row| row[1] == "kernel").unwrap();
     assert_eq!(all[kernel][2..], ["6.1.0-28-amd64", "1"]);
     assert_eq!(all[kernel + 1][2..], ["6.12.0-1-amd64", "2"]);

@@ -45,7 +45,11 @@ impl RunFigures {
         Self {
             run: TrendRun { id: run.id, started_at: run.started_at },
             plan: run.plan_name,
-            target: run.targets.into_iter().next().map_or_else(String::new, |one| one.expression),
+            target: run
+                .targets
+                .into_iter()
+                .next()
+                .map_or_else(String::new, |target| target.expression),
             emulated: run.emulated,
             figures: kept,
         }

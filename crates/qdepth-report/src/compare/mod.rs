@@ -176,8 +176,8 @@ pub fn versus(
     threshold: f64,
     interim_checks: u32,
 ) -> Versus {
-    let of: [Vec<(Key, Figures)>; 2] = [a, b].map(|side| figures(side.runs));
-    let [of_a, of_b] = &of;
+    let by_key: [Vec<(Key, Figures)>; 2] = [a, b].map(|side| figures(side.runs));
+    let [of_a, of_b] = &by_key;
     let single = a.runs.len() == 1 && b.runs.len() == 1;
     let known = if single { history(a.runs, earlier) } else { Vec::new() };
     let mut rows = Vec::new();
@@ -351,7 +351,7 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
             all.push(VersusDifference { subject: subject.to_owned(), key: key.to_owned(), values });
         }
     };
-    let both = |of: fn(&RunEntry) -> String| [a, b].map(|document| of(&document.run));
+    let both = |field: fn(&RunEntry) -> String| [a, b].map(|document| field(&document.run));
     differ("qdepth", "version", both(|run| run.version.clone()));
     differ("run", "plan", both(|run| run.plan_hash.chars().take(12).collect()));
     differ("run", "engine", both(|run| run.engine_choice.clone()));
@@ -378,11 +378,11 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     paired(&mut of_a, &mut of_b);
     let names = of_a.iter().chain(&of_b).map(|fact| (&fact.subject, &fact.key));
     for (subject, key) in names.collect::<BTreeSet<_>>() {
-        let of = |facts: &[Fact]| {
+        let value = |facts: &[Fact]| {
             let is_it = |fact: &&Fact| (&fact.subject, &fact.key) == (subject, key);
             facts.iter().find(is_it).map_or_else(String::new, |fact| fact.value.clone())
         };
-        differ(subject, key, [of(&of_a), of(&of_b)]);
+        differ(subject, key, [value(&of_a), value(&of_b)]);
     }
     all
 }

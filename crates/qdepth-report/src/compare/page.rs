@@ -44,10 +44,10 @@ impl Page<'_> {
         let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
         let loads = self.loads();
         let mut pictures: Vec<Picture> =
-            loads.iter().enumerate().map(|(place, of)| self.picture(place, of)).collect();
+            loads.iter().enumerate().map(|(place, rows)| self.picture(place, rows)).collect();
         let told = decisive(versus).or_else(|| farthest(versus.rows.iter()));
-        let is_told = |of: &OfLoad<'_>| {
-            told.is_some_and(|told| of.iter().any(|row| std::ptr::eq(*row, told)))
+        let is_told = |rows: &OfLoad<'_>| {
+            told.is_some_and(|told| rows.iter().any(|row| std::ptr::eq(*row, told)))
         };
         let first = loads.iter().position(is_told).and_then(|place| pictures.get(place)).cloned();
         pictures.retain(|picture| !picture.figure.is_empty());
@@ -72,14 +72,14 @@ impl Page<'_> {
     fn loads(&self) -> Vec<OfLoad<'_>> {
         let mut all: Vec<OfLoad<'_>> = Vec::new();
         for row in &self.versus.rows {
-            let same = |of: &&mut OfLoad<'_>| {
-                of.first().is_some_and(|first| {
+            let same = |rows: &&mut OfLoad<'_>| {
+                rows.first().is_some_and(|first| {
                     (&first.profile, &first.step, first.target, first.streams)
                         == (&row.profile, &row.step, row.target, row.streams)
                 })
             };
             match all.iter_mut().find(same) {
-                Some(of) => of.push(row),
+                Some(rows) => rows.push(row),
                 None => all.push(vec![row]),
             }
         }
@@ -100,8 +100,8 @@ impl Page<'_> {
         titled(all, words.sections)
     }
 
-    fn title_of(&self, of: &OfLoad<'_>) -> String {
-        let Some(first) = of.first() else { return String::new() };
+    fn title_of(&self, rows: &OfLoad<'_>) -> String {
+        let Some(first) = rows.first() else { return String::new() };
         if self.versus.rows.iter().all(|row| row.target == 0) {
             return load(self.lang, first);
         }
@@ -114,20 +114,20 @@ impl Page<'_> {
         let words = self.words;
         let heads = words.counted[..5].iter().map(|head| number_in(head, ""));
         let columns = std::iter::once(text(words.profile)).chain(heads);
-        let row = |of: &OfLoad<'_>| {
-            let count = |verdict: &str| of.iter().filter(|row| row.verdict == verdict).count();
+        let row = |rows: &OfLoad<'_>| {
+            let count = |verdict: &str| rows.iter().filter(|row| row.verdict == verdict).count();
             let number = |n: usize| Cell::plain(n.to_string());
             let slower = match count("slower") {
                 0 => number(0),
                 n => Cell::alarm(n.to_string()),
             };
             let most =
-                farthest(of.iter().copied()).and_then(|row| Some((row.ratio?, row.interval?)));
+                farthest(rows.iter().copied()).and_then(|row| Some((row.ratio?, row.interval?)));
             let most =
                 most.map(|(ratio, [low, high])| format!("{ratio:.3} ({low:.3} – {high:.3})"));
             let cells = vec![
-                Cell::head(self.title_of(of)),
-                number(of.len()),
+                Cell::head(self.title_of(rows)),
+                number(rows.len()),
                 number(count("faster")),
                 slower,
                 number(count("equal")),
@@ -149,13 +149,13 @@ impl Page<'_> {
     }
 
     /// Quotients of one load over its outstanding I/Os, a line for each figure.
-    fn picture(&self, place: usize, of: &OfLoad<'_>) -> Picture {
+    fn picture(&self, place: usize, rows: &OfLoad<'_>) -> Picture {
         let words = self.words;
-        let mut at: Vec<u32> = of.iter().map(|row| row.outstanding).collect();
+        let mut at: Vec<u32> = rows.iter().map(|row| row.outstanding).collect();
         at.sort_unstable();
         at.dedup();
         let mut names: Vec<&'static str> = Vec::new();
-        for row in of {
+        for row in rows {
             if !names.contains(&row.figure) {
                 names.push(row.figure);
             }
@@ -166,7 +166,7 @@ impl Page<'_> {
             colour,
             stroke: Stroke::Solid,
             markers: Markers::HollowWithoutInterval,
-            marks: at.iter().map(|at| quotient(of, name, *at)).collect(),
+            marks: at.iter().map(|at| quotient(rows, name, *at)).collect(),
         };
         let mut series: Vec<Series> = names.iter().enumerate().map(line).collect();
         // Only beside what is known.
@@ -189,7 +189,7 @@ impl Page<'_> {
         }
         let told: Vec<&str> = names.iter().map(|name| figure(words, name)).collect();
         let told = told.join(words::words(self.lang).list[0]);
-        let title = fill_in(words.quotients_title, &[("load", self.title_of(of))]);
+        let title = fill_in(words.quotients_title, &[("load", self.title_of(rows))]);
         Picture {
             id: format!("quotients-{}", place + 1),
             title: self.marked(title),
@@ -206,7 +206,7 @@ impl Page<'_> {
                 right: None,
                 panels: Vec::new(),
             },
-            data: table_of(self.versus, of, self.lang),
+            data: table_of(self.versus, rows, self.lang),
             origin: Origin { run: String::new(), emulated: self.versus.emulated },
         }
     }
@@ -245,7 +245,7 @@ impl Page<'_> {
 
     /// The runs of each side, and how to measure them again.
     fn runs(&self) -> Vec<Block> {
-        let of = |(side, name): (&VersusSide, &str)| {
+        let facts = |(side, name): (&VersusSide, &str)| {
             let values = [("side", name.to_owned())];
             let runs = crate::compose::literal(
                 &fill_in(self.words.runs_of, &values),
@@ -256,7 +256,7 @@ impl Page<'_> {
                 again.map(|c| crate::compose::literal(&fill_in(self.words.again, &values), c));
             std::iter::once(runs).chain(again)
         };
-        vec![Block::Facts(self.versus.sides.iter().zip(["A", "B"]).flat_map(of).collect())]
+        vec![Block::Facts(self.versus.sides.iter().zip(["A", "B"]).flat_map(facts).collect())]
     }
 }
 
@@ -271,8 +271,8 @@ pub(super) fn titled<const N: usize>(
 }
 
 /// What is known of a figure at so many outstanding I/Os.
-fn quotient(of: &OfLoad<'_>, name: &str, at: u32) -> Mark {
-    let row = of.iter().find(|row| row.figure == name && row.outstanding == at);
+fn quotient(rows: &OfLoad<'_>, name: &str, at: u32) -> Mark {
+    let row = rows.iter().find(|row| row.figure == name && row.outstanding == at);
     let value = row.and_then(|row| {
         let interval = row.interval.map(|[low, high]| (low, high));
         row.ratio.map(|ratio| MarkValue::Known(ratio, interval))

@@ -86,7 +86,7 @@ impl Rounds {
 
     /// Whether all that is watched is steady.
     pub fn is_steady(&self) -> bool {
-        let steady = |of: &RoundsOf| of.window.is_some_and(|window| window.steady);
+        let steady = |point: &RoundsOf| point.window.is_some_and(|window| window.steady);
         !self.tracked.is_empty() && self.tracked.iter().all(steady)
     }
 }
@@ -94,11 +94,11 @@ impl Rounds {
 /// What is said of the rounds: how each rate went, and what SNIA's report states of its window.
 pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
-    let one = |of: &RoundsOf| {
-        let rates: Vec<Option<f64>> = of.rates.iter().map(|rate| Some(*rate)).collect();
-        let name = format!("{} × {}  {}", of.profile_title, of.outstanding, picture(&rates));
-        let Some(window) = &of.window else {
-            let values = [("n", of.rates.len().to_string())];
+    let sentence = |point: &RoundsOf| {
+        let rates: Vec<Option<f64>> = point.rates.iter().map(|rate| Some(*rate)).collect();
+        let name = format!("{} × {}  {}", point.profile_title, point.outstanding, picture(&rates));
+        let Some(window) = &point.window else {
+            let values = [("n", point.rates.len().to_string())];
             return format!("{name}  {}", fill_in(words.few_rounds, &values));
         };
         let values = [
@@ -110,7 +110,7 @@ pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
         let line = format!("y = {:.1} x + {:.1}", window.slope, window.intercept);
         format!("{name}  {}: {said}; {line}", words.by_snia)
     };
-    rounds.iter().map(one).collect()
+    rounds.iter().map(sentence).collect()
 }
 
 /// A figure over several runs.

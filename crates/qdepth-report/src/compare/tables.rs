@@ -17,12 +17,12 @@ pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
 }
 
 /// Those rows of it.
-pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table {
+pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Table {
     let words = words(lang).compare;
     let [a, b] = called(versus, lang);
     let mark = if versus.emulated { aside(lang, "EMULATED") } else { String::new() };
     let caption = fill_in(words.caption, &[("a", a), ("b", b)]);
-    let targets = of.iter().any(|row| row.target > 0);
+    let targets = listed.iter().any(|row| row.target > 0);
     let columns = [
         Some(text(words.profile)),
         targets.then(|| text(words.target)),
@@ -35,7 +35,7 @@ pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table 
         Some(text(words.verdict)),
     ];
     let mut rows: Vec<Row> = Vec::new();
-    for row in of {
+    for row in listed {
         let [of_a, of_b] = row.means.map(|mean| shown(row.figure, mean));
         let verdict = judged(words, versus, row);
         let cells = [

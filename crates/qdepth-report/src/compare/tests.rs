@@ -22,7 +22,7 @@ fn versus(
 
 /// So many runs of the fixture, with rates scaled by `factor` and by a little of each run's own.
 fn group(id: &str, runs: u32, factor: f64) -> Vec<Measured> {
-    let one = |number: u32| {
+    let measured = |number: u32| {
         let mut run = fixture::run(1);
         run.id = format!("{id}-{number}");
         let mut points = fixture::points(1);
@@ -37,7 +37,7 @@ fn group(id: &str, runs: u32, factor: f64) -> Vec<Measured> {
         }
         (run, points)
     };
-    (0..runs).map(one).collect()
+    (0..runs).map(measured).collect()
 }
 
 #[test]
@@ -112,12 +112,15 @@ fn sides_with_other_storage_are_called_by_it_and_their_facts_stand_side_by_side(
     drive(&mut b, "nvme1n1", "Slow 400 GB", "400");
     let told = versus(("latest~3,latest~2", &a), ("latest~1,latest", &b), &[], 0.02, 1);
     assert_eq!(told.sides[1].storage, ["Slow 400 GB"]);
-    let of_drive: Vec<_> =
-        told.differences.iter().filter(|one| one.subject == "target 1 nvme0n1 | nvme1n1").collect();
-    let keys: Vec<&str> = of_drive.iter().map(|one| one.key.as_str()).collect();
+    let of_drive: Vec<_> = told
+        .differences
+        .iter()
+        .filter(|difference| difference.subject == "target 1 nvme0n1 | nvme1n1")
+        .collect();
+    let keys: Vec<&str> = of_drive.iter().map(|difference| difference.key.as_str()).collect();
     assert_eq!(keys, ["product", "size"], "what is alike is not told");
     assert_eq!(of_drive[1].values, ["800", "400"]);
-    assert!(!told.differences.iter().any(|one| one.values.contains(&String::new())));
+    assert!(!told.differences.iter().any(|difference| difference.values.contains(&String::new())));
     for lang in Lang::ALL {
         let page = compose_versus(&told, lang);
         assert!(page.title.contains("Slow 400 GB") && page.title.contains("Quick 800 GB"));
@@ -278,15 +281,15 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
         }
     }
     let read = std::cell::RefCell::new(Vec::new());
-    let one = |id: &str| runs.iter().find(|(run, _)| run.id == id);
+    let found = |id: &str| runs.iter().find(|(run, _)| run.id == id);
     let told = |target: Option<&str>, most: usize| {
         read.borrow_mut().clear();
         let request = TrendRequest { plan: None, target, most, threshold: 0.02 };
-        let record = |id: &str| Ok::<_, ()>(one(id).map(|(run, _)| run.clone()));
+        let record = |id: &str| Ok::<_, ()>(found(id).map(|(run, _)| run.clone()));
         let measured = |id: &str| {
             read.borrow_mut().push(id.to_owned());
             // Gone since the list was read.
-            Ok(one(id).filter(|_| id != "r-7").cloned())
+            Ok(found(id).filter(|_| id != "r-7").cloned())
         };
         trend_of(&lines(&runs), &request, record, measured).unwrap()
     };
@@ -301,7 +304,7 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
     assert!(all.rows.len() > 10);
     for row in &all.rows {
         for (run, value) in all.runs.iter().zip(&row.values) {
-            let whole = documents(std::slice::from_ref(one(&run.id).unwrap()));
+            let whole = documents(std::slice::from_ref(found(&run.id).unwrap()));
             let of_run = figures(&whole).into_iter().find(|(key, _)| {
                 (&key.profile, &key.step, key.outstanding, key.target)
                     == (&row.profile, &row.step, row.outstanding, row.target)

@@ -185,9 +185,9 @@ pub(super) fn load(lang: Lang, row: &TrendRow) -> String {
 }
 
 /// Those rows of it.
-pub(super) fn table_of_rows(trend: &Trend, of: &[&TrendRow], lang: Lang) -> Table {
+pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Table {
     let words = words(lang).compare;
-    let targets = of.iter().any(|row| row.target > 0);
+    let targets = rows.iter().any(|row| row.target > 0);
     let mark = if trend.emulated { aside(lang, "EMULATED") } else { String::new() };
     let values = [
         ("plan", trend.plan.clone()),
@@ -223,7 +223,7 @@ pub(super) fn table_of_rows(trend: &Trend, of: &[&TrendRow], lang: Lang) -> Tabl
         .into_iter()
         .flatten()
         .collect(),
-        rows: of.iter().map(row).collect(),
+        rows: rows.iter().map(row).collect(),
         note: String::new(),
     }
 }
@@ -235,7 +235,7 @@ pub(super) fn minute(time: &str) -> String {
 
 /// The changes of a figure in words.
 pub(super) fn sentence(words: &CompareWords, trend: &Trend, row: &TrendRow) -> String {
-    let one = |change: &TrendChange| {
+    let clause = |change: &TrendChange| {
         let started = &trend.runs[change.run as usize].started_at;
         let values = [
             ("by", percent(change.after / change.before - 1.0)),
@@ -245,7 +245,7 @@ pub(super) fn sentence(words: &CompareWords, trend: &Trend, row: &TrendRow) -> S
         let place = usize::from(change.verdict == "slower");
         fill_in(words.changed[place], &values)
     };
-    row.changes.iter().map(one).collect::<Vec<_>>().join(words.clause)
+    row.changes.iter().map(clause).collect::<Vec<_>>().join(words.clause)
 }
 
 /// Each value as a bar from the smallest to the largest; a gap where there is none.
@@ -271,8 +271,8 @@ pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
         let values = [("n", trend.runs.len().to_string()), ("least", RUNS_MIN.to_string())];
         return vec![fill_in(words.too_few_runs, &values)];
     }
-    let of = [("n", trend.runs.len().to_string()), ("of", trend.runs_kept.to_string())];
-    let newest = (trend.runs_kept > trend.runs.len()).then(|| fill_in(words.newest_runs, &of));
+    let values = [("n", trend.runs.len().to_string()), ("of", trend.runs_kept.to_string())];
+    let newest = (trend.runs_kept > trend.runs.len()).then(|| fill_in(words.newest_runs, &values));
     let alarms = fill_in(words.alarms, &[("share", percent(trend.false_alarms))]);
     newest.into_iter().chain([alarms]).collect()
 }

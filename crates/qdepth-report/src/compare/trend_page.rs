@@ -111,8 +111,12 @@ impl Page<'_> {
     }
 
     fn sections(&self) -> Vec<Section> {
-        let pictures: Vec<Picture> =
-            self.loads().iter().enumerate().map(|(place, of)| self.relative(place, of)).collect();
+        let pictures: Vec<Picture> = self
+            .loads()
+            .iter()
+            .enumerate()
+            .map(|(place, rows)| self.relative(place, rows))
+            .collect();
         let drawn = if pictures.is_empty() { Vec::new() } else { vec![Block::Pictures(pictures)] };
         let blocks = [
             ("over-time", drawn),
@@ -124,15 +128,15 @@ impl Page<'_> {
 
     fn loads(&self) -> Vec<OfLoad<'_>> {
         let mut all: Vec<OfLoad<'_>> = Vec::new();
-        let of = |row: &TrendRow| (load(self.lang, row), row.target, row.figure);
+        let key = |row: &TrendRow| (load(self.lang, row), row.target, row.figure);
         for row in &self.trend.rows {
-            match all.iter_mut().find(|known| known.first().is_some_and(|k| of(k) == of(row))) {
+            match all.iter_mut().find(|known| known.first().is_some_and(|k| key(k) == key(row))) {
                 Some(known) => known.push(row),
                 None => all.push(vec![row]),
             }
         }
-        for of in &mut all {
-            of.sort_by_key(|row| row.outstanding);
+        for rows in &mut all {
+            rows.sort_by_key(|row| row.outstanding);
         }
         all
     }
@@ -167,7 +171,7 @@ impl Page<'_> {
     }
 
     /// Every line over its own mean, so that small and large rates show their changes alike.
-    fn relative(&self, place: usize, of: &OfLoad<'_>) -> Picture {
+    fn relative(&self, place: usize, rows: &OfLoad<'_>) -> Picture {
         let line = |(colour, row): (usize, &&TrendRow)| {
             let there: Vec<f64> = row.values.iter().flatten().copied().collect();
             let mean = geometric(&there);
@@ -183,19 +187,19 @@ impl Page<'_> {
                 marks: marks(&row.values, value),
             }
         };
-        let series = of.iter().enumerate().map(line).collect();
-        self.picture(format!("trend-{}", place + 1), of, series, Scale::AroundOne)
+        let series = rows.iter().enumerate().map(line).collect();
+        self.picture(format!("trend-{}", place + 1), rows, series, Scale::AroundOne)
     }
 
     fn picture(
         &self,
         id: String,
-        of: &[&TrendRow],
+        rows: &[&TrendRow],
         series: Vec<Series>,
         y_scale: Scale,
     ) -> Picture {
         let (trend, words) = (self.trend, self.words);
-        let first = of.first();
+        let first = rows.first();
         let name = first.map_or("", |row| figure(words, row.figure));
         let (load, target) =
             first.map_or_else(Default::default, |row| (load(self.lang, row), row.target));
@@ -225,23 +229,26 @@ impl Page<'_> {
                 right: None,
                 panels,
             },
-            data: self.data(of),
+            data: self.data(rows),
             origin: Origin { run: String::new(), emulated: trend.emulated },
         }
     }
 
     /// A row for each run, a column for each line.
-    fn data(&self, of: &[&TrendRow]) -> Table {
+    fn data(&self, rows: &[&TrendRow]) -> Table {
         let words = self.words;
-        let name = of.first().map_or("", |row| figure(words, row.figure));
-        let heads = of.iter().map(|row| number_in(&row.outstanding.to_string(), ""));
+        let name = rows.first().map_or("", |row| figure(words, row.figure));
+        let heads = rows.iter().map(|row| number_in(&row.outstanding.to_string(), ""));
         let row = |(place, run): (usize, &super::TrendRun)| {
             let value = |row: &&TrendRow| {
                 let value = row.values.get(place).copied().flatten();
                 Cell::or_dash(value.map(|value| shown(row.figure, value)))
             };
             let cells = [Cell::head((place + 1).to_string()), Cell::plain(minute(&run.started_at))];
-            Row { cells: cells.into_iter().chain(of.iter().map(value)).collect(), ..Row::default() }
+            Row {
+                cells: cells.into_iter().chain(rows.iter().map(value)).collect(),
+                ..Row::default()
+            }
         };
         let values = [("figure", name.to_owned()), ("outstanding", words.outstanding.to_owned())];
         Table {

@@ -205,13 +205,13 @@ mod tests {
 
     #[test]
     fn many_cases_that_differ_in_figures_alone_are_one() {
-        let of = fixture::points(1).len();
+        let count = fixture::points(1).len();
         let [case] = group(1, Lang::En).cases.try_into().unwrap();
-        let span = format!("(0 to {} slices, autocorrelation 0.500)", of - 1);
+        let span = format!("(0 to {} slices, autocorrelation 0.500)", count - 1);
         assert!(case.explanation.contains(&span), "{}", case.explanation);
         let [case] = group(1, Lang::Ja).cases.try_into().unwrap();
-        assert!(case.explanation.contains(&format!("0 ~ {}", of - 1)), "{}", case.explanation);
+        assert!(case.explanation.contains(&format!("0 ~ {}", count - 1)), "{}", case.explanation);
         // Three are told one by one.
-        assert_eq!(group(of / 2, Lang::En).cases.len(), 3);
+        assert_eq!(group(count / 2, Lang::En).cases.len(), 3);
     }
 }

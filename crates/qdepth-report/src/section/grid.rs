@@ -21,7 +21,7 @@ impl<T: Copy> Grid<T> {
     /// Lays out; of several of one size and share the first.
     pub(crate) fn new<'k>(all: &[T], key: impl Fn(T) -> (&'k str, f64)) -> Self {
         let (mut sizes, mut shares): (Vec<String>, Vec<f64>) = (Vec::new(), Vec::new());
-        for (size, share) in all.iter().map(|one| key(*one)) {
+        for (size, share) in all.iter().map(|item| key(*item)) {
             if !sizes.iter().any(|known| known == size) {
                 sizes.push(size.to_owned());
             }
@@ -30,8 +30,8 @@ impl<T: Copy> Grid<T> {
             }
         }
         let at = |of_size: &String, of_share: &f64| {
-            let is_it = |one: &&T| {
-                let (size, share) = key(**one);
+            let is_it = |item: &&T| {
+                let (size, share) = key(**item);
                 size == of_size && same(share, *of_share)
             };
             all.iter().find(is_it).copied()
@@ -56,7 +56,7 @@ impl<T: Copy> Grid<T> {
         let last = self.shares.len().saturating_sub(1);
         let kept = |at: usize| last < 3 || [0, last / 2, last].contains(&at);
         let thin = |row: Vec<Option<T>>| {
-            row.into_iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, one)| one).collect()
+            row.into_iter().enumerate().filter(|(at, _)| kept(*at)).map(|(_, item)| item).collect()
         };
         self.rows = self.rows.into_iter().map(thin).collect();
         let shares = self.shares.into_iter().enumerate();

@@ -145,13 +145,13 @@ fn each(
     table: impl Fn(u32) -> Option<(Table, Vec<Vec<u32>>)>,
 ) -> Vec<Table> {
     let words = view.words.pts;
-    let one = |target: &u32| {
+    let block = |target: &u32| {
         let (table, points) = table(*target)?;
         let named = [("caption", caption.to_owned()), ("target", view.target_name(*target))];
         let caption = if view.compares() { fill_in(words.on, &named) } else { caption.to_owned() };
         Some(with_mark(view, traced(view, Table { caption, ..table }, points)))
     };
-    view.targets.iter().filter_map(one).collect()
+    view.targets.iter().filter_map(block).collect()
 }
 
 /// The points of a target in the order of the plan.

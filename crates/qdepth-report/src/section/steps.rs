@@ -158,9 +158,9 @@ impl<'v, 'a> Steps<'v, 'a> {
     }
 
     fn valid(&self, target: u32, statistic: Statistic) -> Vec<(&Step<'v, 'a>, f64)> {
-        let of = |step: &'_ Step<'v, 'a>| step.reader_latency(statistic);
+        let latency = |step: &'_ Step<'v, 'a>| step.reader_latency(statistic);
         let valid = self.on(target).filter(|step| step.is_valid());
-        valid.filter_map(|step| Some((step, of(step)?))).collect()
+        valid.filter_map(|step| Some((step, latency(step)?))).collect()
     }
 }
 

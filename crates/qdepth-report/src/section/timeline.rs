@@ -185,11 +185,13 @@ fn monitored(
     devices: &BTreeSet<&str>,
 ) -> Option<Picture> {
     let words = view.words.timeline;
-    let lines = |suffix: &str, word: &str, stroke: Stroke, of: fn(&[f64]) -> f64| {
+    let lines = |suffix: &str, word: &str, stroke: Stroke, reduce: fn(&[f64]) -> f64| {
         let line = |(colour, device): (usize, &&str)| {
             let name = format!("{device}{suffix}");
-            let marks: Vec<Mark> =
-                stretches.iter().flat_map(|stretch| levels(stretch, &name, end_ns, of)).collect();
+            let marks: Vec<Mark> = stretches
+                .iter()
+                .flat_map(|stretch| levels(stretch, &name, end_ns, reduce))
+                .collect();
             let seen = marks.iter().any(|mark| matches!(mark.value, MarkValue::Known(..)));
             let name = fill_in(word, &[("device", (*device).to_owned())]);
             seen.then_some(Series { name, colour, stroke, markers: Markers::None, marks })
@@ -222,7 +224,12 @@ fn monitored(
 }
 
 /// What a monitor said in a stretch, each slice as one.
-fn levels(stretch: &Stretch<'_, '_>, name: &str, end_ns: u64, of: fn(&[f64]) -> f64) -> Vec<Mark> {
+fn levels(
+    stretch: &Stretch<'_, '_>,
+    name: &str,
+    end_ns: u64,
+    reduce: fn(&[f64]) -> f64,
+) -> Vec<Mark> {
     let slice = slice_ns(end_ns).max(SECOND_NS);
     // Points that ran together were watched together.
     let said = stretch.points.iter().find_map(|(_, point)| {
@@ -236,7 +243,7 @@ fn levels(stretch: &Stretch<'_, '_>, name: &str, end_ns: u64, of: fn(&[f64]) -> 
     let slices = said.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
     let mark = |slice: &[&MonitorRecord]| {
         let values: Vec<f64> = slice.iter().map(|monitor| monitor.value).collect();
-        let value = MarkValue::Known(of(&values), None);
+        let value = MarkValue::Known(reduce(&values), None);
         let at = slice.last().map_or(0, |last| last.at_ns).saturating_add(stretch.from_ns);
         Mark { at: at as f64 / 1e9, value, points: vec![index] }
     };

@@ -222,7 +222,7 @@ fn sentence_holds(reader: &Reader<'_>, kind: usize, sentence: &str) {
 /// How two curves compare.
 fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
     let words = &crate::words::words(Lang::En).paper.course;
-    let of = |template: &str| template.replace("{quantity}", words.quantities[0]);
+    let filled = |template: &str| template.replace("{quantity}", words.quantities[0]);
     let top = |curve: &Curve| {
         // Of equal ones the first, as it is told.
         let values = curve.iter().rev().map(|(_, v, _)| v);
@@ -230,7 +230,7 @@ fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
     };
     let both =
         || curves[0].iter().filter_map(|a| Some((a, curves[1].iter().find(|b| b.0 == a.0)?)));
-    if let Some((values, rest)) = read(&of(words.alike), text) {
+    if let Some((values, rest)) = read(&filled(words.alike), text) {
         let share = 1.0 + figure(&values["share"]) / 100.0 + 1e-9;
         let (low, high) = (|a: f64, b: f64| a.min(b), |a: f64, b: f64| a.max(b));
         let close = |(a, b): (&(u32, Estimate, f64), &(u32, Estimate, f64))| {
@@ -238,7 +238,7 @@ fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
             high(a, b) <= share * low(a, b)
         };
         assert!(both().all(close) && rest.is_empty(), "{text}");
-    } else if let Some((values, rest)) = read(&of(words.above), text) {
+    } else if let Some((values, rest)) = read(&filled(words.above), text) {
         let place = |name: &str| names.iter().position(|known| *known == values[name]).expect(name);
         let (best, worst) = (place("best"), place("worst"));
         let (a, b) = (top(curves[best]), top(curves[worst]));
@@ -246,10 +246,14 @@ fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
         let (low, high) = (a.interval.expect("known").0, b.interval.expect("known").1);
         assert!(figure(&values["least"]) <= low / high * (1.0 + 1e-9) && low > high, "{text}");
         let ahead = |at: u32| {
-            let of = |place: usize| curves[place].iter().find(|(o, ..)| *o == at).map(|p| p.1);
-            matches!((of(best), of(worst)), (Some(best), Some(worst)) if certain(&best, &worst, SMALL))
+            let estimate =
+                |place: usize| curves[place].iter().find(|(o, ..)| *o == at).map(|p| p.1);
+            matches!(
+                (estimate(best), estimate(worst)),
+                (Some(best), Some(worst)) if certain(&best, &worst, SMALL)
+            )
         };
-        match read(&of(words.crossing), rest) {
+        match read(&filled(words.crossing), rest) {
             Some((values, behind)) => {
                 assert!(ahead(figure(&values["at"]) as u32) && behind.is_empty(), "{text}");
                 assert_eq!(values["worst"], names[worst], "{text}");
@@ -257,7 +261,8 @@ fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
             None => assert!(rest.is_empty() && !both().any(|(a, _)| ahead(a.0)), "hidden: {text}"),
         }
     } else {
-        let (_, rest) = read(&of(words.within), text).unwrap_or_else(|| panic!("unread: {text}"));
+        let (_, rest) =
+            read(&filled(words.within), text).unwrap_or_else(|| panic!("unread: {text}"));
         assert!(rest.is_empty(), "{text}");
         let (a, b) = (top(curves[0]).interval, top(curves[1]).interval);
         let (a, b) = (a.expect("known"), b.expect("known"));
@@ -272,7 +277,7 @@ fn results() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
     let dent = prop::collection::vec((0usize..10, 0.2f64..1.0), 0..3);
     let noise = prop::collection::vec(prop::collection::vec(-1.0f64..1.0, 20), 10);
     let curve = (shape, dent, noise).prop_map(|((top, knee, tail, noisy, long), dents, noise)| {
-        let one = |(index, noise): (usize, &Vec<f64>)| {
+        let course = |(index, noise): (usize, &Vec<f64>)| {
             let index_of = index as u32;
             let rise = f64::from(1 << index_of.min(knee)) / f64::from(1 << knee);
             let beyond = 1.0 + tail * f64::from(index_of.saturating_sub(knee)) / 9.0;
@@ -282,7 +287,7 @@ fn results() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
             let counts = noise.iter().take(count).map(|n| value * (1.0 + noisy * n));
             counts.map(|count| count.round() as u64).collect::<Vec<u64>>()
         };
-        noise.iter().enumerate().map(one).collect::<Vec<Vec<u64>>>()
+        noise.iter().enumerate().map(course).collect::<Vec<Vec<u64>>>()
     });
     prop::collection::vec(curve, 2)
 }

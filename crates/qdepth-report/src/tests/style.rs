@@ -55,7 +55,7 @@ fn every_japanese_text_keeps_the_list_of_terms() {
 
 #[test]
 fn what_is_against_the_style_is_found() {
-    let of = |text: &str| faults(text).len() + latin(text).len();
+    let count = |text: &str| faults(text).len() + latin(text).len();
     for wrong in [
         "測定した。",
         "値は 3 桁である[（例）]。",
@@ -68,7 +68,7 @@ fn what_is_against_the_style_is_found() {
         "ファイルサーバー",
         "2 台の link",
     ] {
-        assert!(of(wrong) > 0, "{wrong}");
+        assert!(count(wrong) > 0, "{wrong}");
     }
     for right in [
         "全 120 点を測定しました。",
@@ -113,7 +113,7 @@ fn the_glossary_has_the_japanese_of_the_list_of_terms() {
 
 /// Reports of one target and of many, with doubts, of steps, and of several runs.
 fn documents() -> Vec<Document> {
-    let of = |targets, troubled: bool| {
+    let composed = |targets, troubled: bool| {
         let points = fixture::points(targets);
         let points = if troubled { fixture::troubled(points) } else { points };
         crate::compose(&fixture::run(targets), &points, Lang::Ja)
@@ -123,9 +123,9 @@ fn documents() -> Vec<Document> {
         (run, fixture::points(2))
     };
     vec![
-        of(1, false),
-        of(2, true),
-        of(7, false),
+        composed(1, false),
+        composed(2, true),
+        composed(7, false),
         crate::compose_campaign(&[run("a"), run("b")], Lang::Ja),
         crate::section::pressure::tests::example(Lang::Ja),
     ]

@@ -99,9 +99,9 @@ fn results(view: &View<'_>) -> Vec<Section> {
         all[at].blocks.push(Block::Table(table));
     }
     all.retain(|section| !section.blocks.is_empty());
-    let one = view.comparison.documents.len() == 1;
+    let is_single = view.comparison.documents.len() == 1;
     for section in &mut all {
-        section.title = match one {
+        section.title = match is_single {
             true => heading(view.lang, bare_title(&section.title, view.words.edition.concluded)),
             false => titled(view.lang, &section.title),
         };

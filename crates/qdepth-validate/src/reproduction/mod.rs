@@ -89,8 +89,8 @@ fn banners(view: &View<'_>) -> Vec<Banner> {
     let missing: usize = view.comparison.failures().values().sum();
     if missing > 0 {
         let [label, text] = view.words.missing;
-        let of = view.comparison.emulation.len();
-        let text = fill_in(text, &[("n", missing.to_string()), ("of", of.to_string())]);
+        let count = view.comparison.emulation.len();
+        let text = fill_in(text, &[("n", missing.to_string()), ("of", count.to_string())]);
         all.push(banner(label, text));
     }
     all
@@ -101,7 +101,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
     let held = words.held.into_iter().zip([comparison.relations_held, comparison.shading_held]);
     let shares: Vec<_> =
         held.filter_map(|(name, result)| Some((name, result, result.share()?))).collect();
-    let of = comparison.goals.len() + shares.len();
+    let goals = comparison.goals.len() + shares.len();
     let missed_goals = comparison.goals.iter().filter(|goal| !goal.reached);
     let missed_shares = shares.iter().filter(|(_, result, _)| !result.reached());
     let missed_share = |(name, result, share): &(&str, ShareResult, f64)| {
@@ -118,12 +118,12 @@ fn summary(view: &View<'_>) -> Vec<String> {
         .collect();
     let template = if missed.is_empty() { words.all_reached } else { words.some_reached };
     let mut all = Vec::new();
-    if of > 0 {
+    if goals > 0 {
         all.push(fill_in(
             template,
             &[
-                ("n", (of - missed.len()).to_string()),
-                ("of", of.to_string()),
+                ("n", (goals - missed.len()).to_string()),
+                ("of", goals.to_string()),
                 ("missed", missed.join(qdepth_words::words(view.lang).clause)),
             ],
         ));

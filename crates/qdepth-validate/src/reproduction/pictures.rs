@@ -129,9 +129,9 @@ fn maximum(view: &View<'_>, diagram: &Diagram, line: &Line) -> Option<f64> {
     of_line.map(|figure| figure.published.value())
 }
 
-fn marks(diagram: &Diagram, of: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
+fn marks(diagram: &Diagram, figure: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
     let mark = |intensity: &u32| {
-        let value = of(*intensity).map(|value| MarkValue::Known(value, None));
+        let value = figure(*intensity).map(|value| MarkValue::Known(value, None));
         Mark::at(f64::from(*intensity), value.unwrap_or(MarkValue::Missing))
     };
     diagram.intensities.iter().map(mark).collect()

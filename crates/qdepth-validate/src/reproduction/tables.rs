@@ -144,7 +144,7 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
         let rates = points.iter().map(|point| view.comparison.emulated(Quantity::Rate, point));
         rates.collect::<Option<Vec<f64>>>().map(|rates| rates.into_iter().fold(0.0, f64::max))
     };
-    let one = |maxima: &Maxima| {
+    let tabled = |maxima: &Maxima| {
         let mut columns = vec![text(view.words.load)];
         columns.extend(
             maxima
@@ -153,8 +153,8 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
                 .map(|target| number_in(&translated(view.lang, &target.name), "IO/s")),
         );
         let rows = maxima.loads.iter().map(|load| {
-            let of = |target| Cell::or_dash(largest(maxima.points(load, target)).map(value));
-            let cells = maxima.targets.iter().map(of);
+            let cell = |target| Cell::or_dash(largest(maxima.points(load, target)).map(value));
+            let cells = maxima.targets.iter().map(cell);
             row(
                 std::iter::once(Cell::head(translated(view.lang, &load.name)))
                     .chain(cells)
@@ -167,7 +167,7 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
         let section = format!("{}: {}", maxima.document, maxima.section);
         (section, table(&caption, columns, rows.collect(), view.words.notes[4]))
     };
-    view.comparison.maxima.iter().map(one).collect()
+    view.comparison.maxima.iter().map(tabled).collect()
 }
 
 pub(super) fn sections(view: &View<'_>) -> Table {

@@ -155,26 +155,26 @@ fn all_goals_are_reached_only_where_nothing_is_missed() {
     let said = |comparison: &Comparison| reproduction_tables(comparison, false, Lang::En).1;
     comparison.relations_held = ShareResult { holding: 67, of: 80, needed: 0.95 };
     comparison.shading_held = ShareResult { holding: 99, of: 100, needed: 0.9 };
-    let of = comparison.goals.len() + 2;
+    let goals = comparison.goals.len() + 2;
     assert!(!comparison.reached());
     let missed =
-        format!("{} of {of} goals are reached; missed: “Relations that hold”, 84 %", of - 1);
+        format!("{} of {goals} goals are reached; missed: “Relations that hold”, 84 %", goals - 1);
     assert!(said(&comparison)[0].starts_with(&missed), "{:?}", said(&comparison));
     comparison.relations_held.holding = 80;
     assert!(comparison.reached());
-    assert_eq!(said(&comparison)[0], format!("All {of} goals are reached."));
+    assert_eq!(said(&comparison)[0], format!("All {goals} goals are reached."));
 }
 
 /// Our edition of one document.
 fn edition_of(document: &str, lang: Lang) -> Document {
-    let mut one = comparison(1.02);
-    one.documents.retain(|d| d.id == document);
-    one.figures.retain(|f| f.published.document == document);
-    one.sections.retain(|s| s.document == document);
-    one.diagrams.retain(|d| d.document == document);
-    one.maxima.retain(|m| m.document == document);
-    one.relations.retain(|r| r.relation.document == document);
-    compose_edition(&one, "0.1.0", "qdepth reproduce", lang)
+    let mut edition = comparison(1.02);
+    edition.documents.retain(|d| d.id == document);
+    edition.figures.retain(|f| f.published.document == document);
+    edition.sections.retain(|s| s.document == document);
+    edition.diagrams.retain(|d| d.document == document);
+    edition.maxima.retain(|m| m.document == document);
+    edition.relations.retain(|r| r.relation.document == document);
+    compose_edition(&edition, "0.1.0", "qdepth reproduce", lang)
 }
 
 #[test]
@@ -239,8 +239,8 @@ fn each_row_of_an_edition_says_what_it_is_of_and_names_a_storage_once() {
             // Thresholds are one quantity with several values.
             all.retain(|cells| !cells.concat().contains("threshold"));
             let bare = |row: &Vec<String>| [&row[..row.len() - 2], &row[row.len() - 1..]].concat();
-            let of: std::collections::BTreeSet<Vec<String>> = all.iter().map(bare).collect();
-            assert_eq!(of.len(), all.len(), "{all:?}");
+            let distinct: std::collections::BTreeSet<Vec<String>> = all.iter().map(bare).collect();
+            assert_eq!(distinct.len(), all.len(), "{all:?}");
             stated += 1;
         } else if table.caption.starts_with("Published figures") {
             let names: Vec<&str> =

@@ -105,15 +105,15 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
 
 fn choices(request: &PageRequest<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
     let words = request.words;
-    let of = |text: fn(&RunHeadline) -> &String| {
+    let options = |text: fn(&RunHeadline) -> &String| {
         let all: BTreeSet<&String> =
             runs.iter().map(text).filter(|text| !text.is_empty()).collect();
         all.into_iter().map(|text| (text.clone(), text.clone())).collect()
     };
     let states = STATES.map(|name| (name.to_owned(), state_of(words, name).to_owned())).to_vec();
     let all = [
-        ("plan", words.plan, of(|run| &run.plan)),
-        ("host", words.host, of(|run| &run.host)),
+        ("plan", words.plan, options(|run| &run.plan)),
+        ("host", words.host, options(|run| &run.host)),
         ("state", words.state, states),
     ];
     let choice = |(name, title, values)| {

@@ -57,8 +57,8 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
     // One run has no course.
     kinds.retain(|kind| counts[kind] > 1);
     let (plan, target) = (request.query.first("plan"), request.query.first("target"));
-    let of = TrendRequest { plan, target, most: RUNS_MAX, threshold: THRESHOLD };
-    let told = request.source.trend(&listing.runs, &of)?;
+    let wanted = TrendRequest { plan, target, most: RUNS_MAX, threshold: THRESHOLD };
+    let told = request.source.trend(&listing.runs, &wanted)?;
     let newest = told.runs.last().and_then(|last| alike.iter().find(|run| run.id == last.id));
     let chosen = newest.map(|run| kind(run));
     let mut frame = request.frame(request.words.trend).with_aids();

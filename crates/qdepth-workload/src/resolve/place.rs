@@ -138,7 +138,8 @@ fn area_of_part(
     alignment: u64,
 ) -> Result<Extent, String> {
     let offset = spec.offset.unwrap_or(Bytes::ZERO).0;
-    let is_aligned = [alignment, STANDARD_ALIGNMENT].iter().any(|of| offset.is_multiple_of(*of));
+    let is_aligned =
+        [alignment, STANDARD_ALIGNMENT].iter().any(|unit| offset.is_multiple_of(*unit));
     if !is_aligned || offset >= usable.length_bytes {
         return Err(format!(
             "area offset {}: a multiple of the alignment, or of {}, below {} is possible",

@@ -52,13 +52,13 @@ pub(crate) fn ways(
     let destinations = || targets.iter().enumerate().map(on);
     let Some(spec) = &file.comparison else {
         nothing_to_compare(file, choices)?;
-        let one = |destinations: Vec<Destination>| Way { variant: None, destinations };
+        let way = |destinations: Vec<Destination>| Way { variant: None, destinations };
         return Ok((
             None,
             match file.targets {
-                TargetsSpec::Together => vec![one(destinations().collect())],
+                TargetsSpec::Together => vec![way(destinations().collect())],
                 TargetsSpec::InTurn => {
-                    destinations().map(|destination| one(vec![destination])).collect()
+                    destinations().map(|destination| way(vec![destination])).collect()
                 }
             },
         ));
@@ -214,13 +214,13 @@ fn of_file(area: &str, destination: &Destination, choices: &Choices) -> String {
     if too_large { "50%".to_owned() } else { area.to_owned() }
 }
 
-fn only<'a>(all: &'a [Destination], of: &str) -> Result<&'a Destination, ResolveError> {
+fn only<'a>(all: &'a [Destination], columns: &str) -> Result<&'a Destination, ResolveError> {
     match all {
         [destination] if destination.shape.parts == 1 => Ok(destination),
         [_] => Err(bad(format!(
-            "{of} are compared on one drive, and the target has parts of its own already"
+            "{columns} are compared on one drive, and the target has parts of its own already"
         ))),
-        _ => Err(bad(format!("{of} are compared on one target, and {} are given", all.len()))),
+        _ => Err(bad(format!("{columns} are compared on one target, and {} are given", all.len()))),
     }
 }
 

@@ -70,6 +70,7 @@ fn earlier(own: &Path, a: &[Document], b: &[Document]) -> Result<Vec<Document>> 
         run.plan == first.run.plan && run.is_comparable() && !compared.contains(&run.id.as_str())
     })?;
     // One at a time: a whole run has a megabyte and more for each point.
-    let of = |run: &RunHeadline| logbook.measured(&run.id).map(|(run, all)| document(&run, &all));
-    Ok(alike.iter().map(of).collect::<Result<_, _>>()?)
+    let measured =
+        |run: &RunHeadline| logbook.measured(&run.id).map(|(run, all)| document(&run, &all));
+    Ok(alike.iter().map(measured).collect::<Result<_, _>>()?)
 }

@@ -108,15 +108,15 @@ fn measured(target: &Path, engine: Engine) -> Result<(Status, Vec<PointRecord>)>
 
 fn add(tried: &mut BTreeMap<u32, Tried>, points: &[PointRecord]) {
     for point in points {
-        let one = tried.entry(point.outstanding).or_default();
+        let entry = tried.entry(point.outstanding).or_default();
         // What is not valid says nothing of the engine.
         if Grade::from_findings(&point.findings) == Grade::C {
             continue;
         }
         let summary = PointSummary::from_point(point);
         let cpu = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io);
-        one.io_per_s.push(summary.io_per_s.value);
-        one.cpu_ns.extend(cpu.map(|(user, system)| user + system));
+        entry.io_per_s.push(summary.io_per_s.value);
+        entry.cpu_ns.extend(cpu.map(|(user, system)| user + system));
     }
 }
 
@@ -147,7 +147,11 @@ fn table(target: &Path, answers: &[(Engine, Answer)]) -> Table {
     ];
     let taken =
         || answers.iter().filter_map(|(engine, answer)| Some((engine, answer.as_ref().ok()?)));
-    let found = || taken().flat_map(|(engine, tried)| tried.iter().map(move |one| (engine, one)));
+    let found = || {
+        taken().flat_map(|(engine, tried)| {
+            tried.iter().map(move |at_intensity| (engine, at_intensity))
+        })
+    };
     let none_valid = found().any(|(_, (_, tried))| tried.io_per_s.is_empty());
     let shown = |value: Option<f64>| Cell::or_dash(value.map(|value| format!("{value:.0}")));
     let row = |(engine, (outstanding, tried)): (&Engine, (&u32, &Tried))| {
@@ -206,7 +210,7 @@ fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> String {
 fn best(outstanding: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
     let rates: Vec<(Engine, [f64; 3])> =
         tried.iter().filter_map(|(engine, rates)| Some((*engine, (*rates)?))).collect();
-    let fastest = rates.iter().max_by(|(_, one), (_, other)| one[1].total_cmp(&other[1]));
+    let fastest = rates.iter().max_by(|(_, rate), (_, other)| rate[1].total_cmp(&other[1]));
     let Some((first, [least, middle, _])) = fastest else {
         return format!("{outstanding} outstanding: no round of any engine was valid");
     };

@@ -187,7 +187,8 @@ fn request(
     if let Some(pinning) = pinning.filter(|_| run.cpus.is_none()) {
         request.pinning = pinning;
     }
-    let of_jobs = converted.remarks.iter().map(|of: &FioRemark| not_literal(&of.place, &of.what));
+    let of_jobs =
+        converted.remarks.iter().map(|remark: &FioRemark| not_literal(&remark.place, &remark.what));
     request.remarks = of_jobs.chain(line.notes.iter().map(|note| noted(note))).collect();
     Ok(request)
 }

@@ -58,13 +58,13 @@ fn print_told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
             .to_owned(),
     };
     print(&format!("kind: {} ({why})", fitted.kind))?;
-    let rows = fitted.determined.iter().map(|one| {
-        let (low, high) = one.interval;
+    let rows = fitted.determined.iter().map(|parameter| {
+        let (low, high) = parameter.interval;
         vec![
-            one.name.clone(),
-            figure(one.value),
+            parameter.name.clone(),
+            figure(parameter.value),
             format!("{} … {}", figure(low), figure(high)),
-            match one.how {
+            match parameter.how {
                 "not" => "not by these points".to_owned(),
                 how => how.to_owned(),
             },
@@ -101,7 +101,7 @@ fn print_told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
         let further: Vec<String> = fitted
             .teaches
             .iter()
-            .map(|one| format!("{} ({:.0} % narrower)", one.label, one.gain * 100.0))
+            .map(|load| format!("{} ({:.0} % narrower)", load.label, load.gain * 100.0))
             .collect();
         lines.push(format!("further points that would teach most: {}", further.join("; ")));
     }

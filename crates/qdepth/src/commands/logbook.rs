@@ -162,6 +162,7 @@ fn render(file: &Path, checked: &Checked) -> String {
 }
 
 fn line(damage: &Damage) -> String {
-    let of = if damage.run.is_empty() { "file".to_owned() } else { format!("run {}", damage.run) };
-    format!("{of}: {}: {}", damage.record, damage.parts.join(", "))
+    let place =
+        if damage.run.is_empty() { "file".to_owned() } else { format!("run {}", damage.run) };
+    format!("{place}: {}: {}", damage.record, damage.parts.join(", "))
 }

@@ -37,8 +37,8 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     can_be_predicted(medium, &plan.name)?;
     let signals = Signals::watch()?;
     let places: Vec<usize> = (0..plan.points.len()).collect();
-    let one = |place: &usize| (*place, predict(medium, &plan.points[*place], signals.stop()));
-    let mut all = on_all_processors(&places, one)?;
+    let outcome = |place: &usize| (*place, predict(medium, &plan.points[*place], signals.stop()));
+    let mut all = on_all_processors(&places, outcome)?;
     all.sort_by_key(|(place, _)| *place);
     let mut rows = Vec::new();
     for (place, predicted) in all {
@@ -66,12 +66,12 @@ fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     if !others || checked.iter().all(|(_, checked)| checked.rests_on_paper()) {
         return Ok(());
     }
-    let of = checked.iter().map(|(name, checked)| format!("{name} ({})", checked.words()));
-    let of: Vec<String> = of.collect();
+    let told = checked.iter().map(|(name, checked)| format!("{name} ({})", checked.words()));
+    let told: Vec<String> = told.collect();
     bail!(Usage(format!(
         "predict {text}: a medium in it was not fitted to measured runs, so nobody knows its error: {}; \
          `qdepth media fit RUN -o mydrive.toml` makes one, and `qdepth run {plan} {text}` emulates without an interval",
-        of.join(", "),
+        told.join(", "),
         text = medium.text(),
     )))
 }

@@ -112,14 +112,14 @@ fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
     };
     let count = points.iter().filter(missing).count();
     let Some(command) = run.command_again().filter(|_| 10 * count > points.len()) else { return };
-    let of = if points.len() == 1 {
+    let subject = if points.len() == 1 {
         "the point has".to_owned()
     } else {
         format!("{count} of {} points have", points.len())
     };
     screen.print_line(&format!(
-        "{of} no interval: too short, or slices that depend on one another (`qdepth show` says \
-         which). Measure longer (--duration), or repeat:\n  {command} --repeat 5",
+        "{subject} no interval: too short, or slices that depend on one another (`qdepth show` \
+         says which). Measure longer (--duration), or repeat:\n  {command} --repeat 5",
     ));
 }
 

@@ -46,7 +46,9 @@ fn read_trend(options: &TrendOptions) -> Result<Trend> {
     let threshold = options.threshold.share();
     let request = TrendRequest { plan, target, most: usize::MAX, threshold };
     let record = |id: &str| logbook.run(id).map(|run| (!run.is_damaged()).then_some(run));
-    let whole = |id: &str| logbook.measured(id).map(|one| (!one.0.is_damaged()).then_some(one));
+    let whole = |id: &str| {
+        logbook.measured(id).map(|measured| (!measured.0.is_damaged()).then_some(measured))
+    };
     let trend = trend_of(&lines, &request, record, whole)?;
     if trend.runs.is_empty() {
         let newest = lines.first().map(|run| run.plan.as_str());

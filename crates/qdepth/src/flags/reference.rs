@@ -251,7 +251,7 @@ fn kind(schema: &Value) -> String {
     for any in ["anyOf", "oneOf"] {
         if let Some(all) = schema[any].as_array() {
             let kinds: Vec<String> =
-                all.iter().filter(|one| one["type"] != "null").map(kind).collect();
+                all.iter().filter(|choice| choice["type"] != "null").map(kind).collect();
             return kinds.join(" or ");
         }
     }
@@ -264,11 +264,11 @@ fn kind(schema: &Value) -> String {
         "object" => "table".to_owned(),
         other => other.to_owned(),
     };
-    if let Some(one) = schema["const"].as_str() {
-        return format!("`\"{one}\"`");
+    if let Some(constant) = schema["const"].as_str() {
+        return format!("`\"{constant}\"`");
     }
     if let Some(all) = schema["enum"].as_array() {
-        let all = all.iter().filter_map(Value::as_str).map(|one| format!("`\"{one}\"`"));
+        let all = all.iter().filter_map(Value::as_str).map(|value| format!("`\"{value}\"`"));
         return all.collect::<Vec<_>>().join(", ");
     }
     match &schema["type"] {
@@ -305,13 +305,13 @@ fn definition(name: &str, schema: &Value, page: &mut String) {
         }
         return;
     };
-    for one in several {
-        let says = cell(one["description"].as_str().unwrap_or_default());
-        if one["properties"].is_null() {
-            let _ = write!(page, "\n- {}: {says}\n", kind(one));
+    for choice in several {
+        let says = cell(choice["description"].as_str().unwrap_or_default());
+        if choice["properties"].is_null() {
+            let _ = write!(page, "\n- {}: {says}\n", kind(choice));
         } else {
             let _ = write!(page, "\n{says}\n");
-            keys(one, page);
+            keys(choice, page);
         }
     }
 }

@@ -102,14 +102,14 @@ fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
 /// What is measured.
 fn head(live: &Live, loads: &[&PointStarted], width: usize) -> String {
     let points = live.run.as_ref().map_or(0, |run| run.points);
-    let one = loads.first().map_or_else(String::new, |point| load(point));
+    let first_load = loads.first().map_or_else(String::new, |point| load(point));
     let (what, numbers) = match loads {
-        [point] => (one, format!("point {} of {points}", point.point + 1)),
+        [point] => (first_load, format!("point {} of {points}", point.point + 1)),
         [first, .., last] => {
-            let alike = loads.iter().all(|point| load(point) == one);
+            let alike = loads.iter().all(|point| load(point) == first_load);
             let count = loads.len();
             let what = if alike {
-                format!("{one}, {count} at once")
+                format!("{first_load}, {count} at once")
             } else {
                 format!("{count} loads at once")
             };
@@ -157,17 +157,17 @@ fn target(live: &Live, point: &PointStarted) -> String {
 }
 
 fn phase_parts(phase: Phase, may_end_early: bool) -> Vec<(u8, String)> {
-    let of = |passed: u64, all: u64| match all {
+    let progress = |passed: u64, all: u64| match all {
         // In whole seconds there is nothing to be told of it.
         ..1_000_000_000 => String::new(),
         _ => format!("{} of {}", seconds(passed), seconds(all)),
     };
     let (name, time, why) = match phase {
-        Phase::WarmUp(passed, all) => ("warm-up", of(passed, all), "not recorded"),
+        Phase::WarmUp(passed, all) => ("warm-up", progress(passed, all), "not recorded"),
         Phase::Measuring(passed, all) if may_end_early => {
             ("measuring", format!("{} of at most {}", seconds(passed), seconds(all)), "")
         }
-        Phase::Measuring(passed, all) => ("measuring", of(passed, all), ""),
+        Phase::Measuring(passed, all) => ("measuring", progress(passed, all), ""),
         Phase::Waiting => ("waiting", String::new(), "for what is in flight"),
     };
     let parts = [(0, name.to_owned()), (1, time), (2, why.to_owned())];
@@ -283,10 +283,10 @@ fn names(live: &Live, loads: &[&PointStarted]) -> Vec<String> {
 
 fn columns(names: &[String], figures: &[Option<&Figures>], has_names: bool) -> Vec<Column> {
     let cells = |text: &dyn Fn(&qdepth_record::event::Interval) -> String| {
-        let of = |figures: &Option<&Figures>| {
+        let cell = |figures: &Option<&Figures>| {
             figures.and_then(|figures| figures.last.as_ref()).map_or_else(|| "–".to_owned(), text)
         };
-        figures.iter().map(of).collect::<Vec<String>>()
+        figures.iter().map(cell).collect::<Vec<String>>()
     };
     let number =
         |heading, rank, least, cells| Column { heading, rank, least, cells, is_name: false };

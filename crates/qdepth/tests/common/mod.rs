@@ -320,8 +320,8 @@ impl Served {
 }
 
 /// Codes of the findings of a point or a run.
-pub(crate) fn codes(of: &Value) -> Vec<String> {
-    let findings = of["findings"].as_array().unwrap();
+pub(crate) fn codes(holder: &Value) -> Vec<String> {
+    let findings = holder["findings"].as_array().unwrap();
     findings.iter().map(|f| f["code"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -332,10 +332,10 @@ pub(crate) fn points(document: &Value) -> &Vec<Value> {
 /// How often, and how much: what must be equal to a single process's.
 pub(crate) fn counts(document: &Value) -> Vec<[u64; 5]> {
     let count = |point: &Value, name: &str| point[name].as_u64().unwrap();
-    let of = |point: &Value| {
+    let row = |point: &Value| {
         ["streams", "reads", "writes", "read_bytes", "written_bytes"].map(|name| count(point, name))
     };
-    points(document).iter().map(of).collect()
+    points(document).iter().map(row).collect()
 }
 
 /// The program's shim, compiled for this kind of MPI.

@@ -92,7 +92,7 @@ pub(super) fn depths(
     }
     let doubled = std::iter::successors(Some(1), |depth: &u32| depth.checked_mul(2));
     let depths = doubled.take_while(|depth| *depth < load.depth).chain([load.depth]);
-    let one = |depth: u32| Load {
+    let at_depth = |depth: u32| Load {
         profile: format!("{}-at-{depth}", load.profile),
         depth,
         bytes: None,
@@ -100,7 +100,7 @@ pub(super) fn depths(
         duration_ns: goal.window_ns,
         ..load.clone()
     };
-    Ok(depths.map(|depth| vec![one(depth)]).collect())
+    Ok(depths.map(|depth| vec![at_depth(depth)]).collect())
 }
 
 /// A load on all of a target, without an end by bytes.

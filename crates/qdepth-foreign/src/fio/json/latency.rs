@@ -48,20 +48,20 @@ impl FioLatency {
     ) -> Self {
         let detailed = detailed && times.count() > 0;
         let percentile = detailed.then(|| {
-            let one = |percent: &f64| {
+            let pair = |percent: &f64| {
                 let value = times.quantile(percent / 100.0).map_or(0, |value| value.0);
                 (format!("{percent:.6}"), value)
             };
-            let mut pairs: Vec<(String, u64)> = percentiles.iter().map(one).collect();
+            let mut pairs: Vec<(String, u64)> = percentiles.iter().map(pair).collect();
             // Two that are alike in six digits would be one name twice.
             pairs.dedup_by(|later, former| later.0 == former.0);
             Pairs(pairs)
         });
         let bins = (detailed && plus).then(|| {
-            let one = |(low, high, count): (qdepth_measure::Nanos, qdepth_measure::Nanos, u64)| {
+            let bin = |(low, high, count): (qdepth_measure::Nanos, qdepth_measure::Nanos, u64)| {
                 (low.0.midpoint(high.0).to_string(), count)
             };
-            Pairs(times.occupied().map(one).collect())
+            Pairs(times.occupied().map(bin).collect())
         });
         let mean = times.mean().unwrap_or(0.0);
         Self {

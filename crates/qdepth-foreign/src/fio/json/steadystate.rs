@@ -49,12 +49,12 @@ impl SteadyState {
         let samples: Vec<Sample> = course.samples().copied().collect();
         // As in fio, places of a window that is not full are 0.
         let full = (rule.over_ns / rule.every_ns.max(1)).clamp(1, SAMPLES_MAX) as usize;
-        let list = |of: fn(&Sample) -> f64| -> Vec<u64> {
-            let there = samples.iter().map(|sample| of(sample) as u64);
+        let list = |field: fn(&Sample) -> f64| -> Vec<u64> {
+            let there = samples.iter().map(|sample| field(sample) as u64);
             there.chain(std::iter::repeat(0)).take(full).collect()
         };
-        let mean = |of: fn(&Sample) -> f64| {
-            (samples.iter().map(of).sum::<f64>() / samples.len().max(1) as f64) as u64
+        let mean = |field: fn(&Sample) -> f64| {
+            (samples.iter().map(field).sum::<f64>() / samples.len().max(1) as f64) as u64
         };
         let unit = if rule.percent { "%" } else { "" };
         let of_latency = rule.figure == SettlingFigure::Latency;

@@ -10,7 +10,7 @@ impl Look<'_> {
     /// `rate_min` and `rate_iops_min`, of what the job does. As in fio, neither is above the rate
     /// that the job has.
     pub(in crate::fio) fn least(&self, access: &Access) -> Result<Option<Least>, FioRefusal> {
-        let of = |name: &str| self.value(name, [None; 3], |text| rates(text, self.base));
+        let limits = |name: &str| self.value(name, [None; 3], |text| rates(text, self.base));
         let does = [
             access.read > 0.0 && access.trims == Trims::None,
             access.read < 100.0 && access.trims != Trims::All,
@@ -20,7 +20,7 @@ impl Look<'_> {
         for (place, (name, above)) in
             [("rate_min", "rate"), ("rate_iops_min", "rate_iops")].into_iter().enumerate()
         {
-            let (asked, most) = (of(name)?, of(above)?);
+            let (asked, most) = (limits(name)?, limits(above)?);
             let exceeds = |(least, most): (&Option<f64>, &Option<f64>)| match (least, most) {
                 (Some(least), Some(most)) => least > most,
                 _ => false,

@@ -86,11 +86,11 @@ impl Look<'_> {
         let share = |text: &str| {
             let parts: Vec<&str> = text.split(',').map(str::trim).collect();
             let last = parts.iter().rfind(|part| !part.is_empty()).copied().unwrap_or("100");
-            let of = |place: usize| match parts.get(place).copied() {
+            let percent = |place: usize| match parts.get(place).copied() {
                 Some("") => Ok(100.0),
                 part => number(part.unwrap_or(last).trim_end_matches('%')),
             };
-            let (reads, writes, trims) = (of(0)?, of(1)?, of(2)?);
+            let (reads, writes, trims) = (percent(0)?, percent(1)?, percent(2)?);
             let chosen = match access.trims {
                 Trims::None if access.read > 0.0 => reads,
                 Trims::None => writes,
@@ -104,29 +104,29 @@ impl Look<'_> {
         };
         // fio looks at it where `rw` is random.
         let (wanted, own) = self.value("percentage_random", (100.0, None), share)?;
-        let of = |wanted: f64| access.random * wanted / 100.0;
-        let random_writes = own.filter(|_| access.random > 0.0).map(of);
-        Ok(Access { random: of(wanted), random_writes, ..access })
+        let portion = |wanted: f64| access.random * wanted / 100.0;
+        let random_writes = own.filter(|_| access.random > 0.0).map(portion);
+        Ok(Access { random: portion(wanted), random_writes, ..access })
     }
 
     /// What requests do, which the engine's name says.
     pub(in crate::fio) fn operation(&self, access: &Access) -> Result<Operation, FioRefusal> {
-        let of = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
+        let asked = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
         let pure = access.read <= 0.0 || access.read >= 100.0;
         let writes = access.read <= 0.0;
-        match of {
+        match asked {
             // Its trims are holes in the file, as those of any other engine.
             Operation::Reserve if access.trims == Trims::All => Ok(Operation::Transfer),
             Operation::Reserve | Operation::Truncate if !writes || access.trims != Trims::None => {
                 Err(self.refuse("rw", "refused: falloc and ftruncate write; rw=write, randwrite"))
             }
-            of if of.is_of_entries() && (!pure || access.trims != Trims::None) => {
+            operation if operation.is_of_entries() && (!pure || access.trims != Trims::None) => {
                 Err(self.refuse("rw", "refused: entries are counted as reads or as writes"))
             }
-            of if !of.is_transfer() && self.verifies()? => {
+            operation if !operation.is_transfer() && self.verifies()? => {
                 Err(self.refuse("verify", "refused: nothing is moved that could be verified"))
             }
-            of => Ok(of),
+            operation => Ok(operation),
         }
     }
 
@@ -396,8 +396,8 @@ impl Look<'_> {
     }
 
     fn files_notes(&self, note: &mut impl FnMut(&str, &str)) -> Result<(), FioRefusal> {
-        let of = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
-        if self.whole("nrfiles", 1)? > 1 && !of.is_of_entries() {
+        let operation = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
+        if self.whole("nrfiles", 1)? > 1 && !operation.is_of_entries() {
             note("nrfiles", "the files lie behind one another in one, which all requests go to");
             note("file_service_type", "the files lie behind one another in one");
         }

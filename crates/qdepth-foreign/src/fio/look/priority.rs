@@ -36,8 +36,8 @@ fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priorit
     let (bytes, part, priority) = match *fields.as_slice() {
         [bytes, part] => (bytes, part, usual),
         // The hint behind them is remarked.
-        [bytes, part, of, at] | [bytes, part, of, at, _] => {
-            (bytes, part, Priority { class: class(of)?, level: level(at)? })
+        [bytes, part, class_text, at] | [bytes, part, class_text, at, _] => {
+            (bytes, part, Priority { class: class(class_text)?, level: level(at)? })
         }
         _ => return Err(format!("`{text}` is written 64k/25 or 64k/25/1/0")),
     };
@@ -46,8 +46,8 @@ fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priorit
 }
 
 /// Of reads and writes: a trim has no priority of its own.
-fn both<T>(text: &str, one: impl Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
-    let [reads, writes, _] = by_way(text, one)?;
+fn both<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
+    let [reads, writes, _] = by_way(text, parse)?;
     Ok([reads, writes])
 }
 

@@ -133,7 +133,7 @@ impl<'v, 'a> Factors<'v, 'a> {
     /// Whether some load could tell it from the base by an interval, and none does.
     fn alike(&self, other: Other<'_>) -> bool {
         let with_interval =
-            |load: &&&Load<'a>| self.at(load, other).is_some_and(|of| of.interval.is_some());
+            |load: &&&Load<'a>| self.at(load, other).is_some_and(|ratio| ratio.interval.is_some());
         let undecided = self.undecided(other).count();
         undecided > 0 && undecided == self.loads.iter().filter(with_interval).count()
     }
@@ -234,9 +234,9 @@ impl<'v, 'a> Factors<'v, 'a> {
         } else {
             let titles = self.loads.iter().map(|load| load.title.clone()).collect();
             let shown: Vec<Other<'v>> = self.others.iter().copied().take(SHOWN).collect();
-            let of = |load: &&'v Load<'a>| shown.iter().map(|o| Some((*load, *o))).collect();
+            let row = |load: &&'v Load<'a>| shown.iter().map(|o| Some((*load, *o))).collect();
             let names = shown.iter().map(|other| other.name(view)).collect();
-            (titles, self.loads.iter().map(of).collect(), names)
+            (titles, self.loads.iter().map(row).collect(), names)
         };
         let bar = |cell: &Beside<'v, 'a>| {
             let (load, other) = (*cell)?;

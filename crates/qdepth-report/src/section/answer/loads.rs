@@ -63,8 +63,8 @@ impl<'v, 'a> Loads<'v, 'a> {
     }
 
     /// The load, with its intensity where there are several.
-    fn title(&self, view: &View<'_>, one: &One<'_, '_>) -> String {
-        let (load, point) = one;
+    fn title(&self, view: &View<'_>, pair: &One<'_, '_>) -> String {
+        let (load, point) = pair;
         if self.outstanding.is_some() {
             return load.title.clone();
         }
@@ -84,8 +84,8 @@ impl<'v, 'a> Loads<'v, 'a> {
     }
 
     /// Words for one intensity, with it; else those for several.
-    fn at(&self, one: &str, several: &str, items: String) -> String {
-        let template = if self.outstanding.is_some() { one } else { several };
+    fn at(&self, single: &str, several: &str, items: String) -> String {
+        let template = if self.outstanding.is_some() { single } else { several };
         let at = self.outstanding.unwrap_or_default().to_string();
         fill_in(template, &[("outstanding", at), ("items", items)])
     }
@@ -93,13 +93,13 @@ impl<'v, 'a> Loads<'v, 'a> {
     /// The highest and the lowest, of rates and of throughputs.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
         let words = view.words.answer;
-        let told = |one: &One<'_, '_>| {
-            let value = format!("{} {}", rounded(one.1.main()).value, one.0.unit());
-            fill_in(words.load_value, &[("value", value), ("load", self.title(view, one))])
+        let told = |pair: &One<'_, '_>| {
+            let value = format!("{} {}", rounded(pair.1.main()).value, pair.0.unit());
+            fill_in(words.load_value, &[("value", value), ("load", self.title(view, pair))])
         };
         let ends = |unit: &str| {
             let of_unit = self.of_unit(unit);
-            let value = |one: &&One<'_, '_>| one.1.main().value;
+            let value = |pair: &&One<'_, '_>| pair.1.main().value;
             let most = of_unit.iter().max_by(|a, b| value(a).total_cmp(&value(b)))?;
             let least = of_unit.iter().min_by(|a, b| value(a).total_cmp(&value(b)))?;
             if of_unit.len() == 1 {
@@ -116,8 +116,8 @@ impl<'v, 'a> Loads<'v, 'a> {
     /// Bars: of each load, or for each size a bar for each share of reads.
     pub(super) fn picture(&self, view: &View<'_>) -> Picture {
         let (groups, names, rows) = self.layout(view);
-        let bar = |one: Option<One<'v, 'a>>| {
-            let (_, point) = one?;
+        let bar = |pair: Option<One<'v, 'a>>| {
+            let (_, point) = pair?;
             Some(Bar { value: *self.value(point), points: point_indices(view, point) })
         };
         let words = view.words.answer;
@@ -148,8 +148,8 @@ impl<'v, 'a> Loads<'v, 'a> {
             return self.by_intensity(view);
         }
         let shown: Vec<One<'v, 'a>> = self.all.iter().copied().take(SHOWN).collect();
-        let titles = shown.iter().map(|one| self.title(view, one)).collect();
-        let rows = shown.into_iter().map(|one| vec![Some(one)]).collect();
+        let titles = shown.iter().map(|pair| self.title(view, pair)).collect();
+        let rows = shown.into_iter().map(|pair| vec![Some(pair)]).collect();
         (titles, vec![self.axis(view).to_owned()], rows)
     }
 
@@ -162,10 +162,10 @@ impl<'v, 'a> Loads<'v, 'a> {
             let values = [("outstanding", outstanding.to_string())];
             fill_in(view.words.answer.at_outstanding, &values)
         };
-        let of = |load: &&'v Load<'a>| {
+        let row = |load: &&'v Load<'a>| {
             let point = |outstanding: &u32| {
-                let is_it = |one: &&One<'v, 'a>| {
-                    one.0.id == load.id && one.1.record.outstanding == *outstanding
+                let is_it = |pair: &&One<'v, 'a>| {
+                    pair.0.id == load.id && pair.1.record.outstanding == *outstanding
                 };
                 self.all.iter().find(is_it).copied()
             };
@@ -173,7 +173,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         };
         let titles = loads.iter().map(|load| load.title.clone()).collect();
         let names = view.intensities.iter().map(|outstanding| at(*outstanding)).collect();
-        (titles, names, loads.iter().map(of).collect())
+        (titles, names, loads.iter().map(row).collect())
     }
 
     /// A row for each load, or for each size.
@@ -184,8 +184,8 @@ impl<'v, 'a> Loads<'v, 'a> {
             let titles = grid.share_titles(view);
             heads.extend(titles.iter().map(|title| number_in(title, self.unit)));
             let row = |(title, (_, row)): (String, (&str, &[Option<One<'_, '_>>]))| {
-                let cell = |one: &Option<One<'_, '_>>| {
-                    Cell::or_dash(one.map(|(_, point)| rounded(self.value(point)).value))
+                let cell = |pair: &Option<One<'_, '_>>| {
+                    Cell::or_dash(pair.map(|(_, point)| rounded(self.value(point)).value))
                 };
                 let cells = std::iter::once(Cell::head(title)).chain(row.iter().map(cell));
                 Row { cells: cells.collect(), opens_group: false }
@@ -206,11 +206,11 @@ impl<'v, 'a> Loads<'v, 'a> {
             number_in(columns.throughput, UNITS[1]),
             number_in(&latency, unit.symbol()),
         ];
-        let row = |one: &One<'_, '_>| {
-            let point = one.1;
+        let row = |pair: &One<'_, '_>| {
+            let point = pair.1;
             let mean = point.latency().mean_ns.map(|ns| unit.write(ns));
             let cells = vec![
-                Cell::head(self.title(view, one)),
+                Cell::head(self.title(view, pair)),
                 Cell::plain(rounded(&point.summary.io_per_s).value),
                 Cell::plain(rounded(&point.mib_per_s).value),
                 Cell::or_dash(mean),

@@ -68,9 +68,9 @@ pub(super) fn latencies(view: &View<'_>) -> Option<String> {
     let mut all = alone(view);
     all.retain(|(_, point)| point.latency().mean_ns.is_some());
     if all.len() > NAMED {
-        let mean = |of: &(&Load<'_>, &Point<'_>)| of.1.latency().mean_ns.unwrap_or_default();
+        let mean = |pair: &(&Load<'_>, &Point<'_>)| pair.1.latency().mean_ns.unwrap_or_default();
         all.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
-        let [shortest, longest] = [all.first()?, all.last()?].map(|of| item(*of));
+        let [shortest, longest] = [all.first()?, all.last()?].map(|pair| item(*pair));
         let values = [outstanding, ("shortest", shortest?), ("longest", longest?)];
         return Some(fill_in(words.latencies_between, &values));
     }

@@ -199,7 +199,7 @@ fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
     let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
     let Horizontal::Groups(groups) = &pictures[0].figure.x_axis else { panic!() };
     assert_eq!((groups.len(), table.rows.len()), (4, 8));
-    let names: Vec<&str> = pictures[0].figure.series.iter().map(|one| &*one.name).collect();
+    let names: Vec<&str> = pictures[0].figure.series.iter().map(|series| &*series.name).collect();
     assert_eq!(names, ["1 outstanding", "8 outstanding", "32 outstanding"]);
     assert_eq!(table.rows[1].cells[0].text, "Database, 32 outstanding");
     assert_eq!(pictures[0].figure.y_label, "Throughput [MiB/s]");
@@ -254,7 +254,7 @@ fn loads_that_differ_in_size_and_share_of_reads_are_laid_out_by_both() {
     let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
     let Horizontal::Groups(groups) = &pictures[0].figure.x_axis else { panic!() };
     assert_eq!(groups, &["512 B", "4 KiB", "64 KiB"]);
-    let names: Vec<&str> = pictures[0].figure.series.iter().map(|one| &*one.name).collect();
+    let names: Vec<&str> = pictures[0].figure.series.iter().map(|series| &*series.name).collect();
     assert_eq!(names, ["100 % read", "50 % read", "0 % read"]);
     assert_eq!((table.rows.len(), table.columns.len()), (3, 4));
     assert!(table.note.contains("12 more loads"), "{}", table.note);

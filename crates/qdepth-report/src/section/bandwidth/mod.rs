@@ -110,12 +110,12 @@ impl Bandwidth {
     /// The points of each number of threads, by transfer size within a direction.
     pub(crate) fn points(&self, directions: &[usize]) -> Vec<Vec<u32>> {
         let at = |threads: &u32| {
-            let of = |direction: &usize| {
+            let of_direction = |direction: &usize| {
                 let rates = (0..self.transfers.len())
                     .filter_map(move |transfer| self.rate(*direction, transfer, *threads));
                 rates.flat_map(|rate| &rate.points).copied().collect::<Vec<u32>>()
             };
-            directions.iter().flat_map(of).collect()
+            directions.iter().flat_map(of_direction).collect()
         };
         self.threads.iter().map(at).collect()
     }
@@ -131,11 +131,11 @@ impl Bandwidth {
 
     /// The best valid rate of a direction, with its transfer size and threads.
     pub(crate) fn best(&self, direction: usize) -> Option<(usize, u32, Estimate)> {
-        let of = |transfer: usize| {
+        let of_transfer = |transfer: usize| {
             let rates = self.rates(direction, transfer).into_iter();
             rates.map(move |(threads, rate)| (transfer, threads, rate))
         };
-        let rates = (0..self.transfers.len()).flat_map(of);
+        let rates = (0..self.transfers.len()).flat_map(of_transfer);
         rates.reduce(|best, next| if next.2.value > best.2.value { next } else { best })
     }
 
@@ -146,7 +146,7 @@ impl Bandwidth {
             let rates = self.rates(direction, 0).into_iter();
             return rates.map(|(_, rate)| rate.value).reduce(f64::max);
         }
-        let rates = self.alone.iter().filter(|((of, _), rate)| *of == direction && rate.valid);
+        let rates = self.alone.iter().filter(|((way, _), rate)| *way == direction && rate.valid);
         rates.map(|(_, rate)| rate.mib_per_s.value).reduce(f64::max)
     }
 

@@ -76,8 +76,8 @@ fn grid(
 ) -> Table {
     let words = view.words.bandwidth;
     let places = || {
-        let of = |direction: usize| (0..bandwidth.transfers.len()).map(move |t| (direction, t));
-        (0..2).flat_map(of)
+        let cells = |direction: usize| (0..bandwidth.transfers.len()).map(move |t| (direction, t));
+        (0..2).flat_map(cells)
     };
     let heading = |(direction, transfer): (usize, usize)| {
         let name = words.directions[direction];

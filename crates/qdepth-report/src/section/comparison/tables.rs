@@ -158,10 +158,10 @@ pub(crate) fn latencies(view: &View<'_>, compared: &Compared<'_>) -> Option<Tabl
     let loads: Vec<&Load<'_>> = view.loads.iter().filter(|load| load.alone).collect();
     let published = |load: &Load<'_>| {
         let profile = load.first().profile.clone();
-        let of = move |drive: &&PublishedDrive| {
+        let latency = move |drive: &&PublishedDrive| {
             Some(drive.at(&profile, 1, PublishedQuantity::Latency)? * 1e6)
         };
-        compared.published.iter().map(of).collect::<Vec<Option<f64>>>()
+        compared.published.iter().map(latency).collect::<Vec<Option<f64>>>()
     };
     let measured = |load: &Load<'_>| {
         let mean = |target: &u32| load.at(*target, 1).and_then(|p| p.latency().mean_ns);

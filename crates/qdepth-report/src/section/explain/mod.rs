@@ -77,8 +77,8 @@ fn figures(kind: usize, causes: &[Cause], view: &View<'_>) -> String {
 
 /// The causes on each target that are known.
 fn causes_of(view: &View<'_>, load: &Load<'_>) -> Vec<(u32, Cause)> {
-    let of = |target: &u32| Some((*target, cause(view, load, *target)?));
-    view.targets.iter().filter_map(of).collect()
+    let found = |target: &u32| Some((*target, cause(view, load, *target)?));
+    view.targets.iter().filter_map(found).collect()
 }
 
 /// A sentence for each kind of cause; a short one where an earlier load has it too: neighbouring

@@ -45,7 +45,7 @@ fn titles(view: &View<'_>, loads: &[&Load<'_>]) -> (&'static str, String) {
 /// Which target for which loads.
 fn choices(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
-    let of = |(best, loads): Won<'_, '_>| {
+    let choice = |(best, loads): Won<'_, '_>| {
         let least = loads.iter().map(|(_, least)| *least).fold(f64::INFINITY, f64::min);
         let loads: Vec<&Load<'_>> = loads.into_iter().map(|(load, _)| load).collect();
         let Some(best) = best else { return fill_in(words.open, &[titles(view, &loads)]) };
@@ -56,7 +56,7 @@ fn choices(view: &View<'_>) -> Vec<String> {
         ];
         fill_in(words.choose, &values)
     };
-    by_winner(view).into_iter().map(of).collect()
+    by_winner(view).into_iter().map(choice).collect()
 }
 
 /// The knee of each curve that has one.
@@ -109,7 +109,7 @@ pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
     if !steps.are_write_pressure() {
         return Vec::new();
     }
-    let of = |target: u32| {
+    let sentence = |target: u32| {
         let mut values = vec![("target", view.target_name(target))];
         let Some([below, above]) = steps.knee(target) else {
             return fill_in(words.no_knee, &values);
@@ -118,14 +118,14 @@ pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
         let at_once = steps.on(target).next().is_some_and(|first| first.place == below.place);
         fill_in(if at_once { words.knee_at_once } else { words.beside_reader }, &values)
     };
-    steps.targets().into_iter().map(of).collect()
+    steps.targets().into_iter().map(sentence).collect()
 }
 
 /// How few threads are enough for certain.
 pub(crate) fn threads(view: &View<'_>) -> Vec<String> {
     let Some(bandwidth) = Bandwidth::new(view) else { return Vec::new() };
     let words = view.words.bandwidth;
-    let of = |direction: usize| {
+    let sentence = |direction: usize| {
         let (transfer, ..) = bandwidth.best(direction)?;
         let (_, high) = saturation(&bandwidth.rates(direction, transfer))?.interval?;
         let values = [
@@ -135,7 +135,7 @@ pub(crate) fn threads(view: &View<'_>) -> Vec<String> {
         ];
         Some(fill_in(view.words.explain.threads, &values))
     };
-    (0..2).filter_map(of).collect()
+    (0..2).filter_map(sentence).collect()
 }
 
 /// Where what was recommended does not hold.
@@ -178,7 +178,7 @@ fn shortest(view: &View<'_>) -> Option<String> {
 
 /// Curves that fall behind their largest value for certain.
 fn falling(view: &View<'_>) -> Vec<String> {
-    let of = |curve: Curve<'_, '_>| {
+    let sentence = |curve: Curve<'_, '_>| {
         let line = claims(&statements::line(curve.load, curve.target))?;
         let values = [
             view.per(),
@@ -189,7 +189,7 @@ fn falling(view: &View<'_>) -> Vec<String> {
         ];
         (line.beyond == Beyond::Drops).then(|| fill_in(view.words.explain.beyond, &values))
     };
-    curves(view).into_iter().filter_map(of).collect()
+    curves(view).into_iter().filter_map(sentence).collect()
 }
 
 /// Where another is ahead of what was recommended.

@@ -40,9 +40,9 @@ pub(crate) fn of_diagrams(view: &View<'_>) -> Option<Block> {
 fn limited(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
     let curves = curves(view);
-    let of = |curve: &Curve<'_, '_>| cause(view, curve.load, curve.target);
+    let limit = |curve: &Curve<'_, '_>| cause(view, curve.load, curve.target);
     let known: Vec<(&Curve<'_, '_>, Cause)> =
-        curves.iter().filter_map(|curve| Some((curve, of(curve)?))).collect();
+        curves.iter().filter_map(|curve| Some((curve, limit(curve)?))).collect();
     if known.is_empty() {
         return vec![words.nothing_told.to_owned()];
     }

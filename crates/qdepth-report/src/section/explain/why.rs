@@ -111,15 +111,16 @@ fn column<'a>(view: &View<'a>, target: u32) -> Option<Column<'a>> {
 }
 
 /// Whether two drives are of one model behind like connections.
-fn is_like(one: &TargetRecord, other: &TargetRecord) -> bool {
-    let model = |of: &TargetRecord| {
-        let mut facts = of.facts.iter().filter(|fact| fact.key == "model" || fact.key == "product");
+fn is_like(target: &TargetRecord, other: &TargetRecord) -> bool {
+    let model = |drive: &TargetRecord| {
+        let mut facts =
+            drive.facts.iter().filter(|fact| fact.key == "model" || fact.key == "product");
         facts.find_map(|fact| fact.value.clone().ok())
     };
-    one.index == other.index
-        || model(one).is_some()
-            && model(one) == model(other)
-            && link_limit(one) == link_limit(other)
+    target.index == other.index
+        || model(target).is_some()
+            && model(target) == model(other)
+            && link_limit(target) == link_limit(other)
 }
 
 /// The share of the connection that the load uses in the direction that it uses more.
@@ -181,11 +182,11 @@ fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause
     if load.is_open_loop() || outstanding <= 1.0 {
         return None;
     }
-    let one = load.at(target, 1)?;
-    let (one, most) = (&one.summary.io_per_s, &top.summary.io_per_s);
-    let ((one_low, one_high), (low, high)) = (one.interval?, most.interval?);
+    let alone = load.at(target, 1)?;
+    let (alone, most) = (&alone.summary.io_per_s, &top.summary.io_per_s);
+    let ((one_low, one_high), (low, high)) = (alone.interval?, most.interval?);
     let (fewest, most) = (low / one_high, high / one_low);
-    let served = top.summary.io_per_s.value / one.value;
+    let served = top.summary.io_per_s.value / alone.value;
     // The largest value lies where more outstanding I/Os were tried and gave no more, or at the
     // end.
     let is_last = statements::line(load, target).last()?.outstanding == top.record.outstanding;

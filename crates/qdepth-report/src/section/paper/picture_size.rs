@@ -4,7 +4,7 @@ use crate::document::{Logo, LogoKind};
 
 /// Width and height as the file has them; of SVG, of which `imagesize` reads nothing, its view box,
 /// or else its size.
-pub(super) fn of(own: &Logo) -> Option<(f64, f64)> {
+pub(super) fn width_and_height(own: &Logo) -> Option<(f64, f64)> {
     let size = match own.kind {
         LogoKind::Svg => svg(&String::from_utf8_lossy(&own.bytes)),
         LogoKind::Png | LogoKind::Jpeg => imagesize::blob_size(&own.bytes)
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     fn size(kind: LogoKind, bytes: &[u8]) -> Option<(f64, f64)> {
-        of(&Logo { kind, bytes: bytes.to_vec() })
+        width_and_height(&Logo { kind, bytes: bytes.to_vec() })
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
 /// Links that the largest throughput came near to.
 fn links(view: &View<'_>) -> Vec<Fact> {
     let words = view.words.paper.practice;
-    let one = |target: &qdepth_record::TargetRecord| {
+    let link = |target: &qdepth_record::TargetRecord| {
         let limit = super::media::link_limit(target)?;
         let of_target =
             view.points().filter(|(_, p)| p.record.target == target.index && p.is_valid());
@@ -92,7 +92,7 @@ fn links(view: &View<'_>) -> Vec<Fact> {
     };
     // Columns of a comparison are no targets.
     let targets = view.run.targets.iter().filter(|_| view.compared.is_none());
-    targets.filter_map(one).collect()
+    targets.filter_map(link).collect()
 }
 
 /// Findings that somebody can do something about, each kind once, with its advice.

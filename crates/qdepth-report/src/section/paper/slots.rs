@@ -27,11 +27,11 @@ pub(crate) fn products(view: &View<'_>) -> Option<Section> {
     };
     let mut rows: Vec<Row> = Vec::new();
     for label in labels {
-        let of = |data: &[[Text; 2]]| {
+        let cell = |data: &[[Text; 2]]| {
             let found = data.iter().find(|[name, _]| name.in_lang(lang) == label);
             found.map(|[_, value]| value.in_lang(lang).to_owned())
         };
-        rows.extend(row(label, view.paper.products.iter().map(|p| of(&p.data)).collect()));
+        rows.extend(row(label, view.paper.products.iter().map(|p| cell(&p.data)).collect()));
     }
     let code = |code: &String| Some(code.clone()).filter(|code| !code.is_empty());
     let codes = view.paper.products.iter().map(|product| code(&product.order_code)).collect();

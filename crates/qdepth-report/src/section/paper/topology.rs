@@ -53,7 +53,7 @@ pub(crate) fn drawing(view: &View<'_>) -> Option<Block> {
 
 /// A picture of the author's, as a picture: what it holds is shown and never run.
 fn framed(own: &Logo, title: &str) -> String {
-    let (width, height) = picture_size::of(own).unwrap_or((800.0, 450.0));
+    let (width, height) = picture_size::width_and_height(own).unwrap_or((800.0, 450.0));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\" aria-label=\"{}\"><image href=\"{}\" width=\"{width}\" height=\"{height}\"/></svg>",
@@ -64,14 +64,14 @@ fn framed(own: &Logo, title: &str) -> String {
 
 /// Machine, drives, arrays, file systems.
 fn columns(facts: &[Observation]) -> Vec<Vec<Node>> {
-    let of = |subject: &str, key: &str| {
+    let fact = |subject: &str, key: &str| {
         let mut found = facts.iter().filter(|f| f.subject == subject && f.key == key);
         found.find_map(|fact| fact.value.clone().ok()).unwrap_or_default()
     };
-    let name = [of("host", "product"), of("host", "name")];
+    let name = [fact("host", "product"), fact("host", "name")];
     let machine = Node {
         name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_default(),
-        told: of("cpu", "model"),
+        told: fact("cpu", "model"),
         on: Vec::new(),
         link: String::new(),
     };

@@ -105,7 +105,7 @@ fn quotient(view: &View<'_>, best: &Step<'_, '_>, other: &Step<'_, '_>, times: f
 /// Where the wait becomes shorter though more is written, and why, as far as that is known.
 pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
     let words = view.words.pressure;
-    let of = |target: u32| {
+    let sentences = |target: u32| {
         let [before, after] = steps.fall(target)?;
         let values = [
             ("target", view.target_name(target)),
@@ -123,7 +123,7 @@ pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
         }
         Some(said.join(view.words.gap))
     };
-    steps.targets().into_iter().filter_map(of).collect()
+    steps.targets().into_iter().filter_map(sentences).collect()
 }
 
 /// The knees of all targets, and what a knee is.

@@ -78,11 +78,11 @@ pub(crate) fn counted_names(view: &View<'_>, names: Vec<String>) -> String {
             None => kinds.push((name, 1)),
         }
     }
-    let one = |(name, count): (String, usize)| match count {
+    let counted = |(name, count): (String, usize)| match count {
         1 => name,
         _ => format!("{count} × {name}"),
     };
-    list(view, kinds.into_iter().map(one).collect())
+    list(view, kinds.into_iter().map(counted).collect())
 }
 
 /// The names of the targets; of many the first ones.
@@ -105,11 +105,11 @@ pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
             None => kinds.push((kind, 1)),
         }
     }
-    let one = |(kind, count): (&str, usize)| match count {
+    let counted = |(kind, count): (&str, usize)| match count {
         1 => names.iter().find(|name| name.starts_with(kind)).cloned().unwrap_or_default(),
         _ => format!("{count} × {kind}"),
     };
-    let mut names: Vec<String> = kinds.into_iter().map(one).collect();
+    let mut names: Vec<String> = kinds.into_iter().map(counted).collect();
     let more = names.len().saturating_sub(TARGETS_NAMED);
     if more > 1 {
         names.truncate(TARGETS_NAMED);
@@ -212,8 +212,8 @@ fn measured(view: &View<'_>) -> String {
     if windows.len() == 1 && !windows.contains(&0) {
         let tenths = windows.first().copied().unwrap_or_default();
         let window = [("window", number::duration(tenths as f64 * 1e8))];
-        let [one, each] = words.windows;
-        let form = if view.points().count() == 1 { one } else { each };
+        let [single, each] = words.windows;
+        let form = if view.points().count() == 1 { single } else { each };
         values.push(("window", fill_in(form, &window)));
     }
     let template = match view.loads.is_empty() {
@@ -433,8 +433,8 @@ fn concluded(view: &View<'_>) -> Option<String> {
     let words = view.words.paper;
     let best: std::collections::BTreeSet<u32> =
         view.swept().filter_map(|load| Some(best(view, load)?.0)).collect();
-    let one = best.first().filter(|_| best.len() == 1 && view.compares());
-    let told = |load: &Load<'_>| match one {
+    let winner = best.first().filter(|_| best.len() == 1 && view.compares());
+    let told = |load: &Load<'_>| match winner {
         Some(target) => maximum_on(view, load, *target),
         None => maximum(view, load),
     };
@@ -444,8 +444,8 @@ fn concluded(view: &View<'_>) -> Option<String> {
     let more = (more > 0).then(|| counted(words.concluded_more, more));
     let mut values = vec![("maxima", maxima.join(view.words.clause))];
     values.extend(more.map(|more| ("more", more)));
-    values.extend(one.map(|target| ("target", view.target_name(*target))));
-    let template = if one.is_some() { words.concluded_of_one } else { words.concluded };
+    values.extend(winner.map(|target| ("target", view.target_name(*target))));
+    let template = if winner.is_some() { words.concluded_of_one } else { words.concluded };
     (!maxima.is_empty()).then(|| fill_in(template, &values))
 }
 

@@ -77,16 +77,16 @@ fn value(view: &View<'_>, load: &Load<'_>, at: &At) -> String {
 fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
     let words = view.words.paper.course;
     let place = |at: &At| number::count(at.outstanding.into());
-    let of = |at: &At| value(view, load, at);
+    let figure = |at: &At| value(view, load, at);
     let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
     let mut values = vec![
         view.per(),
         ("quantity", quantity.to_owned()),
-        ("first", of(&line.first)),
+        ("first", figure(&line.first)),
         ("first_at", place(&line.first)),
-        ("last", of(&line.last)),
+        ("last", figure(&line.last)),
         ("last_at", place(&line.last)),
-        ("largest", of(&line.largest)),
+        ("largest", figure(&line.largest)),
         ("largest_at", place(&line.largest)),
     ];
     let template = match line.course {
@@ -112,7 +112,7 @@ fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
         Beyond::Nothing => "",
     };
     let dip = line.dip.map_or("", |dip| {
-        values.extend([("dip", of(&dip)), ("dip_at", place(&dip))]);
+        values.extend([("dip", figure(&dip)), ("dip_at", place(&dip))]);
         words.dip
     });
     let told = [template, dip, beyond].map(|template| fill_in(template, &values));

@@ -106,14 +106,14 @@ fn a_last_value_that_was_never_seen_is_refuted() {
     let counts = vec![vec![1_000, 1_100, 900], vec![500, 400, 450]];
     let words = crate::words::words(Lang::En).timeline.course;
     let rate = |count: f64| format!("{:.2}", count * 8192.0 / MIB * 10.0);
-    let of = |low: f64, high: f64, last: f64| {
+    let refutation = |low: f64, high: f64, last: f64| {
         let values = [("target", "a".to_owned()), ("low", rate(low)), ("high", rate(high))];
         let values: Vec<_> = values.into_iter().chain([("last", rate(last))]).collect();
         let text = crate::words::fill_in(words, &values);
         refuted(&read(words, &text).expect("a sentence").0, &counts)
     };
-    assert_eq!(of(400.0, 1_100.0, 450.0), None);
-    assert!(of(400.0, 1_100.0, 300.0).is_some(), "below the lowest");
-    assert!(of(800.0, 1_100.0, 900.0).is_some(), "the mean lies lower");
-    assert!(of(400.0, 1_500.0, 450.0).is_some(), "never so high");
+    assert_eq!(refutation(400.0, 1_100.0, 450.0), None);
+    assert!(refutation(400.0, 1_100.0, 300.0).is_some(), "below the lowest");
+    assert!(refutation(800.0, 1_100.0, 900.0).is_some(), "the mean lies lower");
+    assert!(refutation(400.0, 1_500.0, 450.0).is_some(), "never so high");
 }

@@ -219,7 +219,7 @@ fn none_alike(
         );
     }
     let day = |run: &&RunHeadline| run.started_at.get(..10).unwrap_or_default().to_owned();
-    let of = |asked: bool, kind: &str, all: Vec<String>| -> Option<String> {
+    let listed = |asked: bool, kind: &str, all: Vec<String>| -> Option<String> {
         let names: BTreeSet<String> = all.into_iter().collect();
         let more = if names.len() > TOLD { ", …" } else { "" };
         let told: Vec<String> = names.into_iter().take(TOLD).collect();
@@ -228,13 +228,21 @@ fn none_alike(
     };
     let all = &comparable;
     let there = [
-        of(filter.plan.is_some(), "plans", all.iter().map(|run| run.plan.clone()).collect()),
-        of(!filter.notes.is_empty(), "notes", all.iter().flat_map(|r| r.notes.clone()).collect()),
-        of(filter.host.is_some(), "hosts", all.iter().map(|run| run.host.clone()).collect()),
-        of(filter.target.is_some(), "targets", {
+        listed(filter.plan.is_some(), "plans", all.iter().map(|run| run.plan.clone()).collect()),
+        listed(
+            !filter.notes.is_empty(),
+            "notes",
+            all.iter().flat_map(|r| r.notes.clone()).collect(),
+        ),
+        listed(filter.host.is_some(), "hosts", all.iter().map(|run| run.host.clone()).collect()),
+        listed(filter.target.is_some(), "targets", {
             all.iter().flat_map(|run| run.targets.clone()).collect()
         }),
-        of(filter.since.is_some() || filter.until.is_some(), "days", all.iter().map(day).collect()),
+        listed(
+            filter.since.is_some() || filter.until.is_some(),
+            "days",
+            all.iter().map(day).collect(),
+        ),
     ];
     let there: String = there.into_iter().flatten().collect();
     format!("`{asked}`: no run is like that: {counted}{there}; `{look}` shows them")

@@ -213,13 +213,13 @@ impl Logs {
             let start = u64::try_from(start).unwrap_or(0);
             let window = job.report.log_window_ms;
             let bytes = job.sizes.smallest();
-            let one = |at: &usize| match kind {
+            let exported = |at: &usize| match kind {
                 Kind::Series(log) => export_fio_log(log, &points[*at], window, start),
                 Kind::Histograms(window, coarse) => {
                     export_fio_histograms(&points[*at], window, coarse, bytes, start)
                 }
             };
-            texts.entry(path).or_default().extend(rows.iter().map(one));
+            texts.entry(path).or_default().extend(rows.iter().map(exported));
         }
         for (path, text) in &texts {
             self.0.get(path).map_or(Ok(()), |file| file.write(text))?;

@@ -35,9 +35,9 @@ pub(super) fn status_of(ior: &mut Ior) -> Result<()> {
 /// As much of what would be written as there is room for: twice of it must be free (G13).
 pub(super) fn fit(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
     let room = |target: &PathBuf| {
-        let of = statvfs(target).ok()?;
-        let free = of.f_bavail.saturating_mul(of.f_frsize);
-        let spare = spare_bytes(of.f_blocks.saturating_mul(of.f_frsize));
+        let file_system = statvfs(target).ok()?;
+        let free = file_system.f_bavail.saturating_mul(file_system.f_frsize);
+        let spare = spare_bytes(file_system.f_blocks.saturating_mul(file_system.f_frsize));
         Some((free / 2).min(free.saturating_sub(spare)).saturating_sub(BESIDE))
     };
     // Several directories may be of one file system.

@@ -39,10 +39,10 @@ fn saturating() -> impl Strategy<Value = Vec<At>> {
 
 /// Values within the intervals; those without one stay.
 fn draw(points: &[At], shares: &[f64]) -> Vec<f64> {
-    let one = |(at, share): (&At, &f64)| {
+    let value = |(at, share): (&At, &f64)| {
         at.interval.map_or(at.value, |(low, high)| low + share * (high - low))
     };
-    points.iter().zip(shares).map(one).collect()
+    points.iter().zip(shares).map(value).collect()
 }
 
 fn holds_for(points: &[At], values: &[f64]) -> Result<(), TestCaseError> {
