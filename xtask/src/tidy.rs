@@ -4,6 +4,7 @@
 mod circles;
 pub(crate) mod links;
 mod lints;
+mod names;
 mod raised;
 mod security;
 mod sizes;
@@ -136,6 +137,7 @@ pub fn tidy() -> Result<()> {
             words.check(&relative(&file), &text, &mut broken);
             widths::check(&relative(&file), &text, &mut broken);
             tuples::check(&relative(&file), &text, &mut broken)?;
+            names::check(&relative(&file), &text, &mut broken)?;
             sources.push(text);
         }
     }
