@@ -81,9 +81,10 @@ fn a_translation_of_nothing_is_refused() {
         told.expect_err("there is no such thing").to_string()
     };
     let whole = "reference/translations/xx.toml: there is no ";
-    let document = said("relations = {}\ndocuments = { p3701 = \"x\" }");
+    let document = said("phrases = {}\nrelations = {}\ndocuments = { p3701 = \"x\" }");
     assert_eq!(document, format!("{whole}document `p3701`"));
-    let relation = said("documents = {}\nrelations = { p3700-r99 = { says = \"x\" } }");
+    let relation =
+        said("phrases = {}\ndocuments = {}\nrelations = { p3700-r99 = { says = \"x\" } }");
     assert_eq!(relation, format!("{whole}relation `p3700-r99`"));
     assert!(said("documents = 1").contains("xx.toml: TOML parse error"));
 }
