@@ -7,6 +7,7 @@ mod book;
 mod command;
 mod dist;
 mod media;
+mod suite;
 mod test;
 mod tidy;
 mod trust;

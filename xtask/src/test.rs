@@ -2,13 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
 use crate::command::{root, show, there_is};
+use crate::suite::{self, Counts};
 use crate::{bench, book, tidy, vm};
 
 /// Debian packages that tests use, each with a program that tells whether it is there.
@@ -64,30 +64,6 @@ const READERS: [&str; 6] = [
     "pytz==2026.6",
 ];
 
-/// Figures of a run of tests.
-#[derive(Default)]
-struct Counts {
-    passed: u64,
-    failed: u64,
-    skipped: u64,
-    /// What failed tests printed: told again at the end, where somebody looks.
-    told: Vec<String>,
-}
-
-impl Counts {
-    /// Says what failed and how many there were.
-    fn close(self) -> Result<()> {
-        for line in &self.told {
-            println!("{line}");
-        }
-        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
-        if self.failed > 0 {
-            bail!("{} tests failed", self.failed);
-        }
-        Ok(())
-    }
-}
-
 /// The inner loop, before a commit: structure, format, and the tests that need no disk, no clock
 /// and no other program.
 pub fn quick() -> Result<()> {
@@ -95,9 +71,8 @@ pub fn quick() -> Result<()> {
     if there_is("cargo-fmt") {
         show("cargo", &["fmt", "--all", "--check"])?;
     }
-    let mut counts = Counts::default();
-    run(&["--exclude", "qdepth-pdf", "--lib", "--bins"], &mut counts)?;
-    counts.close()
+    let binaries = suite::build(&["--exclude", "qdepth-pdf", "--lib", "--bins"])?;
+    suite::run(&binaries, None, [|_| (); 2])?.close()
 }
 
 pub fn test() -> Result<()> {
@@ -111,33 +86,19 @@ pub fn test() -> Result<()> {
     if there_is("cargo-clippy") {
         show("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     }
-    let mut counts = Counts::default();
-    run(&[], &mut counts)?;
-    tell(&mut counts, "pages as a site, and its links", book::book().map(Some));
-    budget(&mut counts);
-    virtual_machine(&mut counts);
+    let binaries = suite::build(&[])?;
+    let behind = [virtual_machine, budget];
+    let mut counts = suite::run(&binaries, fio_examples().as_deref(), behind)?;
+    counts.add(suite::examples_in_comments());
     counts.close()
 }
 
-/// The loop's budget of instructions, and where its system calls are, as two more tests.
+/// The loop's budget of instructions, where its system calls are, and the pages, as more tests.
 fn budget(counts: &mut Counts) {
-    tell(counts, "instructions of the loop and of media (valgrind)", bench::budget());
+    counts.check("instructions of the loop and of media (valgrind)", bench::budget());
     let inlined = bench::inlined().map(|found| found.map(drop));
-    tell(counts, "system calls inside of the loop (objdump)", inlined);
-}
-
-fn tell(counts: &mut Counts, what: &str, answer: Result<Option<()>>) {
-    match answer {
-        Ok(Some(())) => counts.passed += 1,
-        Ok(None) => {
-            println!("SKIPPED: {what} is not to be had here");
-            counts.skipped += 1;
-        }
-        Err(why) => {
-            println!("{what}: FAILED: {why:#}");
-            counts.failed += 1;
-        }
-    }
+    counts.check("system calls inside of the loop (objdump)", inlined);
+    counts.check("pages as a site, and its links", book::book().map(Some));
 }
 
 /// The checks of the virtual machine, each as a test.
@@ -237,55 +198,4 @@ fn fio_examples() -> Option<PathBuf> {
     };
     let unpack = "apt-get download -qq fio-examples && dpkg -x fio-examples_*.deb .";
     (shell(unpack) && jobs.is_dir()).then_some(jobs)
-}
-
-/// Runs the workspace's tests, all or those that these words leave, shows what they print, and
-/// counts.
-fn run(which: &[&str], counts: &mut Counts) -> Result<()> {
-    let failed = counts.failed;
-    let mut cargo = Command::new("cargo");
-    if let Some(folder) = fio_examples() {
-        cargo.env("QDEPTH_FIO_EXAMPLES", folder);
-    }
-    // Many tests wait for storage, or for one another since figures are of the whole machine:
-    // with as many threads as CPUs, half of the CPUs' time went by unused. With twice as many, the
-    // figures of some depended on the machine being quiet.
-    if std::env::var_os("RUST_TEST_THREADS").is_none() {
-        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        cargo.env("RUST_TEST_THREADS", (cpus + 1).to_string());
-    }
-    let mut child = cargo
-        .args(["test", "--workspace"])
-        .args(which)
-        .args(["--no-fail-fast", "--", "--show-output"])
-        .current_dir(root())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot start cargo test")?;
-    let out = child.stdout.take().context("cargo test has no output")?;
-    let mut failing = false;
-    for line in BufReader::new(out).lines() {
-        let line = line?;
-        failing = line == "failures:" || failing && !line.starts_with("test result: ");
-        if failing {
-            counts.told.push(line.clone());
-        }
-        if let Some(result) = line.strip_prefix("test result: ") {
-            counts.passed += number_before(result, " passed");
-            counts.failed += number_before(result, " failed");
-            counts.skipped += number_before(result, " ignored");
-        }
-        counts.skipped += u64::from(line.trim_start().starts_with("SKIPPED"));
-        println!("{line}");
-    }
-    let status = child.wait()?;
-    if !status.success() && counts.failed == failed {
-        bail!("cargo test ended with {status}");
-    }
-    Ok(())
-}
-
-fn number_before(text: &str, word: &str) -> u64 {
-    let before = text.split(word).next().unwrap_or_default();
-    before.rsplit(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok()).unwrap_or(0)
 }

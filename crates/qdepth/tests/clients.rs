@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Workspace, alone, can, sh};
+use crate::common::{Workspace, can, sh};
 
 /// A place with the link, and what a shell there prints, which finds it before any other fio.
 #[cfg(test)]
@@ -51,7 +51,7 @@ fn bench_fio_runs_its_jobs_and_fio_plot_draws_them() {
         println!("SKIPPED: {test}: fio-plot is not there; `cargo xtask test` fetches it");
         return;
     }
-    let (_alone, link) = (alone(), Link::new());
+    let link = Link::new();
     link.file(16);
     link.sh(&format!(
         "{tools}/bench-fio -d $PWD/data --type file --mode randread --iodepth 1 4 --numjobs 1 2 \
@@ -82,7 +82,7 @@ fn tools_of_fios_package_read_what_we_print() {
     if !can(test, &["fio_jsonplus_clat2csv", "fio2gnuplot"]) {
         return;
     }
-    let (_alone, link) = (alone(), Link::new());
+    let link = Link::new();
     link.file(16);
     let job = "--filename=data --rw=randread --bs=4k --iodepth=4 --ioengine=libaio --direct=1 \
                --time_based --runtime=1 --size=16M";

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{Workspace, alone, sh};
+use crate::common::{Workspace, sh};
 use crate::fio::{as_fio, fields, forget_newer, form, is_older, out};
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ fn fios() -> Vec<String> {
 
 #[test]
 fn every_form_has_the_lines_and_names_of_fio_in_its_order() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let folder = workspace.path().display().to_string();
     for (fio, (number, shape)) in
         fios().iter().flat_map(|fio| SHAPES.iter().enumerate().map(move |shape| (fio, shape)))
@@ -110,10 +110,12 @@ fn every_form_has_the_lines_and_names_of_fio_in_its_order() {
         for version in 3..=5 {
             let forms = if version == 3 { "normal,terse,json+" } else { "terse,json" };
             let more = format!("--output-format={forms} --terse-version={version}");
-            let theirs =
-                sh(&format!("cd {folder} && {fio} {more} {}", words(&format!("t{number}"))));
-            let theirs = theirs.unwrap();
-            let ours = as_fio(&workspace, &format!("{more} {}", words(&format!("o{number}"))));
+            let line = format!("cd {folder} && {fio} {more} {}", words(&format!("t{number}")));
+            let (ours, theirs) = std::thread::scope(|scope| {
+                let theirs = scope.spawn(|| sh(&line));
+                let ours = as_fio(&workspace, &format!("{more} {}", words(&format!("o{number}"))));
+                (ours, theirs.join().unwrap().unwrap())
+            });
             assert_eq!(ours.status.code(), Some(0), "{shape}: {ours:?}");
             let ours = out(&ours);
             let place = format!("{fio}, version {version}, {shape}");

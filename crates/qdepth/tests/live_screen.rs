@@ -4,7 +4,7 @@
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::common::{Workspace, alone, pause, sh};
+    use crate::common::{Workspace, pause, sh};
 
     /// A terminal of this size, in which the program runs.
     struct Terminal {
@@ -99,45 +99,54 @@ mod tests {
 
     #[test]
     fn a_run_is_seen_in_its_phases_in_terminals_of_three_sizes() {
-        let _alone = alone();
-        for size in [(80, 24), (120, 40), (40, 20)] {
-            let workspace = Workspace::new();
-            let Some(terminal) = Terminal::start(&workspace, size, "", RUN) else { return };
-            let all = terminal.until("ended ");
-            let during = |text: &str| all.iter().filter(|seen| seen.contains(text)).count();
-            assert!(during("measuring  ") > 1, "{size:?}: {all:?}");
-            assert!(during("warm-up  ") > 1, "{size:?}: {all:?}");
-            assert!(all.iter().any(|seen| seen.contains('█')), "{size:?}: {all:?}");
-            // One live screen at a time, and none at the end.
-            let live: Vec<usize> =
-                all.iter().map(|seen| seen.lines().filter(is_live).count()).collect();
-            assert!(live.iter().filter(|count| **count == 1).count() > 4, "{size:?}: {live:?}");
-            assert!(live.iter().all(|count| *count <= 1) && live.last() == Some(&0), "{live:?}");
-            let last = all.last().unwrap();
-            assert!(!last.contains("measuring  "), "{last}");
-            assert!(last.contains("Database") && last.contains("IO/s"), "{last}");
-            assert!(last.contains("logbook  qdepth.db"), "{last}");
-            // Points stand in the table alone when all is over.
-            assert!(!last.contains("Database     × 1 "), "{last}");
-        }
+        std::thread::scope(|scope| {
+            for size in [(80, 24), (120, 40), (40, 20)] {
+                scope.spawn(move || a_run_is_seen_in(size));
+            }
+        });
+    }
+
+    fn a_run_is_seen_in(size: (u32, u32)) {
+        let workspace = Workspace::new();
+        let Some(terminal) = Terminal::start(&workspace, size, "", RUN) else { return };
+        let all = terminal.until("ended ");
+        let during = |text: &str| all.iter().filter(|seen| seen.contains(text)).count();
+        assert!(during("measuring  ") > 1, "{size:?}: {all:?}");
+        assert!(during("warm-up  ") > 1, "{size:?}: {all:?}");
+        assert!(all.iter().any(|seen| seen.contains('█')), "{size:?}: {all:?}");
+        // One live screen at a time, and none at the end.
+        let live: Vec<usize> =
+            all.iter().map(|seen| seen.lines().filter(is_live).count()).collect();
+        assert!(live.iter().filter(|count| **count == 1).count() > 4, "{size:?}: {live:?}");
+        assert!(live.iter().all(|count| *count <= 1) && live.last() == Some(&0), "{live:?}");
+        let last = all.last().unwrap();
+        assert!(!last.contains("measuring  "), "{last}");
+        assert!(last.contains("Database") && last.contains("IO/s"), "{last}");
+        assert!(last.contains("logbook  qdepth.db"), "{last}");
+        // Points stand in the table alone when all is over.
+        assert!(!last.contains("Database     × 1 "), "{last}");
     }
 
     #[test]
     fn a_terminal_that_becomes_narrower_is_told_in_its_width() {
-        let _alone = alone();
         let workspace = Workspace::new();
         let Some(terminal) = Terminal::start(&workspace, (120, 40), "", RUN) else { return };
         terminal.until("measuring  ");
         terminal.resize(50, 20);
-        pause(1500);
-        let (seen, _) = terminal.seen();
-        assert_eq!(seen.lines().filter(is_live).count(), 1, "{seen}");
-        assert_eq!(seen.matches("point ").count(), 1, "{seen}");
+        let began = Instant::now();
+        loop {
+            pause(500);
+            let (seen, _) = terminal.seen();
+            let live = (seen.lines().filter(is_live).count(), seen.matches("point ").count());
+            if live == (1, 1) {
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(6), "{live:?}: {seen}");
+        }
     }
 
     #[test]
     fn an_emulated_run_leaves_its_lines_and_an_intact_table() {
-        let _alone = alone();
         let workspace = Workspace::new();
         let words = "run quick media:p3700-800gb --profile database --outstanding 1,8 --no-report";
         let Some(terminal) = Terminal::start(&workspace, (40, 20), "", words) else { return };
@@ -148,7 +157,6 @@ mod tests {
 
     #[test]
     fn plain_lines_stay_and_nothing_is_drawn_in_place() {
-        let _alone = alone();
         let words = RUN.replace("--warm-up 3s --duration 6s", "--warm-up 1s --duration 2s");
         for (before, plain) in [("TERM=dumb", ""), ("", "--plain")] {
             let workspace = Workspace::new();

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::common::{Workspace, alone, can, counts, pause, points, sh, shim};
@@ -65,7 +66,7 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
     if !can(test, &["mpirun.openmpi", "mpicc.openmpi"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     fs::create_dir(workspace.join("d")).unwrap();
     let mpirun = "mpirun.openmpi --oversubscribe --allow-run-as-root -n 2";
     let run = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 64KiB --no-report";
@@ -192,7 +193,7 @@ fn a_shared_file_is_shared_by_ranks() {
     if !can("a_shared_file_is_shared_by_ranks", &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let words = "ior --no-report -e -k -t 64k -b 128k -s 4 -o shared";
     let status = under_mpi(&workspace, "openmpi", 4, words).wait().unwrap();
     let told = said(&workspace, "mpi.out");
@@ -271,7 +272,7 @@ fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
     if !can(name, &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     for node in ["a", "b"] {
         fs::create_dir_all(workspace.join(node).join("d")).unwrap();
     }
@@ -308,7 +309,7 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
     if !can(name, &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     workspace.write("plan.toml", &reading(4));
     fs::write(workspace.join("file"), vec![1; 16 << 20]).unwrap();
     let words = "run plan.toml file --json --no-report";
@@ -338,7 +339,7 @@ fn virtual_time_is_one_whatever_the_number_of_ranks() {
     if !can("virtual_time_is_one_whatever_the_number_of_ranks", &["mpirun.openmpi"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let words = "run latency media:p3700-800gb --duration 50ms --json --no-report";
     let single = workspace.run(words).expect(0).json();
     let status = under_mpi(&workspace, "openmpi", 3, words).wait().unwrap();
@@ -354,7 +355,7 @@ fn an_mpi_that_its_launcher_does_not_know_is_refused() {
     if !can(name, &["mpirun.openmpi", "mpicc.mpich"]) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 64KiB --no-report";
     let mut job = Command::new("mpirun.openmpi");
@@ -383,7 +384,9 @@ impl Nodes {
         if !can(test, &["mpirun.openmpi", "ip", "unshare"]) {
             return None;
         }
-        let names = ["a", "b"].map(|end| format!("qd{}{end}", std::process::id()));
+        static PAIRS: AtomicU32 = AtomicU32::new(0);
+        let pair = PAIRS.fetch_add(1, Relaxed);
+        let names = ["a", "b"].map(|end| format!("qd{}{pair}{end}", std::process::id()));
         let [a, b] = &names;
         let mut lines = Vec::new();
         for name in &names {
@@ -445,7 +448,7 @@ impl Nodes {
 
 #[test]
 fn two_nodes_count_what_one_process_counts() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let test = "two_nodes_count_what_one_process_counts";
     let Some(nodes) = Nodes::new(test, &workspace) else { return };
     fs::create_dir(workspace.join("d")).unwrap();
@@ -467,7 +470,7 @@ fn two_nodes_count_what_one_process_counts() {
 
 #[test]
 fn a_node_without_its_cable_ends_the_point_as_failed() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let test = "a_node_without_its_cable_ends_the_point_as_failed";
     let Some(nodes) = Nodes::new(test, &workspace) else { return };
     fs::create_dir(workspace.join("d")).unwrap();

@@ -1,6 +1,6 @@
 //! The plans after SNIA's tests: in virtual time as they are, and in a directory in little time.
 
-use crate::common::{Workspace, alone, points};
+use crate::common::{Workspace, points};
 
 /// How many points each has, and in how little time it is tried here. The pauses of `pts-hir` do
 /// not get shorter with `--duration`: it is tried in virtual time alone.
@@ -30,7 +30,7 @@ fn each_runs_on_an_emulated_medium() {
 
 #[test]
 fn each_that_has_no_pauses_runs_in_a_directory() {
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     for (plan, count, duration) in PLANS.iter().filter(|(plan, ..)| *plan != "pts-hir") {
         let words =
             format!("run {plan} . --duration {duration} --file-size 64MiB --no-report --json");

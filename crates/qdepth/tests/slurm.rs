@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Workspace, alone, can, counts, pause, sh, shim};
+use crate::common::{Workspace, can, counts, pause, sh, shim};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../docs/recipes/cluster.md");
@@ -127,7 +127,7 @@ fn the_job_of_the_page_counts_what_one_process_counts() {
     if !can(test, &tools) {
         return;
     }
-    let (_alone, workspace) = (alone(), Workspace::new());
+    let workspace = Workspace::new();
     let file = match cluster(&workspace) {
         Ok(file) => file,
         Err(why) => {

@@ -5,17 +5,13 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Figures and guards look at the whole machine: the tests of one file do not run at once.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+mod turns;
 
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
-    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
-}
+pub(crate) use turns::alone;
 
 /// Runs a shell line; its output, or what went wrong.
 pub(crate) fn sh(line: &str) -> Result<String, String> {
@@ -177,6 +173,7 @@ impl Drop for Workspace {
 
 impl Workspace {
     pub(crate) fn new() -> Self {
+        turns::turn();
         // Not in a temporary directory of the system, which may be memory without direct I/O.
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         Self { dir, undo: RefCell::default(), servers: RefCell::default(), count: RefCell::new(0) }
