@@ -13,7 +13,9 @@ use qdepth_files::{Kept, Trust};
 use qdepth_logbook::Logbook;
 use qdepth_measure::{Bytes, Finding, Nanos};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
-use qdepth_record::{PointRecord, PointSummary, RunState, percentile_name, shown_step};
+use qdepth_record::{
+    FindingEntry, PointRecord, PointSummary, RunState, finding_entry, percentile_name, shown_step,
+};
 use qdepth_workload::{Compared, Comparison, Point};
 
 use crate::begin::Ready;
@@ -235,22 +237,20 @@ impl<'a> Events<'a> {
     fn raised(&self, logbook: &Logbook, point: Option<u32>, finding: &Finding) {
         // Each test that makes a run holds what it raises against the table of codes.
         debug_assert_eq!(finding.check(point.is_none()), Ok(()));
-        let finite = |value: &f64| value.is_finite().then_some(*value);
-        let event = event::FindingRaised {
-            point,
-            code: finding.code_text().to_owned(),
-            severity: finding.severity.as_str().to_owned(),
-            values: finding
-                .values
-                .iter()
-                .map(|(name, value)| (name.clone(), finite(value)))
-                .collect(),
-        };
+        let FindingEntry { code, severity, values, labels } = finding_entry(finding);
+        let event = event::FindingRaised { point, code, severity, values, labels };
         self.publish(logbook, &RunEvent::FindingRaised(event));
     }
 
-    /// Nothing follows.
-    pub(crate) fn run_ended(&self, logbook: &Logbook, state: RunState, points_done: u32) {
+    /// What is known of the run at its end is raised, and nothing follows.
+    pub(crate) fn run_ended(
+        &self,
+        logbook: &Logbook,
+        state: RunState,
+        points_done: u32,
+        findings: &[Finding],
+    ) {
+        findings.iter().for_each(|finding| self.raised(logbook, None, finding));
         let state = state.as_str().to_owned();
         self.publish(logbook, &RunEvent::RunEnded(event::RunEnded { state, points_done }));
         self.say_what_is_lost();

@@ -47,7 +47,7 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     let findings: Vec<Finding> = remarks.chain(changed).collect();
     let id = ready.run.id;
     let ended = logbook.end_run(&id, state, &Timestamp::now().to_string(), &findings);
-    events.run_ended(&logbook, state, done as u32);
+    events.run_ended(&logbook, state, done as u32, &findings);
     for target in ready.targets {
         if let Err(error) = target.put_back() {
             observer.warn(&format!("{error:#}"));

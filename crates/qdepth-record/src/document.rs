@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::compared::{ComparedEntry, entries};
-use crate::point::{FindingEntry, PointEntry, PointRecord, Shown, entry, finding};
+use crate::point::{FindingEntry, PointEntry, PointRecord, Shown, entry, finding_entry};
 use crate::reason::{ReasonEntry, entry_or_text};
 use crate::record::{ComparisonRecord, Observation, RunRecord, TargetRecord};
 
@@ -195,7 +195,7 @@ pub fn document(run: &RunRecord, points: &[PointRecord]) -> Document {
         targets: run.targets.iter().map(target).collect(),
         points: points.iter().map(|point| entry(&Shown::new(run, point))).collect(),
         compared: entries(run, points),
-        findings: run.findings.iter().map(finding).collect(),
+        findings: run.findings.iter().map(finding_entry).collect(),
     }
 }
 

@@ -196,6 +196,9 @@ pub struct FindingRaised {
     pub severity: String,
     /// Figures by name, the unit in the name; null for a figure that is not finite.
     pub values: BTreeMap<String, Option<f64>>,
+    /// Texts by name, never translated.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
 }
 
 /// How a run ended.
@@ -273,6 +276,7 @@ mod tests {
             code: "resumed".to_owned(),
             severity: "remark".to_owned(),
             values: BTreeMap::from([("share".to_owned(), None)]),
+            labels: BTreeMap::from([("device".to_owned(), "sda".to_owned())]),
         };
         let ended = RunEnded { state: "sealed".to_owned(), points_done: 3 };
         for (event, line) in [
@@ -282,7 +286,7 @@ mod tests {
             ),
             (
                 RunEvent::FindingRaised(finding),
-                r#"{"event":"finding-raised","point":null,"code":"resumed","severity":"remark","values":{"share":null}}"#,
+                r#"{"event":"finding-raised","point":null,"code":"resumed","severity":"remark","values":{"share":null},"labels":{"device":"sda"}}"#,
             ),
             (
                 RunEvent::RunEnded(ended),

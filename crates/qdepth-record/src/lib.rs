@@ -39,7 +39,7 @@ pub use host_document::{HostDocument, export_host_json, host_json_schema};
 pub use point::{
     ByDirection, Column, CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, Latency,
     LatencyByDirection, LatencySummary, MonitorEntry, PointEntry, PointRecord, PointSummary,
-    Stored, follows, percentile_name,
+    Stored, finding_entry, follows, percentile_name,
 };
 pub use reason::{Reason, ReasonEntry};
 pub use record::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Finding, Percentile};
+use qdepth_measure::{Code, Finding, Percentile, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,27 @@ impl CpuPerIo {
     }
 }
 
-pub(crate) fn finding(finding: &Finding) -> FindingEntry {
+impl From<&FindingEntry> for Finding {
+    /// What [`finding_entry`] wrote; a figure that was not finite is not a number.
+    fn from(entry: &FindingEntry) -> Self {
+        let severity = if entry.severity == Severity::Invalid.as_str() {
+            Severity::Invalid
+        } else {
+            Severity::Remark
+        };
+        let mut found = match entry.code.parse::<Code>() {
+            Ok(code) => Self::new(code, severity),
+            Err(_) => Self::unknown(&entry.code, severity),
+        };
+        let values = entry.values.iter();
+        found.values = values.map(|(name, v)| (name.clone(), v.unwrap_or(f64::NAN))).collect();
+        found.labels.extend(entry.labels.clone());
+        found
+    }
+}
+
+/// A finding as documents and ranks tell it.
+pub fn finding_entry(finding: &Finding) -> FindingEntry {
     let values = finding.values.iter();
     FindingEntry {
         code: finding.code_text().to_owned(),

@@ -10,7 +10,7 @@ use qdepth_measure::Finding;
 use super::cells::{IntoCell, codes, target_of};
 use super::entries::{
     CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, LatencyByDirection, MonitorEntry,
-    by_direction, errors, expected, finding, monitor, target_name,
+    by_direction, errors, expected, finding_entry, monitor, target_name,
 };
 use super::stored::{Column, Stores};
 use super::summary::PointSummary;
@@ -304,7 +304,7 @@ fields! {
         shown String = |shown| shown.summary.grade.to_string(),;
     findings "Doubts."
         part Vec<Finding>,
-        shown Vec<FindingEntry> = |shown| shown.point.findings.iter().map(finding).collect(),;
+        shown Vec<FindingEntry> = |shown| shown.point.findings.iter().map(finding_entry).collect(),;
     findings "Codes of its findings, with spaces between them."
         cell |shown| Some(owned(codes(&shown.point.findings))),;
 }

@@ -9,9 +9,9 @@ mod summary;
 use crate::record::{DirectionRecord, RunRecord};
 
 pub(crate) use cells::{PERCENTILES, point_fields};
-pub(crate) use entries::finding;
 pub use entries::{
     CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, Latency, LatencyByDirection, MonitorEntry,
+    finding_entry,
 };
 pub use fields::{PointEntry, PointRecord};
 pub(crate) use fields::{Shown, entry};
