@@ -27,6 +27,10 @@ impl fmt::Display for Grade {
     }
 }
 
+/// Label of a finding that another rank made of its own machine, in any row of the table: the rank
+/// and its host.
+pub const RANK: &str = "rank";
+
 /// A recorded doubt: what kind, how heavy, and the figures that it was drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
@@ -77,7 +81,8 @@ impl Finding {
         if row.subject != Subject::Both && row.subject != about {
             return Err(format!("`{code}` is not about a {about:?}"));
         }
-        let unknown = |name: &&String, known: &[&str]| !known.contains(&name.as_str());
+        let unknown =
+            |name: &&String, known: &[&str]| !known.contains(&name.as_str()) && *name != RANK;
         let mut names = self.values.keys().filter(|name| unknown(name, row.values));
         let mut texts = self.labels.keys().filter(|name| unknown(name, row.labels));
         match names.next().or(texts.next()) {

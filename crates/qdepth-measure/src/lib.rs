@@ -32,7 +32,7 @@ pub use credible::{Credible, ParseCredibleError};
 pub use estimate::{
     Estimate, Percentile, percentile, reported_percentiles, rounds_mean, series_mean, visits_mean,
 };
-pub use finding::{Finding, Grade};
+pub use finding::{Finding, Grade, RANK};
 pub use groups::{Ratio, Spread, Verdict, mean_over_runs, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{PointFacts, check_laws, grade};

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::Finding;
-use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind};
+use qdepth_measure::{Finding, RANK};
+use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind, TargetRecord};
 
 use crate::telling::Measured;
 
@@ -29,12 +29,12 @@ const SHORTEST: usize = 3;
 
 /// The run and its points with pseudonyms in every text.
 pub(crate) fn redacted(run: &RunRecord, points: &[PointRecord]) -> Measured {
-    Names::from_runs(std::iter::once(run)).hidden(run, points)
+    Names::from_runs(std::iter::once((run, points))).hidden(run, points)
 }
 
 /// The same of several runs: what has the same name has the same pseudonym in all of them.
 pub(crate) fn all_redacted(runs: &[Measured]) -> Vec<Measured> {
-    let names = Names::from_runs(runs.iter().map(|(run, _)| run));
+    let names = Names::from_runs(runs.iter().map(|(run, points)| (run, &**points)));
     runs.iter().map(|(run, points)| names.hidden(run, points)).collect()
 }
 
@@ -42,9 +42,15 @@ pub(crate) fn all_redacted(runs: &[Measured]) -> Vec<Measured> {
 struct Names(Vec<(String, String)>);
 
 impl Names {
-    fn from_runs<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
+    fn from_runs<'a>(runs: impl Iterator<Item = (&'a RunRecord, &'a [PointRecord])>) -> Self {
         let mut found: Vec<(String, &str)> = Vec::new();
-        for run in runs {
+        for (run, points) in runs {
+            let findings = points.iter().flat_map(|point| &point.findings).chain(&run.findings);
+            let ranks = findings.filter_map(|finding| finding.labels.get(RANK));
+            found.extend(ranks.map(|rank| (rank.clone(), "rank")));
+            let media = run.expected.iter().map(|expected| &expected.medium);
+            let expressions = run.targets.iter().map(|target| &target.expression);
+            found.extend(expressions.chain(media).flat_map(|text| paths_in(text)));
             let facts = run.targets.iter().flat_map(|target| &target.facts);
             for seen in run.environment.iter().chain(facts) {
                 found.extend(naming(seen).map(|(value, kind)| (value.to_owned(), kind)));
@@ -82,24 +88,58 @@ impl Names {
         let (mut run, mut points) = (run.clone(), points.to_vec());
         self.hide_in_run(&mut run);
         for point in &mut points {
-            self.hide_findings(&mut point.findings);
+            let PointRecord { profile, profile_title, step, findings, .. } = point;
+            [profile, profile_title, step].into_iter().for_each(|text| self.hide(text));
+            self.hide_findings(findings);
         }
         (run, points)
     }
 
     fn hide_in_run(&self, run: &mut RunRecord) {
-        run.environment.iter_mut().for_each(|seen| self.hide_in(seen));
-        for target in &mut run.targets {
-            self.hide(&mut target.expression);
-            self.hide(&mut target.name);
-            target.facts.iter_mut().for_each(|seen| self.hide_in(seen));
+        // A field that is added is looked at here, or it does not compile.
+        let RunRecord {
+            id: _,
+            started_at: _,
+            ended_at: _,
+            state: _,
+            qdepth_version: _,
+            measurement_version: _,
+            plan_name,
+            plan_hash: _,
+            plan_text,
+            seed: _,
+            emulated: _,
+            points_planned: _,
+            engine_choice: _,
+            comparison,
+            environment,
+            targets,
+            expected,
+            findings,
+        } = run;
+        environment.iter_mut().for_each(|seen| self.hide_in(seen));
+        for target in targets {
+            let TargetRecord {
+                index: _,
+                expression,
+                name,
+                kind: _,
+                area_bytes: _,
+                engine: _,
+                ceiling: _,
+                facts,
+            } = target;
+            self.hide(expression);
+            self.hide(name);
+            facts.iter_mut().for_each(|seen| self.hide_in(seen));
         }
-        for variant in run.comparison.iter_mut().flat_map(|compared| &mut compared.variants) {
+        for variant in comparison.iter_mut().flat_map(|compared| &mut compared.variants) {
             self.hide(&mut variant.name);
         }
-        self.hide(&mut run.plan_text);
-        self.hide(&mut run.plan_name);
-        self.hide_findings(&mut run.findings);
+        expected.iter_mut().for_each(|expected| self.hide(&mut expected.medium));
+        self.hide(plan_text);
+        self.hide(plan_name);
+        self.hide_findings(findings);
     }
 
     fn hide_in(&self, seen: &mut Observation) {
@@ -116,6 +156,12 @@ impl Names {
             finding.labels.iter_mut().for_each(|(_, text)| self.hide(text));
         }
     }
+}
+
+/// Paths in an expression, as that of a description file in `raid0(media:/home/me/drive.toml*2)`.
+fn paths_in(expression: &str) -> impl Iterator<Item = (String, &'static str)> {
+    let parts = expression.split(|c: char| ":(),*?&= ".contains(c));
+    parts.filter(|part| part.contains('/')).map(|part| (part.to_owned(), "path"))
 }
 
 /// The value of a fact that names something, and of what kind.
@@ -150,8 +196,18 @@ mod tests {
         run.targets[1].expression = "/srv/secret/bench".into();
         run.targets[1].name = "/srv/secret/bench on db7.example.org".into();
         run.findings.push(
-            Finding::remark(qdepth_measure::Code::MonitorMissing).label("why", "no S4EWNX0M123456"),
+            Finding::remark(qdepth_measure::Code::MonitorMissing)
+                .label("why", "no S4EWNX0M123456")
+                .label(RANK, "3 (node9.secret.net)"),
         );
+        run.expected.push(qdepth_record::ExpectedRecord {
+            point: 0,
+            medium: "raid0(media:/home/jane/drive.toml*2)".to_owned(),
+            io_per_s: 1000.0,
+            bytes_per_s: 4e6,
+            mean_ns: 1e6,
+            below_io_per_s: None,
+        });
         run
     }
 
@@ -161,7 +217,9 @@ mod tests {
         for lang in Lang::ALL {
             let telling = Telling { redact: true, ..Telling::from(lang) };
             let page = html(&compose(&run, &points, telling)).unwrap();
-            for secret in ["S4EWNX0M", "db7", "example.org", "/srv/secret", "bench on"] {
+            for secret in
+                ["S4EWNX0M", "db7", "example.org", "/srv/secret", "bench on", "jane", "node9"]
+            {
                 assert!(!page.contains(secret), "{secret}");
             }
             for pseudonym in ["serial-1", "serial-2", "host-1", "path-1"] {
