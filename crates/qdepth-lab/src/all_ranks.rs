@@ -73,6 +73,11 @@ impl AllRanks {
         self.group.borrow().leads()
     }
 
+    /// Whether some are not on the leader's host.
+    pub(crate) fn are_on_other_hosts(&self) -> bool {
+        *self.shift.borrow() < self.group.borrow().size()
+    }
+
     pub(crate) fn lost(&self) -> Option<Lost> {
         self.group.borrow().lost().cloned()
     }

@@ -15,15 +15,17 @@ use qdepth_linux::{
     ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OpenOptions, Probe, Pulse,
     Repeating, Verifying, pin, take_priority, waited_for_cpu,
 };
-use qdepth_measure::{Instant, Nanos};
+use qdepth_measure::{Finding, Instant, Nanos};
 use qdepth_workload::{Contents, Point};
 
 use crate::all_ranks::{AllRanks, clocks};
+use crate::findings;
 use crate::identity::Identity;
 use crate::measure_options::MeasureOptions;
 use crate::measured::{Measured, Used};
 use crate::monitors::{Monitors, Sampler};
 use crate::observer::Observer;
+use crate::other_ranks::{self, OtherRanks};
 use crate::placed::places;
 use crate::prepare::{Prepared, PreparedStorage};
 use crate::shard_results::{self, ShardResults};
@@ -187,10 +189,41 @@ fn in_place(
         }
         monitored.stood = stood;
         let (engine, seen) = (Some(used), monitored);
-        let point = Measured { outcome, ranks, engine, direct, seen, changed: None };
+        let others = OtherRanks::default();
+        let point = Measured { outcome, ranks, engine, direct, seen, others, changed: None };
         measured.push(point.with(Identity::check(system, real)));
     }
+    if let Some(all_ranks) = options.all_ranks {
+        share_findings(all_ranks, targets, group, &mut measured, stop)?;
+    }
     Ok(measured)
+}
+
+/// Gives what this rank found of its machine to the leader, who keeps what the others found of
+/// theirs. Nothing is waited for once one is lost, since the points have failed then.
+fn share_findings(
+    all_ranks: &AllRanks,
+    targets: &[Prepared],
+    group: &[Point],
+    measured: &mut [Measured],
+    stop: &AtomicBool,
+) -> Result<()> {
+    if all_ranks.lost().is_some() {
+        return Ok(());
+    }
+    let found = |(point, measured): (&Point, &Measured)| {
+        findings::of_rank(point, &targets[point.target as usize], measured)
+    };
+    let own: Vec<Vec<Finding>> = group.iter().zip(&*measured).map(found).collect();
+    for (rank, theirs) in (1_u32..).zip(all_ranks.results(&other_ranks::write(&own)?, stop)) {
+        let Ok(bytes) = theirs else { continue };
+        for (mine, theirs) in measured.iter_mut().zip(other_ranks::read(rank, &bytes)?) {
+            mine.others.findings.extend(theirs);
+        }
+    }
+    let on_other_hosts = all_ranks.are_on_other_hosts();
+    measured.iter_mut().for_each(|mine| mine.others.on_other_hosts = on_other_hosts);
+    Ok(())
 }
 
 /// The devices below each target, down to the drives, whose health is asked for the first time.

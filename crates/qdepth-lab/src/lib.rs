@@ -34,6 +34,7 @@ mod memory;
 mod monitors;
 pub mod observer;
 mod one_run;
+mod other_ranks;
 pub mod own_medium;
 mod placed;
 mod points;

@@ -7,6 +7,7 @@ use qdepth_workload::Point;
 
 use crate::identity::{Changed, Identity};
 use crate::monitors::Seen;
+use crate::other_ranks::OtherRanks;
 use crate::worker_result::WorkerResult;
 
 /// A point as measured, with what else was seen.
@@ -20,6 +21,8 @@ pub(crate) struct Measured {
     pub(crate) direct: bool,
     /// What else happened on the machine.
     pub(crate) seen: Seen,
+    /// What the other ranks found.
+    pub(crate) others: OtherRanks,
     /// How the target's identity was no longer what it was, when the point ended.
     pub(crate) changed: Option<Changed>,
 }
@@ -37,6 +40,7 @@ impl Measured {
             engine: None,
             direct: point.direct,
             seen: Seen::default(),
+            others: OtherRanks::default(),
             changed: None,
         }
     }
@@ -65,11 +69,12 @@ impl Measured {
     pub(crate) fn followed_by(self, later: Self, offset: Nanos) -> Self {
         let (before, after) = (self.outcome.duration.0 as f64, later.outcome.duration.0 as f64);
         let share = if after > 0.0 { after / (before + after) } else { 0.0 };
-        let Self { outcome, mut ranks, engine, direct, mut seen, changed } = self;
+        let Self { outcome, mut ranks, engine, direct, mut seen, mut others, changed } = self;
         for (mine, theirs) in ranks.iter_mut().zip(later.ranks) {
             mine.append(theirs);
         }
         seen.append(later.seen, offset, share);
+        others.append(later.others);
         let engine = match (engine, later.engine) {
             (Some(mine), Some(theirs)) => {
                 Some(Used { waited: mine.waited.max(theirs.waited), clock: theirs.clock, ..mine })
@@ -82,6 +87,7 @@ impl Measured {
             engine,
             direct: direct && later.direct,
             seen,
+            others,
             changed: changed.or(later.changed),
         }
     }

@@ -13,6 +13,7 @@ use crate::all_ranks::AllRanks;
 use crate::failure::Usage;
 use crate::measured::Measured;
 use crate::monitors::Seen;
+use crate::other_ranks::OtherRanks;
 use crate::prepare::{Emulation, Prepared, PreparedStorage};
 use crate::sight::Sight;
 use crate::watch::{SCREEN_LAG, bug, watch};
@@ -90,6 +91,7 @@ pub(crate) fn measure(
                 engine: None,
                 direct: group[place].direct,
                 seen,
+                others: OtherRanks::default(),
                 changed: None,
             });
         }

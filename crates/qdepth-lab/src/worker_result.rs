@@ -22,6 +22,12 @@ pub struct WorkerResult {
     pub bytes_before: u64,
     /// How often it gave the CPU up, or had it taken away, in the window.
     pub switches: u64,
+    /// Length of its window, and its time on a CPU in it.
+    #[serde(default)]
+    pub duration: Nanos,
+    /// See `duration`.
+    #[serde(default)]
+    pub cpu: Nanos,
     /// Pages that it waited for in the window: those that storage had to give, and others.
     pub faults: [u64; 2],
     /// How long its file took to open and to close.
@@ -43,10 +49,13 @@ impl WorkerResult {
             caught_up_from,
             bytes_before,
             switches,
+            duration,
+            cpu,
             faults,
             opened,
             closed,
         } = later;
+        (self.duration, self.cpu) = (self.duration + duration, self.cpu + cpu);
         self.switches += switches;
         self.faults = [0, 1].map(|kind| self.faults[kind] + faults[kind]);
         (self.bytes, self.transfers) = (self.bytes + bytes, self.transfers + transfers);
@@ -58,6 +67,8 @@ impl WorkerResult {
     pub(crate) fn from_outcome(outcome: &Outcome) -> Self {
         Self {
             bytes: outcome.bytes(),
+            duration: outcome.duration,
+            cpu: Nanos(outcome.cpu.user.0 + outcome.cpu.system.0),
             transfers: outcome.directions[..3].iter().map(|d| d.completed).sum(),
             moved: outcome.duration,
             caught_up_from: outcome.caught_up_from,

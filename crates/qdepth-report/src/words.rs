@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::Finding;
+use qdepth_measure::{Finding, RANK};
 use qdepth_record::Reason;
 
 use crate::number;
@@ -74,11 +74,14 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
         let span = [("low", low.clone()), ("high", high.clone())];
         values.insert(name, if low == high { low } else { fill_in(words.findings.span, &span) });
     }
-    FindingText {
-        title: title.to_owned(),
-        explanation: fill(explanation, &values),
-        advice: fill(advice, &values),
-    }
+    let explanation = fill(explanation, &values);
+    let explanation = match finding.labels.get(RANK) {
+        Some(rank) => {
+            fill_in(words.findings.of_rank, &[("rank", rank.clone()), ("text", explanation)])
+        }
+        None => explanation,
+    };
+    FindingText { title: title.to_owned(), explanation, advice: fill(advice, &values) }
 }
 
 /// From the one to the other.

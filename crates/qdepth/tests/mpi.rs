@@ -266,6 +266,43 @@ fn kill_a_rank(moment: u64) {
     ended_as_failed(&workspace, "killed.db");
 }
 
+/// What goes wrong on the machine of a rank that keeps no logbook is a finding all the same, with
+/// the rank's name.
+#[test]
+fn a_rank_that_stands_still_is_found_and_named() {
+    if !can("a_rank_that_stands_still_is_found_and_named", &["mpirun.openmpi", "pgrep"]) {
+        return;
+    }
+    let (_alone, workspace) = (alone(), Workspace::new());
+    fs::create_dir(workspace.join("d")).unwrap();
+    let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 96MiB --json";
+    let mut job = under_mpi(&workspace, "openmpi", 2, words);
+    while !said(&workspace, "mpi.err").contains("clocks:") {
+        pause(10);
+    }
+    let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
+    let follower = children.lines().nth(1).unwrap().to_owned();
+    while written(&follower) < 4 << 20 {
+        pause(1);
+    }
+    sh(&format!("kill -STOP {follower}")).unwrap();
+    pause(1500);
+    sh(&format!("kill -CONT {follower}")).unwrap();
+    let status = job.wait().unwrap();
+    assert_eq!(status.code(), Some(1), "{}", said(&workspace, "mpi.err"));
+    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
+    let stopped: Vec<&Value> = points(&document)
+        .iter()
+        .flat_map(|point| point["findings"].as_array().unwrap())
+        .filter(|finding| finding["code"] == "generator-stopped")
+        .collect();
+    let of_follower = |finding: &&&Value| {
+        finding["labels"]["rank"].as_str().is_some_and(|rank| rank.starts_with("1 ("))
+    };
+    let found = stopped.iter().find(of_follower).unwrap_or_else(|| panic!("{stopped:?}"));
+    assert!(found["values"]["longest_ns"].as_f64() > Some(1e9), "{found}");
+}
+
 #[test]
 fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
     let name = "what_the_guards_of_another_rank_refuse_is_refused_by_all";

@@ -26,7 +26,9 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
     // a file system adds its own, a page cache takes some away, and commands are not counted. Trims
     // are counted apart.
     let commands = measured.engine.as_ref().is_some_and(|used| used.engine.sends_commands());
-    let raw = prepared.is_device() && measured.direct && !commands && !point.trims();
+    // Those of one host see what its ranks did, and none sees all where there are several.
+    let one_host = !measured.others.on_other_hosts;
+    let raw = prepared.is_device() && measured.direct && !commands && !point.trims() && one_host;
     PointFacts {
         duration_ns: outcome.duration.0 as f64,
         outstanding_asked: held.then(|| f64::from(point.in_flight_max())),
@@ -45,8 +47,8 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
         ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
         // What is discarded passes no link.
-        link_bytes_per_s: prepared.link().filter(|_| !point.trims()),
-        ceiling_io_per_s: seen.ceiling,
+        link_bytes_per_s: prepared.link().filter(|_| !point.trims() && one_host),
+        ceiling_io_per_s: seen.ceiling.filter(|_| one_host),
     }
 }
 

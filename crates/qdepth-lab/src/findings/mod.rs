@@ -37,6 +37,18 @@ pub(crate) struct PointSeen<'a> {
     pub(crate) is_staircase: bool,
 }
 
+/// What a rank that does not lead doubts of its own machine and of itself.
+pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Finding> {
+    let mut findings = of_machine(&measured.seen);
+    // A rank without a stream of the point has measured nothing.
+    if measured.outcome.issued > 0 {
+        findings.extend(measured.seen.stood.finding(&measured.outcome));
+        findings.extend(point::not_direct(point, prepared, measured));
+        findings.extend(point::engine(measured));
+    }
+    findings
+}
+
 /// Every doubt about a point; `record` is what is kept of it.
 pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
     let mut findings = check_laws(&laws::facts(seen));
@@ -45,6 +57,7 @@ pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Findin
     findings.extend(point::statistics(record, seen.measured));
     findings.extend(point::engine(seen.measured));
     findings.extend(seen.expected.and_then(|expected| point::below_expected(expected, record)));
+    findings.extend(seen.measured.others.beyond(&findings));
     findings.extend(seen.is_resumed.then(|| Finding::remark(Code::Resumed)));
     if seen.is_staircase {
         point::staircase(&mut findings);

@@ -1,10 +1,13 @@
 //! Doubts about a point that its own counts raise, besides the laws.
 
-use qdepth_engine::{DirectionOutcome, Errors, Shortfall, TargetFailure};
-use qdepth_measure::{Code, Finding, Severity};
+use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall, TargetFailure};
+use qdepth_measure::{Code, Finding, Nanos, Severity};
 use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
+use qdepth_workload::Point;
 
 use crate::measured::Measured;
+use crate::prepare::Prepared;
+use crate::worker_result::WorkerResult;
 
 use super::PointSeen;
 use super::run::device_changed;
@@ -67,13 +70,9 @@ pub(super) fn doubts(seen: &PointSeen<'_>) -> Vec<Finding> {
     let short: u64 = outcome.directions.iter().map(|d| d.short).sum();
     found(short > 0, Finding::remark(Code::ShortTransfers).value("short", short as f64));
     found(outcome.interrupted, Finding::invalid(Code::Interrupted));
-    found(
-        point.direct && !measured.direct,
-        Finding::invalid(Code::NotDirect).label(
-            "why",
-            prepared.not_direct().unwrap_or_else(|| "the kernel ignored it".to_owned()),
-        ),
-    );
+    if let Some(finding) = not_direct(point, prepared, measured) {
+        found(true, finding);
+    }
     found(!point.direct, Finding::remark(Code::Buffered));
     let compressible = point.payload.compressible_share;
     let repeats = point.payload.duplicates.is_some_and(|duplicates| duplicates.share > 0.0);
@@ -91,10 +90,35 @@ pub(super) fn doubts(seen: &PointSeen<'_>) -> Vec<Finding> {
     let stood = measured.seen.stood;
     let more = [outcome.shortfall.map(rate_not_kept), stood.stall(outcome), stood.finding(outcome)];
     more.into_iter().flatten().for_each(|finding| found(true, finding));
-    let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
-    let share = cpu / outcome.duration.as_secs_f64().max(1e-9);
+    let share = busiest(&measured.ranks).unwrap_or_else(|| cpu_share(outcome));
     found(share > WORKER_CPU, Finding::remark(Code::GeneratorCpu).value("share", share));
     findings
+}
+
+/// Share of its time on the CPU, of the worker that had the most; none where they were not seen one
+/// by one.
+fn busiest(workers: &[WorkerResult]) -> Option<f64> {
+    let shares = workers.iter().filter(|worker| worker.duration > Nanos::ZERO);
+    let share = |worker: &WorkerResult| worker.cpu.as_secs_f64() / worker.duration.as_secs_f64();
+    shares.map(share).reduce(f64::max)
+}
+
+/// That of one worker.
+fn cpu_share(outcome: &Outcome) -> f64 {
+    let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
+    cpu / outcome.duration.as_secs_f64().max(1e-9)
+}
+
+/// Direct I/O that was asked for and did not come.
+pub(super) fn not_direct(
+    point: &Point,
+    prepared: &Prepared,
+    measured: &Measured,
+) -> Option<Finding> {
+    (point.direct && !measured.direct).then(|| {
+        let why = prepared.not_direct().unwrap_or_else(|| "the kernel ignored it".to_owned());
+        Finding::invalid(Code::NotDirect).label("why", why)
+    })
 }
 
 fn rate_not_kept(short: Shortfall) -> Finding {
@@ -219,5 +243,19 @@ mod tests {
     fn a_payload_of_nothing_has_no_ratio() {
         assert!((compressible_payload(0.75).values["ratio"] - 4.0).abs() < 1e-9);
         assert!(compressible_payload(1.0).values.is_empty());
+    }
+
+    /// Eight at 12 % were told to be one at 96 %.
+    #[test]
+    fn many_workers_of_little_work_are_not_busy_and_one_busy_one_is_found() {
+        let worker = |ms: u64| WorkerResult {
+            duration: Nanos::from_millis(1000),
+            cpu: Nanos::from_millis(ms),
+            ..WorkerResult::default()
+        };
+        assert_eq!(busiest(&vec![worker(120); 8]), Some(0.12));
+        assert_eq!(busiest(&[worker(120), worker(900), worker(5)]), Some(0.9));
+        let none = WorkerResult { duration: Nanos::ZERO, ..worker(5) };
+        assert_eq!((busiest(&[]), busiest(&[none])), (None, None));
     }
 }
