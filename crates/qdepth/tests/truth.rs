@@ -53,14 +53,14 @@ fn fixed_delays_give_the_closed_form_rate() {
         );
         assert!(mean >= DELAY_S, "no request can come back before its delay: {mean} s");
         // What a machine that was found busy adds is no error of the instrument, which says so.
-        // One request of twenty that waits 0.1 s more for a CPU moves their mean by 2 %.
+        // One request of twenty that waits 0.1 s more for a CPU moves their mean by 2 %, and on
+        // two CPUs that others kept busy all 40 requests of a point came back 9 ms late.
         let disturbances = ["steal", "pressure", "stall"];
         let busy = codes(point).iter().any(|code| disturbances.contains(&code.as_str()));
-        let tolerance = if busy { 3.0 * TOLERANCE } else { TOLERANCE };
+        let tolerance = if busy { 10.0 * TOLERANCE } else { TOLERANCE };
         assert!(mean < DELAY_S * (1.0 + tolerance), "{mean} s");
-        // And however busy it was, not every request waited.
         let least = point["service_time_ns"]["all"]["min"].as_f64().unwrap() / 1e9;
-        assert!((DELAY_S..DELAY_S * (1.0 + TOLERANCE)).contains(&least), "{least} s");
+        assert!((DELAY_S..DELAY_S * (1.0 + tolerance)).contains(&least), "{least} s");
         // A window holds a whole number of completions of each slot, more or less one.
         assert!(
             (said / truth - 1.0).abs() < TOLERANCE + 1.0 / (5.0 / DELAY_S),
