@@ -107,7 +107,11 @@ fn titles_of_steps(languages: &mut BTreeMap<String, Table>) -> Result<(), Box<dy
     for (tag, catalogue) in languages {
         let own = |(title, all): (&String, &Table)| Some((title.clone(), all.get(tag)?.clone()));
         let map: Table = steps.iter().filter_map(own).collect();
-        catalogue.insert("steps".to_owned(), Value::Table(map));
+        let known = catalogue.entry("steps").or_insert_with(|| Value::Table(Table::new()));
+        let known = known.as_table_mut().ok_or("`steps` is no table")?;
+        for (title, text) in map {
+            known.entry(title).or_insert(text);
+        }
     }
     Ok(())
 }
