@@ -9,6 +9,7 @@ use qdepth_linux::EngineChoice;
 use qdepth_media::is_emulated;
 use qdepth_workload::{Plan, Point, Stop};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Lab;
 use crate::all_ranks::AllRanks;
@@ -21,9 +22,14 @@ use crate::provision::Provision;
 use crate::sight::hostname;
 use crate::written::Written;
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// What the leader tells everyone before the first point.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Task {
+    /// Of the leader: another version's ranks may measure another thing.
+    version: String,
     run_id: String,
     plan: String,
     targets: Vec<PathBuf>,
@@ -124,6 +130,7 @@ pub(crate) fn distribute(
         return Ok(());
     }
     let task = Task {
+        version: VERSION.to_owned(),
         run_id: run_id.to_owned(),
         plan: plan.text(),
         targets: targets.to_vec(),
@@ -150,6 +157,21 @@ pub(crate) fn distribute(
     Ok(())
 }
 
+/// The leader's task, where it is of this version.
+fn read_task(text: &[u8]) -> Result<Task> {
+    let other = |version: &str| {
+        Usage(format!(
+            "rank 0 runs qdepth {version}, and this rank qdepth {VERSION}: the same program must be \
+             installed on every node"
+        ))
+    };
+    let version = |task: &Value| task["version"].as_str().unwrap_or("of another form").to_owned();
+    let task: Value = serde_json::from_slice(text).context("the leader's task")?;
+    let found = version(&task);
+    let task = serde_json::from_value::<Task>(task).map_err(|_| other(&found))?;
+    if found != VERSION { Err(other(&found).into()) } else { Ok(task) }
+}
+
 /// What every rank but the leader does.
 pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
     let stop = lab.signals.stop();
@@ -159,7 +181,12 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
     if text.is_empty() {
         return Ok(());
     }
-    let task: Task = serde_json::from_slice(&text).context("the leader's task")?;
+    let task = read_task(&text);
+    if let Err(why) = &task {
+        let answer = Answer::No(format!("{why:#}"), exit_status(why));
+        all_ranks.group.borrow_mut().give(&serde_json::to_vec(&answer)?);
+    }
+    let task = task?;
     let plan = Plan::from_text(&task.plan).map_err(Usage)?;
     let prepare_options = PrepareOptions {
         run_id: &task.run_id,
@@ -206,4 +233,38 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
         target.put_back()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_of_another_version_is_refused_before_anything_is_touched() {
+        let task = |version: &str| Task {
+            version: version.to_owned(),
+            run_id: "r".to_owned(),
+            plan: String::new(),
+            targets: vec!["d".into()],
+            bytes: 1,
+            keep: false,
+            engine: "auto".to_owned(),
+            stamp: 7,
+        };
+        let sent = |task: &Task| serde_json::to_value(task).unwrap();
+        let read = |value: &Value| read_task(value.to_string().as_bytes());
+        assert_eq!(read(&sent(&task(VERSION))).unwrap().stamp, 7);
+        let refused = |value: &Value| {
+            let why = read(value).err().expect("it is of another version");
+            assert_eq!(exit_status(&why), 2);
+            format!("{why:#}")
+        };
+        assert!(refused(&sent(&task("9.9.9"))).contains("rank 0 runs qdepth 9.9.9"));
+        let mut more = sent(&task(VERSION));
+        more["share"] = 1.into();
+        refused(&more);
+        let mut older = sent(&task(VERSION));
+        older.as_object_mut().unwrap().remove("version");
+        assert!(refused(&older).contains("every node"));
+    }
 }
