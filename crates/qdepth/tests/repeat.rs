@@ -123,6 +123,7 @@ fn what_cannot_be_repeated_is_said() {
         ("run quick media:p3700-800gb --repeat 0", "write how often"),
         ("run quick media:p3700-800gb --repeat until=2", "is no tolerance"),
         ("run --resume --repeat 3", "--repeat"),
+        ("run quick media:p3700-800gb --repeat 3 --report x.pdf", "qdepth report RUN RUN -o x.pdf"),
         (
             "run quick media:p3700-800gb media:p3700-800gb media:p3700-800gb --repeat 3 --json",
             "two at a time",

@@ -53,6 +53,13 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
     if launched().is_some() {
         anyhow::bail!(Usage("several ranks cannot repeat a run: repeat the command".to_owned()));
     }
+    if options.report != RunOptions::usual()?.report {
+        anyhow::bail!(Usage(format!(
+            "--report with --repeat: a campaign writes none by itself. Leave it out, and afterwards \
+             name the runs that `qdepth list` shows: qdepth report RUN RUN -o {}",
+            options.report.display()
+        )));
+    }
     let request = options.request()?;
     let (Some(asked), Some(mut words)) = (&request.plan, request.command) else {
         anyhow::bail!(Usage("--repeat begins a campaign anew: leave --resume out".to_owned()));
@@ -108,21 +115,7 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     let Some(Command::Run(asked_then)) = Flags::read_from(line)?.command else {
         return Ok(None);
     };
-    let now = now.clone();
-    // What may be said anew beside --resume (flags/resumed.rs).
-    let options = RunOptions {
-        logbook: now.logbook,
-        json: now.json,
-        events: now.events,
-        otlp: now.otlp,
-        telling: now.telling,
-        keep: now.keep,
-        stop_on_throttle: now.stop_on_throttle,
-        consent: now.consent,
-        no_pin: now.no_pin,
-        cpus: now.cpus,
-        ..*asked_then
-    };
+    let options = taken_up(*asked_then, now.clone());
     let Some(repeat) = options.repeat else { return Ok(None) };
     let columns = columns(&options, &read_plan::read(&options.load)?)?;
     let seed = options.load.seed.unwrap_or(run.seed);
@@ -131,6 +124,52 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     let signals = Signals::watch()?;
     let desk = Desk { options: &options, screen: &screen, signals: &signals };
     go_on(&desk, &campaign, &columns, repeat)
+}
+
+/// What a campaign was asked for, with what may be said anew beside `--resume`
+/// (`flags/resumed.rs`). An option that is added is decided on here, or it does not compile.
+fn taken_up(then: RunOptions, now: RunOptions) -> RunOptions {
+    let RunOptions { load, expect, repeat, resume, engine, .. } = then;
+    let RunOptions {
+        load: _,
+        logbook,
+        json,
+        events,
+        otlp,
+        plain,
+        no_report,
+        report,
+        telling,
+        keep,
+        stop_on_throttle,
+        expect: _,
+        repeat: _,
+        resume: _,
+        consent,
+        engine: _,
+        no_pin,
+        cpus,
+    } = now;
+    RunOptions {
+        load,
+        logbook,
+        json,
+        events,
+        otlp,
+        plain,
+        no_report,
+        report,
+        telling,
+        keep,
+        stop_on_throttle,
+        expect,
+        repeat,
+        resume,
+        consent,
+        engine,
+        no_pin,
+        cpus,
+    }
 }
 
 fn most(repeat: Repeat) -> u32 {
