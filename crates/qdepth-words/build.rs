@@ -15,7 +15,7 @@ use toml::{Table, Value};
 /// The language whose keys are those of all.
 const BASE: &str = "en";
 /// Tables whose keys are names that are looked up, and no fields.
-const MAPS: [&str; 12] = [
+const MAPS: [&str; 13] = [
     "answer.questions",
     "applications",
     "certificate.proofs",
@@ -24,6 +24,7 @@ const MAPS: [&str; 12] = [
     "fact_subjects",
     "fact_values",
     "finding",
+    "finding_labels",
     "paper.media.facts",
     "reason",
     "steps",

@@ -12,7 +12,7 @@ use qdepth_host::monitor::{
     Clocks, CpuTimes, Disagreement, Disturbances, KernelStat, Sample, disturbances, series,
 };
 use qdepth_host::system::System;
-use qdepth_measure::Nanos;
+use qdepth_measure::{Nanos, label};
 use qdepth_record::{KernelCounts, MonitorRecord};
 
 use crate::sight::MachineNews;
@@ -222,14 +222,14 @@ impl Monitors {
         let steal = match (&self.cpu, &after.cpu) {
             (Ok(before), Ok(after)) => after.steal_share_since(before),
             (Err(error), _) | (_, Err(error)) => {
-                lacks("CPU time stolen by the hypervisor", error);
+                lacks(label::STEAL, error);
                 None
             }
         };
         let kernel = match (&self.device, &after.device) {
             (Some(Ok(before)), Some(Ok(after))) => Some(after.since(before)),
             (Some(Err(error)), _) | (_, Some(Err(error))) => {
-                lacks("the kernel's counters of the device", error);
+                lacks(label::DEVICE_COUNTERS, error);
                 None
             }
             (None, _) | (_, None) => None,

@@ -3,6 +3,7 @@
 
 use crate::code::{Code, Severity};
 use crate::finding::{Finding, Grade};
+use crate::label;
 
 /// Largest difference for Little's law.
 const LITTLE_MAX: f64 = 0.01;
@@ -147,12 +148,12 @@ fn unsettled(facts: &PointFacts) -> Option<Finding> {
 
 fn conservation(facts: &PointFacts) -> Option<Finding> {
     let counted = facts.completed + facts.failed + facts.outside + facts.abandoned;
-    (counted != facts.issued).then(|| unequal("issued", facts.issued, counted))
+    (counted != facts.issued).then(|| unequal(label::COUNTS[0], facts.issued, counted))
 }
 
 fn histogram_sum(facts: &PointFacts) -> Option<Finding> {
     (facts.histogram_sum != facts.completed)
-        .then(|| unequal("histogram", facts.completed, facts.histogram_sum))
+        .then(|| unequal(label::COUNTS[1], facts.completed, facts.histogram_sum))
 }
 
 fn unequal(law: &str, expected: u64, counted: u64) -> Finding {

@@ -13,6 +13,7 @@ mod estimate;
 mod finding;
 mod groups;
 mod histogram;
+pub mod label;
 mod laws;
 mod resolvable;
 mod rounds;

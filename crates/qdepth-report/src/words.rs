@@ -64,8 +64,11 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
     // A test holds each code to words of its own.
     let [title, explanation, advice] =
         entry(words.finding, finding.code.as_str()).unwrap_or_default();
-    let mut values: BTreeMap<&str, String> =
-        finding.labels.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+    let mut values: BTreeMap<&str, String> = finding
+        .labels
+        .iter()
+        .map(|(name, text)| (name.as_str(), label_text(words, text)))
+        .collect();
     for (name, value) in &finding.values {
         let all = others.iter().filter_map(|other| other.values.get(name)).chain([value]);
         let (low, high) =
@@ -82,6 +85,11 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
         None => explanation,
     };
     FindingText { title: title.to_owned(), explanation, advice: fill(advice, &values) }
+}
+
+/// A text of a finding: the words of a code, or what stands there.
+fn label_text(words: &Words, text: &str) -> String {
+    entry(words.finding_labels, text).unwrap_or(text).to_owned()
 }
 
 /// From the one to the other.
@@ -107,7 +115,7 @@ fn figure_text(name: &str, value: f64) -> String {
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "tests read the profiles")]
 
-    use qdepth_measure::Code;
+    use qdepth_measure::{Code, label};
 
     use super::*;
     use crate::tests::japanese::is_japanese;
@@ -169,6 +177,21 @@ mod tests {
                 all.into_iter().flat_map(names).filter(|name| !has(name)).collect();
             assert!(missing.is_empty(), "`{code}` has no {missing:?} in the table of codes");
         }
+    }
+
+    #[test]
+    fn every_text_of_a_finding_that_is_a_code_has_words() {
+        for lang in Lang::ALL {
+            let known = words(lang).finding_labels;
+            let lacks: Vec<&str> =
+                label::all().filter(|code| entry(known, code).is_none()).collect();
+            assert!(lacks.is_empty(), "{}: {lacks:?}", lang.tag());
+            assert_eq!(known.len(), label::all().count(), "{}: words of no code", lang.tag());
+        }
+        let suspended = Finding::invalid(Code::ClockDrift).label("why", label::SUSPENDED);
+        assert!(finding_text(&suspended, Lang::Ja).explanation.contains("サスペンド"));
+        let named = Finding::invalid(Code::BackgroundWork).label("device", "md127");
+        assert!(finding_text(&named, Lang::Ja).explanation.contains("md127"));
     }
 
     /// The value of a key at the start of a line.

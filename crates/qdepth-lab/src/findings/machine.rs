@@ -1,6 +1,6 @@
 //! What the monitors saw, weighed: doubts about a point that come from the machine around it.
 
-use qdepth_measure::{Code, Finding, Severity};
+use qdepth_measure::{Code, Finding, Severity, label};
 
 use crate::monitors::Seen;
 
@@ -36,9 +36,7 @@ fn machine(seen: &Seen) -> Vec<Finding> {
     };
     weigh(Code::Steal, seen.steal.unwrap_or(0.0), "share", STEAL);
     if seen.clocks.suspended {
-        findings.push(
-            Finding::invalid(Code::ClockDrift).label("why", "the machine was suspended meanwhile"),
-        );
+        findings.push(Finding::invalid(Code::ClockDrift).label("why", label::SUSPENDED));
         findings.push(Finding::invalid(Code::GeneratorStopped));
     } else {
         weigh(Code::ClockDrift, seen.clocks.drift, "drift", DRIFT);

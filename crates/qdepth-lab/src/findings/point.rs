@@ -1,7 +1,7 @@
 //! Doubts about a point that its own counts raise, besides the laws.
 
 use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall, TargetFailure};
-use qdepth_measure::{Code, Finding, Nanos, Severity};
+use qdepth_measure::{Code, Finding, Nanos, Severity, label};
 use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
 use qdepth_workload::Point;
 
@@ -116,7 +116,7 @@ pub(super) fn not_direct(
     measured: &Measured,
 ) -> Option<Finding> {
     (point.direct && !measured.direct).then(|| {
-        let why = prepared.not_direct().unwrap_or_else(|| "the kernel ignored it".to_owned());
+        let why = prepared.not_direct().unwrap_or_else(|| label::IGNORED.to_owned());
         Finding::invalid(Code::NotDirect).label("why", why)
     })
 }
@@ -125,7 +125,7 @@ fn rate_not_kept(short: Shortfall) -> Finding {
     Finding::invalid(Code::RateNotKept)
         .value("least_per_s", short.least)
         .value("reached_per_s", short.reached)
-        .label("direction", ["read", "write", "trim"][short.kind.min(2)])
+        .label("direction", label::DIRECTIONS[short.kind.min(2)])
         .label("unit", if short.of_bytes { "B" } else { "IO" })
 }
 
@@ -146,7 +146,7 @@ fn errors(directions: &[DirectionOutcome; 4]) -> String {
             parts.push(format!("{name}: {count} × {text}"));
         }
     }
-    if parts.is_empty() { "outside the measured window".to_owned() } else { parts.join("; ") }
+    if parts.is_empty() { label::OUTSIDE.to_owned() } else { parts.join("; ") }
 }
 
 /// What its figures do not bear.
