@@ -15,7 +15,12 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] | trust [--short] [NAME…] | bench agree [PAIRS] | bench all [ROUNDS [PART…]] | bench engine [ROUNDS] | bench fio [PAIRS [file|slow]] | bench instructions | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench report | bench same [COMPARISONS] | bench until [TARGET] | bench media | bench workers | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] \
+                     | trust [--short] [NAME…] | bench agree [PAIRS] | bench all [ROUNDS [PART…]] \
+                     | bench engine [ROUNDS] | bench fio [PAIRS [file|slow]] | bench instructions \
+                     | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench \
+                     report | bench same [COMPARISONS] | bench until [TARGET] | bench media \
+                     | bench workers | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -36,7 +36,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "logbook-faults",
-        what: "the n-th call that changes the logbook fails, fails for good, finds no room, writes half, is cut off by a kill or by a loss of power; every call in every way",
+        what: "the n-th call that changes the logbook fails, fails for good, finds no room, writes \
+               half, is cut off by a kill or by a loss of power; every call in every way",
         crate_name: "qdepth-logbook",
         file: "faults",
         test: "no_fault_of_a_call_loses_a_point",
@@ -44,7 +45,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "kills-of-the-logbook",
-        what: "a process that stores points killed at any moment; `lost`: points that were said to be stored",
+        what: "a process that stores points killed at any moment; `lost`: points that were said to \
+               be stored",
         crate_name: "qdepth-logbook",
         file: "crash",
         test: "killed_at_any_moment_no_stored_point_is_lost",
@@ -52,7 +54,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "kills-in-virtual-time",
-        what: "a run on an EMULATED medium killed at any moment and taken up again; `lost`: finished points, or figures other than those of a whole run",
+        what: "a run on an EMULATED medium killed at any moment and taken up again; `lost`: \
+               finished points, or figures other than those of a whole run",
         crate_name: "qdepth",
         file: "faults",
         test: "killed_in_virtual_time_it_resumes_to_the_same_figures",
@@ -60,7 +63,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "kills-on-files",
-        what: "a run on a measurement file killed at any moment and taken up again; `lost`: finished points",
+        what: "a run on a measurement file killed at any moment and taken up again; `lost`: \
+               finished points",
         crate_name: "qdepth",
         file: "faults",
         test: "killed_at_any_moment_it_keeps_what_was_finished_and_resumes",
@@ -68,7 +72,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fuzz",
-        what: "inputs that are right, altered blindly (without looking at what code they reach) and given to every parser; `wrong`: panics, and more than a second of CPU time",
+        what: "inputs that are right, altered blindly (without looking at what code they reach) \
+               and given to every parser; `wrong`: panics, and more than a second of CPU time",
         crate_name: "qdepth-fuzz",
         file: "round",
         test: "no_parser_panics_or_hangs",
@@ -76,7 +81,9 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "groups",
-        what: "two groups of runs of the same load compared, 10 runs a side and 12 figures: runs that differ by 3 %, by two modes, with outliers, skewed; `alarms`: tables in which a difference was called that is none",
+        what: "two groups of runs of the same load compared, 10 runs a side and 12 figures: runs \
+               that differ by 3 %, by two modes, with outliers, skewed; `alarms`: tables in which \
+               a difference was called that is none",
         crate_name: "qdepth-measure",
         file: "",
         test: "verdicts_over_a_table_are_wrong_in_no_more_than_their_share",
@@ -84,7 +91,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "groups-in-blocks",
-        what: "the same, with runs that hang on those before them, interleaved in blocks of random order; `in-turn`: false alarms where all runs of A come before those of B",
+        what: "the same, with runs that hang on those before them, interleaved in blocks of random \
+               order; `in-turn`: false alarms where all runs of A come before those of B",
         crate_name: "qdepth-measure",
         file: "",
         test: "interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms",
@@ -92,7 +100,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "groups-until",
-        what: "blocks of runs added until every figure of a table is decided, where nothing differs",
+        what: "blocks of runs added until every figure of a table is decided, where nothing \
+               differs",
         crate_name: "qdepth-measure",
         file: "",
         test: "looking_until_it_is_decided_keeps_the_share_of_false_alarms",
@@ -100,7 +109,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "changes",
-        what: "30 runs without a change; `found`: a step of 5 % after 20 of them, where runs differ by 3 %",
+        what: "30 runs without a change; `found`: a step of 5 % after 20 of them, where runs \
+               differ by 3 %",
         crate_name: "qdepth-measure",
         file: "",
         test: "without_a_change_none_is_told_but_in_its_share",
@@ -108,7 +118,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "steady-cliffs",
-        what: "rates that fall from 2 to 10 times to their level over 3 to 300 rounds; `biased`: called steady more than 5 % off",
+        what: "rates that fall from 2 to 10 times to their level over 3 to 300 rounds; `biased`: \
+               called steady more than 5 % off",
         crate_name: "qdepth-measure",
         file: "",
         test: "a_slow_cliff_is_not_called_steady_before_its_end",
@@ -116,7 +127,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "never-steady",
-        what: "series that are steady, and series that never are; `claimed`: called steady or cyclic all the same",
+        what: "series that are steady, and series that never are; `claimed`: called steady or \
+               cyclic all the same",
         crate_name: "qdepth-measure",
         file: "",
         test: "what_never_becomes_steady_is_not_called_so_and_what_is_steady_is",
@@ -124,7 +136,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "verify-corruptions",
-        what: "data damaged between write and read, in memory, in eleven ways, lost overwrites among them",
+        what: "data damaged between write and read, in memory, in eleven ways, lost overwrites \
+               among them",
         crate_name: "qdepth-linux",
         file: "verify",
         test: "no_corruption_is_missed_in_memory",
@@ -140,7 +153,10 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fit-flash",
-        what: "flash drives whose numbers are drawn, measured by the plan `fit` in virtual time with 1.5 % of noise, fitted, and predicted under other profiles and intensities, and as RAID 0 and 1 of two; `coverage`: share of measured rates within the printed 95 % interval",
+        what: "flash drives whose numbers are drawn, measured by the plan `fit` in virtual time \
+               with 1.5 % of noise, fitted, and predicted under other profiles and intensities, \
+               and as RAID 0 and 1 of two; `coverage`: share of measured rates within the printed \
+               95 % interval",
         crate_name: "qdepth-fit",
         file: "own_media",
         test: "a_flash_drive_is_predicted_elsewhere",
@@ -148,7 +164,10 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fit-disk",
-        what: "disks whose numbers are drawn, measured by the plan `fit` in virtual time with 1.5 % of noise, fitted, and predicted under other profiles and intensities, and as RAID 0 and 1 of two; `coverage`: share of measured rates within the printed 95 % interval",
+        what: "disks whose numbers are drawn, measured by the plan `fit` in virtual time with 1.5 \
+               % of noise, fitted, and predicted under other profiles and intensities, and as RAID \
+               0 and 1 of two; `coverage`: share of measured rates within the printed 95 % \
+               interval",
         crate_name: "qdepth-fit",
         file: "own_media",
         test: "a_disk_is_predicted_elsewhere",
@@ -156,7 +175,10 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fit-volume",
-        what: "volumes with provisioned rates and credits whose numbers are drawn, measured by the plan `fit` in virtual time with 1.5 % of noise, fitted, and predicted under other profiles and intensities, and as RAID 0 and 1 of two; `coverage`: share of measured rates within the printed 95 % interval",
+        what: "volumes with provisioned rates and credits whose numbers are drawn, measured by the \
+               plan `fit` in virtual time with 1.5 % of noise, fitted, and predicted under other \
+               profiles and intensities, and as RAID 0 and 1 of two; `coverage`: share of measured \
+               rates within the printed 95 % interval",
         crate_name: "qdepth-fit",
         file: "own_media",
         test: "a_volume_is_predicted_elsewhere",
@@ -164,7 +186,10 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fit-network",
-        what: "network volumes whose numbers are drawn, measured by the plan `fit` in virtual time with 1.5 % of noise, fitted, and predicted under other profiles and intensities, and as RAID 0 and 1 of two; `coverage`: share of measured rates within the printed 95 % interval",
+        what: "network volumes whose numbers are drawn, measured by the plan `fit` in virtual time \
+               with 1.5 % of noise, fitted, and predicted under other profiles and intensities, \
+               and as RAID 0 and 1 of two; `coverage`: share of measured rates within the printed \
+               95 % interval",
         crate_name: "qdepth-fit",
         file: "own_media",
         test: "a_network_volume_is_predicted_elsewhere",
@@ -172,7 +197,10 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fit-memory",
-        what: "memory whose numbers are drawn, measured by the plan `fit` in virtual time with 1.5 % of noise, fitted, and predicted under other profiles and intensities, and as RAID 0 and 1 of two; `coverage`: share of measured rates within the printed 95 % interval",
+        what: "memory whose numbers are drawn, measured by the plan `fit` in virtual time with 1.5 \
+               % of noise, fitted, and predicted under other profiles and intensities, and as RAID \
+               0 and 1 of two; `coverage`: share of measured rates within the printed 95 % \
+               interval",
         crate_name: "qdepth-fit",
         file: "own_media",
         test: "memory_is_predicted_elsewhere",
@@ -180,7 +208,9 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fit-nights",
-        what: "nights of drives that stay as they were, held against their own media; `alarms`: nights with a point called below expected; beside it nights in which the drive is slower by 30 % and is called",
+        what: "nights of drives that stay as they were, held against their own media; `alarms`: \
+               nights with a point called below expected; beside it nights in which the drive is \
+               slower by 30 % and is called",
         crate_name: "qdepth-fit",
         file: "own_media",
         test: "a_drive_as_it_was_is_called_slow_in_one_night_of_a_hundred_at_most",
@@ -188,7 +218,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fit-published-p3700",
-        what: "two and four P3700 as published, predicted from nothing but the figures of one by the general program",
+        what: "two and four P3700 as published, predicted from nothing but the figures of one by \
+               the general program",
         crate_name: "qdepth-fit",
         file: "published",
         test: "published::arrays_of_the_p3700_are_predicted_from_one",
@@ -196,7 +227,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "fit-published-iodrive",
-        what: "two ioDrives in each format as published, predicted from nothing but the 15 figures of one by the general program",
+        what: "two ioDrives in each format as published, predicted from nothing but the 15 figures \
+               of one by the general program",
         crate_name: "qdepth-fit",
         file: "published",
         test: "published::arrays_of_the_iodrive_are_predicted_from_one",
@@ -204,7 +236,9 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "matrix-of-commands",
-        what: "what is in use or holds data, under nine names, by `run`, `fio`, `ior`, a preparation, each option that names a file, and a run taken up again; `changed`: whole devices whose SHA-256 is another, or that were not refused",
+        what: "what is in use or holds data, under nine names, by `run`, `fio`, `ior`, a \
+               preparation, each option that names a file, and a run taken up again; `changed`: \
+               whole devices whose SHA-256 is another, or that were not refused",
         crate_name: "qdepth",
         file: "matrix",
         test: "whatever_is_in_use_or_holds_data_is_changed_by_no_command_under_no_name",
@@ -212,7 +246,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     Campaign {
         name: "worlds-on-loop-devices",
-        what: "contents, users and names of loop devices, drawn; `judged-wrong`: the guards say other than the model",
+        what: "contents, users and names of loop devices, drawn; `judged-wrong`: the guards say \
+               other than the model",
         crate_name: "qdepth-host",
         file: "worlds",
         test: "every_world_of_loop_devices_is_judged_as_the_model_judges_it",
@@ -231,8 +266,10 @@ const CAMPAIGNS: &[Campaign] = &[
 const PAGE: &str = "docs/method/trust.md";
 const HEAD: &str = "# Trust, tried
 
-What each campaign tried and what came of it, written by `cargo xtask trust`; a row is that of the campaign's last run.
-`cargo xtask trust --short` tries each a few times, `cargo xtask trust NAME` one of them, and `--read=FILE` takes what
+What each campaign tried and what came of it, written by `cargo xtask trust`; a row is that of the \
+campaign's last run.
+`cargo xtask trust --short` tries each a few times, `cargo xtask trust NAME` one of them, and \
+`--read=FILE` takes what
 tests printed that were run with `--nocapture` and `QDEPTH_TRIES`.
 
 | campaign | what was tried | tries | result | test | row written |

@@ -39,7 +39,8 @@ const MARKERS: [MarkerShape; 6] = [
     MarkerShape::Pentagon,
 ];
 /// The families of all pictures, the first that there is.
-pub const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
+pub const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, \
+                        Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 330.0;
 /// A line of more marks has small ones: large ones would hide each other and the line.

@@ -108,7 +108,8 @@ mod tests {
         // Two seconds count for nothing, and a rate is taken over one.
         let within = Nanos::from_millis(3_000)..Nanos::from_millis(3_300);
         assert!(within.contains(&outcome.duration), "{:?}", outcome.duration);
-        let bytes = "duration = \"20s\"\nleast_rate = { bytes_per_s = [0.0, 4e6, 0.0], over = \"200ms\", from = \"100ms\" }";
+        let bytes = "duration = \"20s\"\nleast_rate = { bytes_per_s = [0.0, 4e6, 0.0], \
+                     over = \"200ms\", from = \"100ms\" }";
         let outcome = measured(bytes, steady());
         let short = outcome.shortfall.unwrap();
         assert_eq!((short.kind, short.of_bytes), (1, true));

@@ -364,7 +364,8 @@ proptest! {
         let law = if exponential { Service::Exponential(mean) } else { Service::Fixed(mean) };
         let outcome = run(&mut ScriptedTarget::new(servers, law, seed), &point);
         let asked = (kind == 0).then(|| f64::from(point.in_flight_max()));
-        let mut found: Vec<Code> = check_laws(&facts(&outcome, asked)).iter().map(|f| f.code).collect();
+        let findings = check_laws(&facts(&outcome, asked));
+        let mut found: Vec<Code> = findings.iter().map(|f| f.code).collect();
         // A queue that was not turned over once before the window is the one thing to find here.
         let turnover = outcome.in_flight_integral / outcome.completed().max(1) as f64;
         found.retain(|code| *code != Code::QueueUnsettled || point.warm_up_ns as f64 > turnover);

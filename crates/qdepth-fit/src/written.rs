@@ -47,8 +47,8 @@ fn rounded(value: f64) -> f64 {
 pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> String {
     let known = known(fitted, observed, from);
     let mut text = format!(
-        "# EMULATED: what {} did in measured runs, as a medium. Made by {}; `qdepth media FILE` tells \
-         what each number means.\n",
+        "# EMULATED: what {} did in measured runs, as a medium. Made by {}; `qdepth media FILE` \
+         tells what each number means.\n",
         from.title.replace(|c: char| c.is_control(), " "),
         from.program
     );
@@ -91,8 +91,10 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
     let known = known.replace("[[direction]]", "[[fit.direction]]");
     let _ = write!(
         text,
-        "\n# The error model. `error`: at points kept back, as a logarithm; `of_parameters`: what of\n\
-         # it `direction` explains, which is what of the numbers is not known. Outside of these ranges nothing was measured. Day to day: {}.\n\
+        "\n# The error model. `error`: at points kept back, as a logarithm; `of_parameters`: what \
+         of\n\
+         # it `direction` explains, which is what of the numbers is not known. Outside of these \
+         ranges nothing was measured. Day to day: {}.\n\
          [fit]\n{known}",
         from.day_to_day.1
     );

@@ -337,8 +337,8 @@ mod truth {
             elsewhere(kind, number, (&mut single, &mut arrays), &mut nights);
         }
         println!(
-            "TRIES fit-{kind} {count} mean-error={:.1}% coverage={:.1}% worst={:.0}% arrays-error={:.1}% \
-             arrays-coverage={:.1}% arrays-worst={:.0}% {}",
+            "TRIES fit-{kind} {count} mean-error={:.1}% coverage={:.1}% worst={:.0}% \
+             arrays-error={:.1}% arrays-coverage={:.1}% arrays-worst={:.0}% {}",
             single.mean() * 100.0,
             single.coverage() * 100.0,
             single.worst.0 * 100.0,

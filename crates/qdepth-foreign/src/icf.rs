@@ -242,8 +242,8 @@ impl Making<'_> {
         let several = icf.workers.iter().find(|worker| worker.targets.len() > 1);
         if let Some(worker) = several.filter(|_| icf.varied.targets) {
             let what = format!(
-                "worker `{}` has several targets, and their number is cycled: write a file for each \
-                 number, with NORMAL or CYCLE_OUTSTANDING_IOS",
+                "worker `{}` has several targets, and their number is cycled: write a file for \
+                 each number, with NORMAL or CYCLE_OUTSTANDING_IOS",
                 worker.name
             );
             return Err(IcfRefusal { line: worker.line, what });

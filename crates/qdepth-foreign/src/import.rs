@@ -25,7 +25,8 @@ impl fmt::Display for ImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: {}; fio's JSON (--output-format=json), fio's logs (NAME_lat.1.log) and Iometer's result CSV can be read",
+            "{}: {}; fio's JSON (--output-format=json), fio's logs (NAME_lat.1.log) and Iometer's \
+             result CSV can be read",
             self.file, self.why
         )
     }

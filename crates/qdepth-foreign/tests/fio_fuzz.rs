@@ -107,7 +107,9 @@ proptest! {
     }
 
     #[test]
-    fn any_words_of_a_command_line(words in prop::collection::vec("(--)?[a-z_-]{0,12}(=\\PC{0,12})?", 0..12)) {
+    fn any_words_of_a_command_line(
+        words in prop::collection::vec("(--)?[a-z_-]{0,12}(=\\PC{0,12})?", 0..12),
+    ) {
         let _ = CommandLine::read(&words);
     }
 }

@@ -107,7 +107,8 @@ fn globals_hold_below_and_the_last_value_counts() {
 
 #[test]
 fn comments_variables_and_arithmetic_are_read() {
-    let text = "; first\n# second\n[one] ; behind\n  ioengine=io_uring\niodepth=${DEPTH} # sixteen\n\
+    let text = "; first\n# second\n[one] ; behind\n  ioengine=io_uring\n\
+                iodepth=${DEPTH} # sixteen\n\
                 size=8*$pagesize\nbs=(2*2k)\nruntime=(3*1000*1000)\nramp_time=500ms\n\
                 filename=a\\:b:c\n";
     let job = read(text).expect("a job").jobs.remove(0);
@@ -188,7 +189,8 @@ fn clones_without_a_file_have_areas_of_their_own_and_with_one_share_it() {
     let starts: Vec<u64> = apart.points.iter().map(|point| point.area.offset_bytes).collect();
     assert_eq!(starts, [0, 1 << 20, 2 << 20]);
     let (shared, _) = plan(
-        "[a]\nrw=randread\nnumjobs=3\nsize=1g\nfilename=/dev/sdx\noffset=50%\noffset_increment=1g\n",
+        "[a]\nrw=randread\nnumjobs=3\nsize=1g\nfilename=/dev/sdx\noffset=50%\n\
+         offset_increment=1g\n",
     );
     let starts: Vec<u64> =
         shared.points.iter().map(|point| point.area.offset_bytes >> 30).collect();
@@ -321,10 +323,12 @@ fn a_file_that_includes_itself_ends() {
 
 #[test]
 fn a_plan_goes_out_as_a_job_file_and_comes_back() {
-    let text = "[a]\nioengine=io_uring\niodepth=8\nrw=randrw\nrwmixread=70\nbs=8k\nnorandommap\nsize=1g\n\
+    let text = "[a]\nioengine=io_uring\niodepth=8\nrw=randrw\nrwmixread=70\nbs=8k\nnorandommap\n\
+                size=1g\n\
                 filename=/dev/sda\nruntime=5\ntime_based\nrate_iops=700,300\n\
                 flow=3\nflow_sleep=50\n\
-                [b]\nstonewall\nrw=write\nbs=64k\nsize=1g\noffset=1g\nfilename=/dev/sda\nruntime=5\ntime_based\n";
+                [b]\nstonewall\nrw=write\nbs=64k\nsize=1g\noffset=1g\nfilename=/dev/sda\n\
+                runtime=5\ntime_based\n";
     let (first, converted) = plan(text);
     let (again, _) = plan(&qdepth_foreign::fio::as_fio(&first, &converted.targets));
     for (a, b) in first.points.iter().zip(&again.points) {
@@ -401,7 +405,8 @@ fn what_stands_before_the_first_job_holds_for_all_and_for_files() {
         );
     }
     let line = "-filename=/dev/sda -direct=1 -iodepth 1 -thread -rw=randrw -rwmixread=70 \
-                -ioengine=psync -bs=16k -size=200G -numjobs=30 -runtime=100 -group_reporting -name=mytest";
+                -ioengine=psync -bs=16k -size=200G -numjobs=30 -runtime=100 -group_reporting \
+                -name=mytest";
     let job = typed(line, "").expect("as many write it").jobs.remove(0);
     assert_eq!((job.name.as_str(), job.clones, job.read), ("mytest", 30, 70.0));
     assert!(job.thread && job.group_reporting && job.direct);

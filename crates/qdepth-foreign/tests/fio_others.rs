@@ -153,7 +153,8 @@ fn a_file_system_is_not_filled_and_a_size_holds() {
 
 #[test]
 fn a_variable_that_is_not_set_is_refused_with_all_else_that_is_wrong() {
-    let text = "[global]\nbs=${BS}\nsize=1m\n[a]\nrw=${RW}\natomic=1\n[b]\nbs=4k\nioengine=dfs\npool=${POOL}\n";
+    let text = "[global]\nbs=${BS}\nsize=1m\n[a]\nrw=${RW}\natomic=1\n[b]\nbs=4k\nioengine=dfs\n\
+                pool=${POOL}\n";
     let refused = convert(text).unwrap_err();
     let lines: Vec<&str> = refused.lines().collect();
     assert_eq!(lines.len(), 4, "{refused}");

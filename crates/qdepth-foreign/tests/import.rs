@@ -177,14 +177,18 @@ fn logs_of_single_requests_have_a_distribution_and_logs_of_windows_a_mean() {
 }
 
 const IOMETER: &str = "'Test Type,Test Description\r\n0,\r\n'Version\r\n1.1.0 \r\n'Time Stamp\r\n\
-2014-06-27 12:00:05:123\r\n'Access specifications\r\n'Access specification name,default assignment\r\n\
-8 KiB 67% read,0\r\n'size,% of size,% reads,% random,delay,burst,align,reply\r\n8192,100,67,100,0,1,0,0\r\n\
-'End access specifications\r\n'Results\r\n'Target Type,Target Name,Access Specification Name,# Managers,# Workers,# Disks,\
-IOps,Read IOps,Write IOps,MBps (Binary),Average Response Time,Average Read Response Time,\
-Average Write Response Time,Maximum Read Response Time,Maximum Write Response Time,Errors,Bytes Read,\
-Bytes Written,Read I/Os,Write I/Os,Queue Depth\r\n\
-ALL,All,8 KiB 67% read,1,1,1,1000,670,330,7.8,1.5,1.0,2.5,30,60,0,164659200,81100800,20100,9900,8\r\n\
-DISK,sdb,8 KiB 67% read,,,,1000,670,330,7.8,1.5,1.0,2.5,30,60,0,164659200,81100800,20100,9900,8\r\n";
+2014-06-27 12:00:05:123\r\n'Access specifications\r\n\
+'Access specification name,default assignment\r\n\
+8 KiB 67% read,0\r\n'size,% of size,% reads,% random,delay,burst,align,reply\r\n\
+8192,100,67,100,0,1,0,0\r\n\
+'End access specifications\r\n'Results\r\n'Target Type,Target Name,Access Specification Name,# \
+Managers,# Workers,# Disks,IOps,Read IOps,Write IOps,MBps (Binary),Average Response Time,Average \
+Read Response Time,Average Write Response Time,Maximum Read Response Time,Maximum Write Response \
+Time,Errors,Bytes Read,Bytes Written,Read I/Os,Write I/Os,Queue Depth\r\n\
+ALL,All,8 KiB 67% read,1,1,1,1000,670,330,7.8,1.5,1.0,2.5,30,60,0,164659200,81100800,20100,9900,\
+8\r\n\
+DISK,sdb,8 KiB 67% read,,,,1000,670,330,7.8,1.5,1.0,2.5,30,60,0,164659200,81100800,20100,9900,\
+8\r\n";
 
 #[test]
 fn a_result_of_iometer_is_read_by_the_names_of_its_columns() {
@@ -289,7 +293,9 @@ proptest! {
     }
 
     #[test]
-    fn numbers_of_any_size_are_taken(numbers in prop::collection::vec("-?[0-9]{1,25}(\\.[0-9]{1,4})?(e[0-9]{1,3})?", 6)) {
+    fn numbers_of_any_size_are_taken(
+        numbers in prop::collection::vec("-?[0-9]{1,25}(\\.[0-9]{1,4})?(e[0-9]{1,3})?", 6),
+    ) {
         let text = document(1000, &[job("a", 2, 100)]);
         let mut parts = text.split("100");
         let mut spoilt = parts.next().unwrap_or("").to_owned();
@@ -312,7 +318,8 @@ proptest! {
 #[test]
 fn a_file_of_too_many_results_is_refused_before_they_fill_memory() {
     let row = "ALL,All,4K,1,1,1,100.5,67,33\n";
-    let head = "'Results\n'Target Type,Target Name,Access Specification Name,# Managers,# Workers,# Disks,IOps,Read IOps,Write IOps\n";
+    let head = "'Results\n'Target Type,Target Name,Access Specification Name,# Managers,# \
+                Workers,# Disks,IOps,Read IOps,Write IOps\n";
     let file = |rows: usize| {
         let text = format!("{head}{}'End Test\n", row.repeat(rows));
         qdepth_foreign::import(&[("results.csv".to_owned(), text.into_bytes())])

@@ -99,9 +99,12 @@ fn stored_plan(input: &[u8]) {
 }
 
 const FIO_JOBS: [&str; 4] = [
-    "[global]\nbs=4k\nsize=1g\niodepth=32\ndirect=1\n[reads]\nrw=randread\n[writes]\nstonewall\nrw=write\nbs=128k\n",
-    "[mix]\nrw=randrw:8\nrwmixread=70\nbssplit=4k/60:64k/40\nrandom_distribution=zipf:1.2\nruntime=30\ntime_based\n",
-    "[r]\nfilename=/dev/nvme0n1:/tmp/x\nrate_iops=1000,500\nthinktime=10ms\nverify=crc32c\nsize=${SIZE}%\n",
+    "[global]\nbs=4k\nsize=1g\niodepth=32\ndirect=1\n[reads]\nrw=randread\n[writes]\nstonewall\n\
+     rw=write\nbs=128k\n",
+    "[mix]\nrw=randrw:8\nrwmixread=70\nbssplit=4k/60:64k/40\nrandom_distribution=zipf:1.2\n\
+     runtime=30\ntime_based\n",
+    "[r]\nfilename=/dev/nvme0n1:/tmp/x\nrate_iops=1000,500\nthinktime=10ms\nverify=crc32c\n\
+     size=${SIZE}%\n",
     "; a remark\n[a]\nrw=read\nbs=$((4*1024))\nnumjobs=4\noffset_increment=1g\nwrite_lat_log=x\n",
 ];
 
@@ -138,7 +141,8 @@ fn fio_lines() -> Vec<Vec<u8>> {
     of_texts([
         "--name=a --rw=randread --bs=4k --size=1g --iodepth=32 --direct=1",
         "jobs.fio --output-format=json --output=x --section=reads",
-        "--name=a --rw=write --bs=128k --name=b --rw=read --rate_iops=100 --runtime=10 --time_based",
+        "--name=a --rw=write --bs=128k --name=b --rw=read --rate_iops=100 --runtime=10 \
+         --time_based",
     ])
 }
 
@@ -197,9 +201,14 @@ fn imported_as_log(input: &[u8]) {
 }
 
 fn imported_csv() -> Vec<Vec<u8>> {
-    of_texts([
-        "'Test Type,Test Description\n0,first\n'Version\n1.1.0\n'Time Stamp\n2025-03-01 10:00:00:000\n'Access specifications\n'Access specification name,default assignment\n4K,NONE\n'size,% of size,% reads,% random,delay,burst,align,reply\n4096,100,67,100,0,1,0,0\n'End access specifications\n'Results\n'Target Type,Target Name,Access Specification Name,# Managers,# Workers,# Disks,IOps,Read IOps,Write IOps,MBps,Read MBps,Write MBps,Transactions per Second,Connections per Second,Average Response Time\nALL,All,4K,1,1,1,100.5,67,33,0.4,0.3,0.1,100,0,9.9\n'End Test\n",
-    ])
+    of_texts(["'Test Type,Test Description\n0,first\n'Version\n1.1.0\n'Time Stamp\n\
+               2025-03-01 10:00:00:000\n'Access specifications\n\
+               'Access specification name,default assignment\n4K,NONE\n\
+               'size,% of size,% reads,% random,delay,burst,align,reply\n4096,100,67,100,0,1,0,0\n\
+               'End access specifications\n'Results\n'Target Type,Target Name,Access Specification \
+               Name,# Managers,# Workers,# Disks,IOps,Read IOps,Write IOps,MBps,Read MBps,Write \
+               MBps,Transactions per Second,Connections per Second,Average Response Time\n\
+               ALL,All,4K,1,1,1,100.5,67,33,0.4,0.3,0.1,100,0,9.9\n'End Test\n"])
 }
 
 fn imported_as_csv(input: &[u8]) {
@@ -216,8 +225,12 @@ fn medium(input: &[u8]) {
 
 fn preparations() -> Vec<Vec<u8>> {
     of_texts([
-        "[[prepare]]\nstep = \"purge\"\ndevice = \"/dev/nvme0n1\"\nmethod = \"discard\"\n[[prepare]]\nstep = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\nchunk = \"128KiB\"\nmembers = [\"/dev/nvme0n1\", \"/dev/nvme1n1\"]\n",
-        "[[prepare]]\nstep = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/md0\"\noptions = [\"-K\"]\n[[prepare]]\nstep = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/md0\"\noptions = \"noatime\"\n",
+        "[[prepare]]\nstep = \"purge\"\ndevice = \"/dev/nvme0n1\"\nmethod = \"discard\"\n\
+         [[prepare]]\nstep = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\nchunk = \"128KiB\"\n\
+         members = [\"/dev/nvme0n1\", \"/dev/nvme1n1\"]\n",
+        "[[prepare]]\nstep = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/md0\"\n\
+         options = [\"-K\"]\n[[prepare]]\nstep = \"mount\"\nat = \"/mnt/x\"\n\
+         device = \"/dev/md0\"\noptions = \"noatime\"\n",
     ])
 }
 
@@ -230,7 +243,8 @@ fn preparation(input: &[u8]) {
 
 fn papers() -> Vec<Vec<u8>> {
     of_texts([
-        "title = \"A drive\"\norganization = \"ACME\"\n[[data-sheet]]\nname = \"P3700\"\nsequential-read-mb-s = 2800\n",
+        "title = \"A drive\"\norganization = \"ACME\"\n[[data-sheet]]\nname = \"P3700\"\n\
+         sequential-read-mb-s = 2800\n",
         "version = \"1\"\nlanguage = \"ja\"\n",
     ])
 }

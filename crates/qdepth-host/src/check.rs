@@ -70,7 +70,12 @@ impl Item {
 pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
     let machine = Facts { facts, subject: "cpu" };
     let mut items = vec![
-        machine.item("governor", "governor", |v| v == "performance", "Set `performance` (`qdepth host tune`)"),
+        machine.item(
+            "governor",
+            "governor",
+            |v| v == "performance",
+            "Set `performance` (`qdepth host tune`)",
+        ),
         machine.item(
             "energy preference",
             "energy_preference",
@@ -93,7 +98,8 @@ pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
             "clock source",
             "clock_source",
             |v| matches!(v, "tsc" | "kvm-clock" | "arch_sys_counter"),
-            "Reading the clock is a call of the kernel: expect a cost of a microsecond for each I/O",
+            "Reading the clock is a call of the kernel: expect a cost of a microsecond for each \
+             I/O",
         ),
         Facts { facts, subject: "memory" }.item(
             "swap",

@@ -91,7 +91,10 @@ impl OwnFolder {
         for entry in Dir::read_from(&self.file)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
-            let is_own = matches!(name, [b'f' | b'd', rest @ ..] if !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
+            let is_own = match name {
+                [b'f' | b'd', rest @ ..] => !rest.is_empty() && rest.iter().all(u8::is_ascii_digit),
+                _ => false,
+            };
             if !is_own && !matches!(name, b"." | b"..") {
                 return Ok(false);
             }

@@ -368,13 +368,17 @@ mod tests {
         fn no_text_makes_it_panic(text in "(?s).{0,400}", path in "[a-z/.]{0,30}") {
             if let Ok(recording) = Recording::parse(&text) {
                 let path = Path::new(&path);
-                let _ = (recording.read_file(path), recording.list_dir(path), recording.exists(path));
+                let _ = (recording.read_file(path), recording.list_dir(path));
+                let _ = recording.exists(path);
                 let _ = recording.read_link(path);
             }
         }
 
         #[test]
-        fn what_is_written_reads_back(text in "[ -~\t\u{0}\u{1b}]{0,60}", names in "[a-z0-9]{1,8}") {
+        fn what_is_written_reads_back(
+            text in "[ -~\t\u{0}\u{1b}]{0,60}",
+            names in "[a-z0-9]{1,8}",
+        ) {
             let path = PathBuf::from(format!("/x/{names}"));
             let mut recording = Recording::default();
             recording.entries.insert(path.clone(), Entry::File(format!("{text}\n")));

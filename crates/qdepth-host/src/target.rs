@@ -225,7 +225,8 @@ pub(crate) fn inspect_held(
         other => {
             return no(
                 format!("{} is {}", expression.display(), describe(other)),
-                "Give a directory, a regular file or a block device; other things are never touched",
+                "Give a directory, a regular file or a block device; other things are never \
+                 touched",
             );
         }
     };

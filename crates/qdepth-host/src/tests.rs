@@ -250,7 +250,9 @@ proptest! {
 
     #[test]
     fn any_machine_is_described(text in "(?s).{0,300}") {
-        let machine = FakeMachine::new().with_file("/proc/cpuinfo", &text).with_file("/proc/meminfo", &text);
+        let machine = FakeMachine::new()
+            .with_file("/proc/cpuinfo", &text)
+            .with_file("/proc/meminfo", &text);
         let _ = environment::observe(&machine.system);
     }
 

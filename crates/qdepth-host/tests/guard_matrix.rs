@@ -242,7 +242,8 @@ fn what_others_wrote_between_the_labels_is_asked_about() {
         "dd if=/dev/urandom of=NODE bs=1M seek=1 count=4 conv=notrunc status=none",
         "dd if=/dev/urandom of=NODE bs=4k seek=5000 count=1 conv=notrunc status=none",
         "dd if=/dev/zero of=NODE bs=512 seek=40000 count=1 conv=notrunc oflag=direct status=none",
-        "l=$(losetup -f --show -o 4194304 --sizelimit 33554432 NODE) && mkfs.ext4 -q $l && losetup -d $l",
+        "l=$(losetup -f --show -o 4194304 --sizelimit 33554432 NODE) && mkfs.ext4 -q $l && losetup \
+         -d $l",
         "dd if=/dev/urandom of=IMAGE bs=1M seek=1 count=62 conv=notrunc status=none",
         "losetup -d NODE && losetup NODE IMAGE",
     ] {

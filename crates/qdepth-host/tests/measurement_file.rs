@@ -279,7 +279,8 @@ fn an_empty_file_that_somebody_writes_to_is_left() {
         fs::write(&path, "").unwrap();
         let (file, ready) = (path.display().to_string(), dir.path().join("ready"));
         let line = format!(
-            "exec 7>>{file}; echo precious >&7; touch {0}; for i in $(seq 100); do [ -e {0} ] || exit; sleep 0.05; done",
+            "exec 7>>{file}; echo precious >&7; touch {0}; for i in $(seq 100); do [ -e {0} ] \
+             || exit; sleep 0.05; done",
             ready.display()
         );
         let come = {

@@ -199,8 +199,8 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let targets: Vec<String> = run.targets.iter().map(|target| target.expression.clone()).collect();
     taken_up(lab, logbook, run).with_context(|| {
         format!(
-            "run {id} ({plan} on {}, begun {begun}) cannot be taken up again; where it is not to be, \
-             `qdepth retract {id} WHY` lets --resume go on to the one before it",
+            "run {id} ({plan} on {}, begun {begun}) cannot be taken up again; where it is not to \
+             be, `qdepth retract {id} WHY` lets --resume go on to the one before it",
             targets.join(", ")
         )
     })
@@ -217,7 +217,8 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
     })?;
     if plan.prepares() {
         anyhow::bail!(Usage(
-            "a run on a machine that it had prepared cannot be resumed: what it made was taken back. Start a new run"
+            "a run on a machine that it had prepared cannot be resumed: what it made was taken \
+             back. Start a new run"
                 .to_owned()
         ));
     }
@@ -235,7 +236,8 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(|why| {
         Usage(format!(
-            "{why}: a target is smaller than when the run began, so it cannot be resumed; start a new run"
+            "{why}: a target is smaller than when the run began, so it cannot be resumed; start a \
+             new run"
         ))
     })?;
     // A device is as the run left it; a measurement file and a medium may be new.
@@ -255,7 +257,8 @@ fn written(lab: Lab<'_>, plan: &Plan) -> Written {
     let written = Written::from_plan(plan);
     if let Some(end) = written.told_apart_to() {
         lab.observer.print_line(&format!(
-            "verify: beyond {}, reads are held against their place and the run, and not against the last of several writes: the area has too many blocks",
+            "verify: beyond {}, reads are held against their place and the run, and not against \
+             the last of several writes: the area has too many blocks",
             Bytes(end)
         ));
     }

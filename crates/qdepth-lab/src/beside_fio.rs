@@ -171,9 +171,9 @@ fn their_latency(system: &System, load: &Point, engine: Engine, file: &File) -> 
     };
     let ms = |ns: u64| ns.div_ceil(1_000_000);
     let words = format!(
-        "--name=certify --readonly --filename=/proc/{}/fd/{} --rw=randread --bs={READ} --size={SIZE} \
-         --direct=1 --invalidate=0 --norandommap --randseed={} --ioengine={name} --iodepth={} \
-         --time_based --ramp_time={}ms --runtime={}ms --output-format=json",
+        "--name=certify --readonly --filename=/proc/{}/fd/{} --rw=randread --bs={READ} \
+         --size={SIZE} --direct=1 --invalidate=0 --norandommap --randseed={} --ioengine={name} \
+         --iodepth={} --time_based --ramp_time={}ms --runtime={}ms --output-format=json",
         std::process::id(),
         file.as_raw_fd(),
         load.seed % 1_000_000 + 1,

@@ -112,9 +112,12 @@ impl Checked {
         lines.push(self.generator.clone());
         lines.push(String::new());
         lines.push(match &self.repeats {
-            None => "the generator was repeated too seldom to tell how it scatters: look longer".to_owned(),
+            None => "the generator was repeated too seldom to tell how it scatters: look longer"
+                .to_owned(),
             Some(Repeatability { variation, smallest_difference }) => format!(
-                "the generator scatters by {:.2} % from second to second: without any storage, {RUNS} runs a side tell\na difference of {:.2} % from none (5 % false, 80 % found); storage adds its own scatter",
+                "the generator scatters by {:.2} % from second to second: without any storage, \
+                 {RUNS} runs a side tell\na difference of {:.2} % from none (5 % false, 80 % \
+                 found); storage adds its own scatter",
                 variation * 100.0,
                 smallest_difference * 100.0
             ),
@@ -122,7 +125,8 @@ impl Checked {
         let Scatter { taken, missed, .. } = self.scatter;
         if missed > 0 {
             lines.push(format!(
-                "{missed} of {taken} samples of the generator gave nothing (no CPU in time): they are left out"
+                "{missed} of {taken} samples of the generator gave nothing (no CPU in time): they \
+                 are left out"
             ));
         }
         lines.join("\n")

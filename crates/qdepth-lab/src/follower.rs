@@ -53,9 +53,6 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
     let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     let makes_files = plan.points.iter().all(|point| point.layout.makes_files());
     let writes = plan.points.iter().any(Point::writes);
-    let is_directory = |found: &ResolvedTarget| {
-        found.real().is_some_and(|target| matches!(target.kind, Kind::Directory(_)))
-    };
     let emulated = found.iter().any(|found| found.real().is_none());
     let ranks = all_ranks.group.borrow().size();
     let no =
@@ -65,7 +62,8 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
     }
     if lab.request.pinning.named().is_some() {
         return no(
-            "all would be on the CPUs of --cpus; its launcher keeps a rank in its place (mpirun --bind-to, srun --cpu-bind)",
+            "all would be on the CPUs of --cpus; its launcher keeps a rank in its place (mpirun \
+             --bind-to, srun --cpu-bind)",
         );
     }
     if emulated {
@@ -75,11 +73,15 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
         ));
     } else if !makes_files && found.iter().any(is_directory) {
         return no(
-            "a measurement file is made and filled by one process. Make it first (qdepth run --keep without mpirun), then give its path and --read-only; or let each rank make files of its own: qdepth run bandwidth DIR, qdepth ior",
+            "a measurement file is made and filled by one process. Make it first (qdepth run \
+             --keep without mpirun), then give its path and --read-only; or let each rank make \
+             files of its own: qdepth run bandwidth DIR, qdepth ior",
         );
     } else if !makes_files && writes {
         return no(
-            "a file or device that is written is locked by one process, which keeps every other one out, on this node and on others. Add --read-only; or let each rank write files of its own: qdepth run bandwidth DIR, qdepth ior",
+            "a file or device that is written is locked by one process, which keeps every other \
+             one out, on this node and on others. Add --read-only; or let each rank write files of \
+             its own: qdepth run bandwidth DIR, qdepth ior",
         );
     }
     if !emulated && plan.wear().is_some() {
@@ -92,7 +94,8 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
     }
     if plan.points.iter().any(|point| point.stop.steady.is_some()) {
         return no(
-            "a point that ends once it is steady is measured in rounds of one process. Leave `until` out",
+            "a point that ends once it is steady is measured in rounds of one process. Leave \
+             `until` out",
         );
     }
     let known = |stop: &Stop| {
@@ -101,17 +104,23 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
     };
     if !emulated && !plan.points.iter().all(|point| known(&point.stop)) {
         return no(
-            "a point that ends by what all of them did is ended by none, who sees its own. Leave `until`, `until-credible`, `bytes` and `catches_up` (IOR's stoneWallingWearOut) out",
+            "a point that ends by what all of them did is ended by none, who sees its own. Leave \
+             `until`, `until-credible`, `bytes` and `catches_up` (IOR's stoneWallingWearOut) out",
         );
     }
     let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);
     if !emulated && streams < ranks {
         lab.observer.print_line(&format!(
-            "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do (`streams` of a profile)",
+            "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do \
+             (`streams` of a profile)",
             ranks - streams
         ));
     }
     Ok(())
+}
+
+fn is_directory(found: &ResolvedTarget) -> bool {
+    found.real().is_some_and(|target| matches!(target.kind, Kind::Directory(_)))
 }
 
 /// The leader tells everyone what is measured; every rank asks the guards for its own view of the

@@ -120,7 +120,8 @@ fn must_be_cool(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
     };
     if lab.request.stop_on_throttle && point.findings.iter().any(hot) {
         anyhow::bail!(
-            "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it cool, then `qdepth run --resume`",
+            "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it \
+             cool, then `qdepth run --resume`",
             point.profile_title,
             point.outstanding
         );

@@ -67,7 +67,10 @@ fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -
     let writes = needs_writing(&asked.file, &asked.choices)?;
     let now = Timestamp::now();
     let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
-    let with_contents = |target: &Inspected| matches!(target.kind, Kind::RegularFile { size_bytes, .. } if size_bytes > 0);
+    let with_contents = |target: &Inspected| match target.kind {
+        Kind::RegularFile { size_bytes, .. } => size_bytes > 0,
+        _ => false,
+    };
     for (number, target) in all.iter().enumerate().filter(|(_, target)| with_contents(target)) {
         let writing = writes.on(number).then_some(&writing);
         for (_, verdict) in review(system, target, None, writing) {

@@ -68,7 +68,8 @@ fn check_target<'p>(
         poll_queues(system, target).map_err(no)?;
         if points.clone().any(|point| point.fsync.every_writes > 0 || point.fsync.at_end) {
             bail!(Usage(format!(
-                "{} cannot force written data out: a ring that polls takes reads and writes only. Choose another engine",
+                "{} cannot force written data out: a ring that polls takes reads and writes only. \
+                 Choose another engine",
                 engine.name()
             )));
         }
@@ -79,14 +80,16 @@ fn check_target<'p>(
         let largest = points.clone().map(|point| point.request_size.max()).max().unwrap_or(0);
         if u64::from(largest) > most {
             bail!(Missing(format!(
-                "{}: nothing was changed: requests of {largest} B are more than one command to {} moves, {most} B. Choose smaller requests, or another engine, which splits them",
+                "{}: nothing was changed: requests of {largest} B are more than one command to {} \
+                 moves, {most} B. Choose smaller requests, or another engine, which splits them",
                 engine.name(),
                 target.expression.display()
             )));
         }
         if points.clone().any(|point| !point.direct) {
             bail!(Usage(format!(
-                "{} always passes the page cache by: a plan with `direct = false` needs another engine",
+                "{} always passes the page cache by: a plan with `direct = false` needs another \
+                 engine",
                 engine.name()
             )));
         }

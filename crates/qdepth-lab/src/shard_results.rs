@@ -75,7 +75,8 @@ mod tests {
 
     /// A load of four streams that of which something is changed.
     fn load(change: impl Fn(&mut Point)) -> Point {
-        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [8]\nwarm_up = \"1ms\"\nduration = \"40ms\"\n";
+        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [8]\nwarm_up = \"1ms\"\n\
+                    duration = \"40ms\"\n";
         let file: PlanFile = text.parse().unwrap();
         let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
         let mut point = resolve(&file, &Choices::default(), &[shape]).unwrap().points.remove(0);
@@ -175,7 +176,8 @@ mod tests {
     /// So many ranks as threads, each on an emulated drive of its own: their results as the leader
     /// has them, and all of them joined where they were made.
     fn ranks(size: u32) -> (Outcome, Outcome) {
-        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [4]\nwarm_up = \"1ms\"\nduration = \"10ms\"\n";
+        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [4]\nwarm_up = \"1ms\"\n\
+                    duration = \"10ms\"\n";
         let file: PlanFile = text.parse().unwrap();
         let medium = TargetExpression::read("media:p3700-800gb").unwrap();
         let shape: TargetShape = medium.shape().unwrap().into();

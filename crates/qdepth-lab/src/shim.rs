@@ -78,9 +78,10 @@ pub(crate) fn load(ranks: u32) -> Result<Mpi> {
 
 fn strangers(ranks: u32, size: u32) -> Usage {
     Usage(format!(
-        "the launcher started {ranks} ranks, and MPI counts {size}: the two do not know each other. \
-         Take the mpirun of the MPI whose mpicc compiled the shim; under Slurm `srun --mpi=pmix` \
-         (Open MPI) or `srun --mpi=pmi2` (MPICH and those after it), of what `srun --mpi=list` has"
+        "the launcher started {ranks} ranks, and MPI counts {size}: the two do not know each \
+         other. Take the mpirun of the MPI whose mpicc compiled the shim; under Slurm `srun \
+         --mpi=pmix` (Open MPI) or `srun --mpi=pmi2` (MPICH and those after it), of what `srun \
+         --mpi=list` has"
     ))
 }
 

@@ -140,7 +140,8 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
         if !point.writes() && !files.has(&name) {
             if point.verify {
                 bail!(
-                    "{name} is gone, which this point holds against what the run wrote: an interrupted run removes its files. Start a new run, or keep them (ior -k)"
+                    "{name} is gone, which this point holds against what the run wrote: an \
+                     interrupted run removes its files. Start a new run, or keep them (ior -k)"
                 );
             }
             let file = files.create(&name, point.direct)?;

@@ -152,7 +152,8 @@ fn course_text(course: Course, rounds: &SteadyRounds, rule: SteadyRule) -> Strin
 fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> String {
     let verdict = rounds.verdict();
     format!(
-        "{} {}: {} by {} rule after {} rounds of {}: {:.0} IO/s{}; {} written, {:.2} times the area",
+        "{} {}: {} by {} rule after {} rounds of {}: {:.0} IO/s{}; {} written, {:.2} times the \
+         area",
         point.profile,
         point.request_size.text(),
         course_text(verdict.course, rounds, rule),

@@ -85,7 +85,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         value.map_or("null".to_owned(), |value| value.0.to_string())
     };
     println!(
-        "{{\"io_per_s\": {:.1}, \"mean_ns\": {:.1}, \"user_ns\": {:.2}, \"system_ns\": {:.2}, \"failed\": {}, \"response_p50_ns\": {}, \"response_p99_ns\": {}, \"response_p999_ns\": {}}}",
+        "{{\"io_per_s\": {:.1}, \"mean_ns\": {:.1}, \"user_ns\": {:.2}, \"system_ns\": {:.2}, \
+         \"failed\": {}, \"response_p50_ns\": {}, \"response_p99_ns\": {}, \"response_p999_ns\": \
+         {}}}",
         ios / outcome.duration.as_secs_f64(),
         reads.service_time.mean().unwrap_or(f64::NAN),
         per_io(outcome.cpu.user.0),

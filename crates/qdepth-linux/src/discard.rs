@@ -75,7 +75,8 @@ impl Discard {
         match Errno::from_raw_os_error(-answer) {
             Errno::INVAL => Ok(()),
             why => Err(io::Error::other(format!(
-                "its io_uring discards nothing of a device (Linux 6.12, and a device that discards): {why}"
+                "its io_uring discards nothing of a device (Linux 6.12, and a device that \
+                 discards): {why}"
             ))),
         }
     }

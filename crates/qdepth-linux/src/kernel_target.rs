@@ -156,7 +156,8 @@ pub struct OpenOptions {
 pub enum OpenError {
     /// Memory for the buffers.
     #[error(
-        "no memory for {slots} buffers of {size} B: {why}. Choose fewer outstanding I/Os or smaller requests"
+        "no memory for {slots} buffers of {size} B: {why}. Choose fewer outstanding I/Os or \
+         smaller requests"
     )]
     Memory {
         /// How many.
@@ -171,7 +172,8 @@ pub enum OpenError {
     NoEngine(String),
     /// What is stored cannot be discarded.
     #[error(
-        "nothing was discarded: the file system has no holes in files ({0}). Choose another directory or a device that discards, or leave the trims out"
+        "nothing was discarded: the file system has no holes in files ({0}). Choose another \
+         directory or a device that discards, or leave the trims out"
     )]
     NoTrims(std::io::Error),
     /// Requests cannot bear the priorities that are asked for.

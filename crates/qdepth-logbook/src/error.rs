@@ -27,7 +27,8 @@ const FILES: usize = 4;
 pub enum LogbookError {
     /// The file exists and is no logbook; it was left as it is.
     #[error(
-        "{path} is no qdepth logbook ({why}); it was left as it is: name another file for the logbook"
+        "{path} is no qdepth logbook ({why}); it was left as it is: name another file for the \
+         logbook"
     )]
     NotALogbook {
         /// The file.
@@ -37,7 +38,8 @@ pub enum LogbookError {
     },
     /// Written by a newer program.
     #[error(
-        "{path} has schema version {found}, this qdepth knows up to {known}: use the newer qdepth that wrote it"
+        "{path} has schema version {found}, this qdepth knows up to {known}: use the newer qdepth \
+         that wrote it"
     )]
     Newer {
         /// The file.
@@ -55,7 +57,9 @@ pub enum LogbookError {
     },
     /// The file system (or its quota) has no room left.
     #[error(
-        "the file system of {path} is full while {doing} (this record is {}); what was kept before is not lost: free some space, then `qdepth run --resume`, or start again where no point was measured yet", kept_text(*.kept)
+        "the file system of {path} is full while {doing} (this record is {}); what was kept before \
+         is not lost: free some space, then `qdepth run --resume`, or start again where no point \
+         was measured yet", kept_text(*.kept)
     )]
     Full {
         /// The logbook.
@@ -76,7 +80,8 @@ pub enum LogbookError {
     },
     /// The file is damaged, or holds what this version cannot read.
     #[error(
-        "{path} is damaged, or was written by a newer qdepth: {doing} failed ({source}); restore a copy, or try `sqlite3 FILE .recover`"
+        "{path} is damaged, or was written by a newer qdepth: {doing} failed ({source}); restore a \
+         copy, or try `sqlite3 FILE .recover`"
     )]
     Damaged {
         /// The logbook.
@@ -88,7 +93,8 @@ pub enum LogbookError {
     },
     /// The record of a run, or the list of runs, is not what was written.
     #[error(
-        "{path}: {what} is not what was written, so {not_done}; `qdepth logbook check {}` lists what is damaged, and a run named by its id can still be shown: {instead}", .path.display()
+        "{path}: {what} is not what was written, so {not_done}; `qdepth logbook check {}` lists \
+         what is damaged, and a run named by its id can still be shown: {instead}", .path.display()
     )]
     Altered {
         /// The logbook.
@@ -140,7 +146,10 @@ pub enum LogbookError {
     },
     /// A limit on the size of this process's files stops the logbook.
     #[error(
-        "{path} may not grow any further while {doing} (this record is {}): a limit on the size of files is in the way; what was kept before is not lost: raise it (`ulimit -f unlimited`), then `qdepth run --resume`, or start again where no point was measured yet", kept_text(*.kept)
+        "{path} may not grow any further while {doing} (this record is {}): a limit on the size of \
+         files is in the way; what was kept before is not lost: raise it (`ulimit -f unlimited`), \
+         then `qdepth run --resume`, or start again where no point was measured \
+         yet", kept_text(*.kept)
     )]
     Limited {
         /// The logbook.
@@ -152,7 +161,9 @@ pub enum LogbookError {
     },
     /// SQLite needs a few files at once, and this process may not open them.
     #[error(
-        "{path}: {doing} failed: too many files are open (`ulimit -n`); what was kept before is not lost: raise the limit, then `qdepth run --resume`, or start again where no point was measured yet"
+        "{path}: {doing} failed: too many files are open (`ulimit -n`); what was kept before is \
+         not lost: raise the limit, then `qdepth run --resume`, or start again where no point was \
+         measured yet"
     )]
     TooManyFiles {
         /// The logbook.
@@ -192,7 +203,8 @@ pub enum LogbookError {
     },
     /// Another process is measuring the run.
     #[error(
-        "run {run} is still being measured by another process; nothing was changed: wait for its end, or stop it with Ctrl-C or SIGTERM, then resume"
+        "run {run} is still being measured by another process; nothing was changed: wait for its \
+         end, or stop it with Ctrl-C or SIGTERM, then resume"
     )]
     Alive {
         /// Id of the run.
@@ -208,7 +220,8 @@ pub enum LogbookError {
     },
     /// This point is there, whole; only an interrupted one may be measured again.
     #[error(
-        "point {index} of run {run} is measured already: only an interrupted point may be measured again"
+        "point {index} of run {run} is measured already: only an interrupted point may be measured \
+         again"
     )]
     AlreadyMeasured {
         /// Id of the run.

@@ -143,7 +143,8 @@ fn no_row_is_lost_or_added_unnoticed() {
     for (table, columns) in &all {
         let rest = columns[1..].join(", ");
         let again = format!(
-            "INSERT INTO {table} ({first}, {rest}) SELECT {first} + 1000, {rest} FROM {table} LIMIT 1",
+            "INSERT INTO {table} ({first}, {rest}) SELECT {first} + 1000, {rest} FROM {table} \
+             LIMIT 1",
             first = columns[0],
         );
         // Of a run's id there can be one only.
@@ -227,7 +228,13 @@ fn the_end_of_a_run_does_not_make_its_damage_pass_for_whole() {
     let file = good(directory.path());
     let by_hand = by_hand(&file);
     by_hand.execute("UPDATE run SET plan_name = 'other' WHERE sequence = 2", []).unwrap();
-    by_hand.execute("UPDATE observation SET value = '7' WHERE run = 2 AND id = (SELECT min(id) FROM observation WHERE run = 2)", []).unwrap();
+    by_hand
+        .execute(
+            "UPDATE observation SET value = '7' WHERE run = 2 AND id = (SELECT min(id) FROM \
+             observation WHERE run = 2)",
+            [],
+        )
+        .unwrap();
     drop(by_hand);
     let mut logbook = Logbook::open(&file).unwrap();
     logbook.end_run(OTHER, RunState::Sealed, END, &[]).unwrap();
@@ -251,7 +258,12 @@ fn which_run_is_the_latest_is_not_guessed() {
 fn of_older_schema(file: &Path) {
     let connection = Connection::open(file).unwrap();
     connection.execute_batch(BEFORE_TRIMS).unwrap();
-    connection.execute_batch("DROP TABLE headline; DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s; PRAGMA user_version = 8").unwrap();
+    connection
+        .execute_batch(
+            "DROP TABLE headline; DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected \
+             DROP COLUMN below_io_per_s; PRAGMA user_version = 8",
+        )
+        .unwrap();
 }
 
 #[test]

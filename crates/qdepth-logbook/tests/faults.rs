@@ -184,7 +184,8 @@ fn no_fault_of_a_call_loses_a_point() {
     }
     assert!(refused > 0 && ended > 0, "{refused} refused, {ended} ended");
     say(&format!(
-        "TRIES logbook-faults {tried} lost=0 wrong=0 calls={calls} ways={} refused={refused} ended={ended}",
+        "TRIES logbook-faults {tried} lost=0 wrong=0 calls={calls} ways={} refused={refused} \
+         ended={ended}",
         ways.len()
     ));
 }

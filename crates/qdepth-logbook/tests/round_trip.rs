@@ -147,7 +147,8 @@ fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
     let raw = rusqlite::Connection::open(directory.path().join("qdepth.db")).unwrap();
     raw.execute_batch(BEFORE_TRIMS).unwrap();
     raw.execute_batch(
-        "DROP TRIGGER finding_is_final; UPDATE finding SET code = 'tired-photons' WHERE code = 'hung';
+        "DROP TRIGGER finding_is_final; \
+         UPDATE finding SET code = 'tired-photons' WHERE code = 'hung';
          DROP TABLE headline; DROP TABLE digest;
          DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s;
          PRAGMA user_version = 8",

@@ -458,7 +458,9 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_refused_or_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_bytes_are_refused_or_read_without_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             let _ = LatencyHistogram::decode(&bytes);
         }
     }

@@ -184,7 +184,8 @@ impl fmt::Display for ParseBytesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no size: write a whole number of bytes, or a number and a unit, as 8KiB, 1GiB (powers of 2) or 800GB (powers of 10)",
+            "`{}` is no size: write a whole number of bytes, or a number and a unit, as 8KiB, 1GiB \
+             (powers of 2) or 800GB (powers of 10)",
             self.0
         )
     }

@@ -75,7 +75,8 @@ fn memory_of_standard() -> Result<u64, Box<dyn std::error::Error>> {
 /// time.
 fn ns_per_request(seconds: u64) -> Result<f64, Box<dyn std::error::Error>> {
     let text = format!(
-        "name = \"linear\"\nprofiles = [\"database\"]\noutstanding = [512]\nduration = \"{seconds}s\""
+        "name = \"linear\"\nprofiles = [\"database\"]\noutstanding = [512]\n\
+         duration = \"{seconds}s\""
     );
     let medium = TargetExpression::read("media:p3700-2tb @area=full")?;
     let file: PlanFile = toml::from_str(&text)?;

@@ -6,7 +6,10 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MediaError {
     /// A name that nothing has.
-    #[error("there is no {what} `{name}`{}; there are: {known}", nearest_words(.nearest.as_deref()))]
+    #[error(
+        "there is no {what} `{name}`{}; there are: {known}",
+        nearest_words(.nearest.as_deref())
+    )]
     Unknown {
         /// `medium`, `format of ioDrive 320 GB`, `parameter`, …
         what: String,

@@ -148,7 +148,8 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         1e6,
         0.0,
-        "flash beyond the user capacity that collection can use; with it the write amplification follows from the area",
+        "flash beyond the user capacity that collection can use; with it the write amplification \
+         follows from the area",
     ),
     may(
         "cold_mixing",
@@ -279,7 +280,8 @@ pub(crate) const HOST: &[Parameter] = &[
         0.0,
         1e6,
         0.0,
-        "requests by which a thread may be ahead of the slowest: each has the same work to do; 0: any",
+        "requests by which a thread may be ahead of the slowest: each has the same work to do; 0: \
+         any",
     ),
     may(
         "file_start_bytes",

@@ -54,7 +54,8 @@ fn every_wrapper_keeps_the_laws_on_every_kind() {
             format!("fault(media:{medium}, removed=1h)"),
             format!("media:{medium} @processes=4 @cpu=1.6GHz @settings=default @state=fresh"),
             format!(
-                "raid5(delay(media:{medium}, 1ms), fault(media:{medium}, hang=1000000), media:{medium})"
+                "raid5(delay(media:{medium}, 1ms), fault(media:{medium}, hang=1000000), \
+                 media:{medium})"
             ),
         ] {
             passes(&expression);

@@ -7,7 +7,8 @@ use qdepth_engine::Outcome;
 use qdepth_media::{OpenMedia, TargetExpression};
 use sha2::{Digest, Sha256};
 
-const MIX: &str = "random = 70\nread = 67\nrequest_size = [{ size = \"8KiB\", weight = 3 }, { size = \"64KiB\", weight = 1 }]\n";
+const MIX: &str = "random = 70\nread = 67\nrequest_size = [{ size = \"8KiB\", weight = 3 }, \
+                   { size = \"64KiB\", weight = 1 }]\n";
 
 /// Everything of an outcome, as text: the histograms with each occupied bucket.
 #[cfg(test)]
@@ -56,7 +57,8 @@ fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
     let trims = "random = 100\nread = 60\ntrim = 10\nrequest_size = \"8KiB\"\n";
     let paced = "random = 100\nread = 67\nrequest_size = \"4KiB\"\n\
                  arrivals = { kind = \"poisson\", rate = 20000.0 }\n";
-    let syncs = "random = 100\nread = 50\nrequest_size = \"8KiB\"\nfsync = { kind = \"every\", writes = 3 }\n";
+    let syncs = "random = 100\nread = 50\nrequest_size = \"8KiB\"\n\
+                 fsync = { kind = \"every\", writes = 3 }\n";
     for expression in
         ["media:p3700-800gb", "raid0(media:p3700-800gb*3)", "raid1(media:iodrive-320gb*2)"]
     {

@@ -74,12 +74,17 @@ fn a_data_sheet_promises_rates_and_its_promises_are_the_mediums_own() {
 
 proptest! {
     #[test]
-    fn no_text_panics(text in "(media:|raid0\\(|raid5\\(|delay\\(|@|\\*|,|\\)|=|[a-z0-9µ/ -]){0,24}") {
+    fn no_text_panics(
+        text in "(media:|raid0\\(|raid5\\(|delay\\(|@|\\*|,|\\)|=|[a-z0-9µ/ -]){0,24}",
+    ) {
         let _ = TargetExpression::read(&text).and_then(|s| s.shape());
     }
 
     #[test]
-    fn no_value_of_a_parameter_panics(value in -1e9f64..1e9, name in "(dies|spare_gb|die_chunk_kib|die_program_us|capacity_gb|link_mb_s|buffer_chunks)") {
+    fn no_value_of_a_parameter_panics(
+        value in -1e9f64..1e9,
+        name in "(dies|spare_gb|die_chunk_kib|die_program_us|capacity_gb|link_mb_s|buffer_chunks)",
+    ) {
         let _ = TargetExpression::read(&format!("media:p3700-800gb @{name}={value}"));
     }
 }

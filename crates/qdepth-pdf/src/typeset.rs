@@ -20,9 +20,9 @@ const MAIN: &str = "document.typ";
 pub(crate) enum PdfError {
     /// A font is not installed.
     #[error(
-        "the font {name} is not installed (looked in {}); install Noto Sans CJK (Debian and Ubuntu: \
-         apt install fonts-noto-cjk; Fedora: google-noto-sans-cjk-fonts), or name its folder in \
-         QDEPTH_FONTS",
+        "the font {name} is not installed (looked in {}); install Noto Sans CJK (Debian and \
+         Ubuntu: apt install fonts-noto-cjk; Fedora: google-noto-sans-cjk-fonts), or name its \
+         folder in QDEPTH_FONTS",
         list(folders)
     )]
     NoFont {

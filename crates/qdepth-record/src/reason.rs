@@ -38,7 +38,9 @@ macro_rules! reasons {
             /// Its values by name.
             pub fn values(&self) -> Vec<(&'static str, &str)> {
                 let all: Vec<(&'static str, &str)> = match self {
-                    $(Self::$variant { $($value),* } => vec![$((stringify!($value), &**$value)),*],)+
+                    $(Self::$variant { $($value),* } => {
+                        vec![$((stringify!($value), &**$value)),*]
+                    })+
                 };
                 all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
             }

@@ -2,6 +2,7 @@
 //! classes of grey.
 
 use qdepth_measure::shade;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
@@ -9,7 +10,7 @@ use crate::expression::Expression;
 
 /// A class of grey, by the increase over the reference.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {

@@ -6,11 +6,14 @@ use crate::compare::{EmulatedPoint, Emulation, compare};
 use crate::published::{self, Published};
 use crate::{DataError, Reference, relation, shading, targets};
 
-const HEADER: &str = "id,document,section,place,medium,format,arrangement,profile,access,read_percent,block_kib,outstanding,processes,area,conditions,quantity,unit,value,high,precision,group,use,emulated,remark";
+const HEADER: &str = "id,document,section,place,medium,format,arrangement,profile,access,\
+                      read_percent,block_kib,outstanding,processes,area,conditions,quantity,unit,\
+                      value,high,precision,group,use,emulated,remark";
 
 fn row(id: &str, value: &str, precision: &str, used: &str, emulated: &str) -> String {
     format!(
-        "{id},p3700,Section,table,Drive,,single,Database,random,67,8,1,1,,,transaction rate,IO/s,{value},{precision},p3700,{used},\"{emulated}\","
+        "{id},p3700,Section,table,Drive,,single,Database,random,67,8,1,1,,,transaction \
+         rate,IO/s,{value},{precision},p3700,{used},\"{emulated}\","
     )
 }
 
@@ -30,11 +33,13 @@ fn damaged_figures_are_refused_in_words() {
         (vec![good.clone(), good.clone()], "reference/published.csv, f-1: this id stands twice"),
         (
             vec![row("f-2", "100,", "exact", "calibrated", "")],
-            "reference/published.csv, f-2: a figure that counts needs a group and what stands beside it",
+            "reference/published.csv, f-2: a figure that counts needs a group and what stands \
+             beside it",
         ),
         (
             vec![row("f-3", "0,", "exact", "predicted", "rate(a, x, 1)")],
-            "reference/published.csv, f-3: a figure that counts must be above 0: its error is relative",
+            "reference/published.csv, f-3: a figure that counts must be above 0: its error is \
+             relative",
         ),
         (
             vec![row("f-4", "100,90", "exact", "predicted", "rate(a, x, 1)")],
@@ -42,7 +47,8 @@ fn damaged_figures_are_refused_in_words() {
         ),
         (
             vec![row("f-5", "100,", "exact", "predicted", "rate(a x, 1)")],
-            "reference/published.csv, f-5: `rate(a x, 1)`: column 8: `x` stands where `,` is expected",
+            "reference/published.csv, f-5: `rate(a x, 1)`: column 8: `x` stands where `,` is \
+             expected",
         ),
     ] {
         assert_eq!(refused(&bad), said);
@@ -60,7 +66,8 @@ fn damaged_figures_are_refused_in_words() {
 fn damaged_relations_targets_and_diagrams_are_refused_in_words() {
     let relation = |rest: &str| {
         let text = format!(
-            "[[relation]]\nid = \"r-1\"\ndocument = \"d\"\nsection = \"s\"\nsays = \"a\"\nwhere = \"b\"\nexpected = \"c\"\n{rest}\n"
+            "[[relation]]\nid = \"r-1\"\ndocument = \"d\"\nsection = \"s\"\nsays = \"a\"\n\
+             where = \"b\"\nexpected = \"c\"\n{rest}\n"
         );
         relation::read(&text).map_or_else(|error| error.to_string(), |_| "accepted".to_owned())
     };
@@ -75,17 +82,20 @@ fn damaged_relations_targets_and_diagrams_are_refused_in_words() {
     );
     assert_eq!(
         relation("use = \"held\"\nholds = [\"1 < \"]"),
-        "reference/relations.toml, r-1: `1 < `: column 5: the end stands where a number, a point or a function is expected"
+        "reference/relations.toml, r-1: `1 < `: column 5: the end stands where a number, a point \
+         or a function is expected"
     );
     assert!(relation("use = \"perhaps\"").contains("unknown variant `perhaps`"));
     let target = "[[target]]\nname = \"a\"\nexpression = \"media:a\"\nintensity = \"threads\"\n";
     let error = targets::read_targets(target).expect_err("threads").to_string();
     assert!(error.contains("line 4") && error.contains("`streams`"), "{error}");
-    let diagram = "[[diagram]]\ndocument = \"d\"\nsection = \"s\"\ntitle = \"t\"\nquantity = \"speed\"\nload = \"x\"\nintensities = [1]\nlines = []\n";
+    let diagram = "[[diagram]]\ndocument = \"d\"\nsection = \"s\"\ntitle = \"t\"\n\
+                   quantity = \"speed\"\nload = \"x\"\nintensities = [1]\nlines = []\n";
     let error = targets::read_diagrams(diagram).expect_err("speed").to_string();
     assert_eq!(
         error,
-        "reference/diagrams.toml, t: quantity `speed`; rate, throughput, throughput_gb and latency are possible"
+        "reference/diagrams.toml, t: quantity `speed`; rate, throughput, throughput_gb and latency \
+         are possible"
     );
     let shaded =
         "arrangement,load,format,outstanding,class,emulated,reference\nsingle,x,f,1,pink,1,1\n";

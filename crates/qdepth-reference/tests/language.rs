@@ -113,19 +113,23 @@ fn refusals_name_the_place_and_what_could_stand_there() {
         ("rate(p3700 database, 1)", "column 12: `database` stands where `,` is expected"),
         (
             "speed(a, x, 1)",
-            "column 1: `speed` stands where rate, throughput, throughput_gb, latency, max, min, mean, spread or share is expected",
+            "column 1: `speed` stands where rate, throughput, throughput_gb, latency, max, min, \
+             mean, spread or share is expected",
         ),
         (
             "rate(a, x, 3..8)",
-            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger last), or {33, 66} ascending, at most 32",
+            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
+             last), or {33, 66} ascending, at most 32",
         ),
         (
             "rate(a, x, {8, 3})",
-            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger last), or {33, 66} ascending, at most 32",
+            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
+             last), or {33, 66} ascending, at most 32",
         ),
         (
             "rate(a, x, 0)",
-            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger last), or {33, 66} ascending, at most 32",
+            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
+             last), or {33, 66} ascending, at most 32",
         ),
         ("1 +", "column 4: the end stands where a number, a point or a function is expected"),
         ("1 # 2", "column 3: `#` begins no name, number or sign"),

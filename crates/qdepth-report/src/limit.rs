@@ -27,7 +27,8 @@ pub struct Limit {
 /// Words that name no limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` names no limit: give a figure and a time, as p99.9=2ms or mean=500us (percentiles from p50 to p99.9999999)"
+    "`{0}` names no limit: give a figure and a time, as p99.9=2ms or mean=500us (percentiles from \
+     p50 to p99.9999999)"
 )]
 pub struct UnknownLimit(String);
 

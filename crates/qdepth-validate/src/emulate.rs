@@ -78,7 +78,8 @@ pub fn emulate_point(
 
 fn plan_text(outstanding: u32) -> String {
     format!(
-        "name = \"reproduce\"\noutstanding = [{outstanding}]\nwarm_up = \"{WARM_UP}\"\nduration = \"{WINDOW}\"\n"
+        "name = \"reproduce\"\noutstanding = [{outstanding}]\nwarm_up = \"{WARM_UP}\"\n\
+         duration = \"{WINDOW}\"\n"
     )
 }
 

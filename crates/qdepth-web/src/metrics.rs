@@ -262,7 +262,8 @@ fn escaped(text: &str) -> String {
 /// Runs by their ids, in Prometheus' text format.
 pub(crate) fn exposition(runs: &BTreeMap<String, Known>) -> String {
     let mut text = format!(
-        "# HELP qdepth_runs Runs that are being measured.\n# TYPE qdepth_runs gauge\nqdepth_runs {}\n",
+        "# HELP qdepth_runs Runs that are being measured.\n# TYPE qdepth_runs gauge\n\
+         qdepth_runs {}\n",
         runs.len()
     );
     for Metric { prometheus: name, help, kind, values, .. } in METRICS {

@@ -76,7 +76,8 @@ fn check_zones(zones: &[Zone]) -> Result<(), String> {
     match zones.len() {
         1..=ZONES_MAX if zones.iter().all(good) && whole(access) && whole(area) => Ok(()),
         1..=ZONES_MAX => Err(format!(
-            "zones with {access} % of the accesses on {area} % of the area: both are 100, and no part of the area is 0"
+            "zones with {access} % of the accesses on {area} % of the area: both are 100, and no \
+             part of the area is 0"
         )),
         count => Err(format!("{count} zones: 1 to {ZONES_MAX} are possible")),
     }

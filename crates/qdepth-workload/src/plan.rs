@@ -499,7 +499,8 @@ impl Plan {
         let found = hash_of(text);
         if found != hash {
             return Err(format!(
-                "the stored plan is not the one that was measured: its SHA-256 is {found}, {hash} was stored; start a new run"
+                "the stored plan is not the one that was measured: its SHA-256 is {found}, {hash} \
+                 was stored; start a new run"
             ));
         }
         Self::from_text(text)

@@ -60,7 +60,8 @@ impl Plan {
             // Files that points make begin with themselves.
             if !point.layout.makes_files() && !point.area.is_within(&target.usable) {
                 return Err(format!(
-                    "point {} is on bytes {} and {} more of target {}, of which {} and {} more may be touched",
+                    "point {} is on bytes {} and {} more of target {}, of which {} and {} more may \
+                     be touched",
                     point.index,
                     point.area.offset_bytes,
                     point.area.length_bytes,

@@ -136,7 +136,8 @@ pub enum ResolveError {
     },
     /// Other intensities for a plan of steps.
     #[error(
-        "plan `{0}` says step by step how many I/Os are outstanding; other numbers are written in a plan file of your own (`qdepth plan --show {0}` prints this one)"
+        "plan `{0}` says step by step how many I/Os are outstanding; other numbers are written in \
+         a plan file of your own (`qdepth plan --show {0}` prints this one)"
     )]
     NotASweep(String),
     /// What cannot be compared.
@@ -144,7 +145,8 @@ pub enum ResolveError {
     Comparison(String),
     /// Steps for a plan that has no staircase.
     #[error(
-        "plan `{0}` has no staircase, so there are no steps to choose and no reader beside them; `write-pressure` has"
+        "plan `{0}` has no staircase, so there are no steps to choose and no reader beside them; \
+         `write-pressure` has"
     )]
     NoStaircase(String),
     /// Loads on one target at the same time that differ in `direct`.

@@ -160,7 +160,8 @@ impl StaircaseSpec {
     pub(crate) fn steps(&self) -> Result<Vec<StepSpec>, String> {
         if self.by.0 == 0 || self.to < self.from {
             return Err(format!(
-                "a staircase from {} to {} by {}: the last step is not below the first, and a step is above 0",
+                "a staircase from {} to {} by {}: the last step is not below the first, and a step \
+                 is above 0",
                 self.from, self.to, self.by
             ));
         }

@@ -108,8 +108,13 @@ mod tests {
             ("path = \"/dev/nvme0n1\"", "/dev/nvme0n1"),
             ("medium = \"iodrive-320gb/improved-write\"", "media:iodrive-320gb/improved-write"),
             (
-                "medium = \"p3700-800gb\"\narray = \"raid0\"\nmembers = 2\nstripe = \"128KiB\"\narea = \"full\"\ncpu = \"1.6GHz\"\nsettings = \"default\"\nprocesses = 4\nstate = \"fresh\"\nhost = \"linux\"\ncooling = \"restricted\"\nparameters = { dies = 128, die_read_us = 70.5 }",
-                "raid0(media:p3700-800gb*2, stripe=128KiB) @area=full @cpu=1.6GHz @settings=default @processes=4 @state=fresh @host=linux @cooling=restricted @die_read_us=70.5 @dies=128",
+                "medium = \"p3700-800gb\"\narray = \"raid0\"\nmembers = 2\nstripe = \"128KiB\"\n\
+                 area = \"full\"\ncpu = \"1.6GHz\"\nsettings = \"default\"\nprocesses = 4\n\
+                 state = \"fresh\"\nhost = \"linux\"\ncooling = \"restricted\"\n\
+                 parameters = { dies = 128, die_read_us = 70.5 }",
+                "raid0(media:p3700-800gb*2, stripe=128KiB) @area=full @cpu=1.6GHz \
+                 @settings=default @processes=4 @state=fresh @host=linux @cooling=restricted \
+                 @die_read_us=70.5 @dies=128",
             ),
         ] {
             assert_eq!(spelled(text).as_deref(), Ok(expected));

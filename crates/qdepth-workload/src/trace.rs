@@ -134,7 +134,8 @@ impl Trace {
         match self.0.iter().find(|recorded| !may(recorded)) {
             None => Ok(()),
             Some(recorded) => Err(format!(
-                "trace: `{}` is outside of an area of {area_bytes} B, larger than {largest} B, or neither read, write nor trim as the profile has them",
+                "trace: `{}` is outside of an area of {area_bytes} B, larger than {largest} B, or \
+                 neither read, write nor trim as the profile has them",
                 line(recorded)
             )),
         }

@@ -86,7 +86,8 @@ fn everything_of_the_method_can_be_written() {
         "title=\"T\"\napplication=\"A\"\nrandom=30\nread=67\n\
          request_size=[{size=\"4KiB\",weight=3},{size=\"64KiB\",weight=1}]\nalignment=\"4KiB\"\n\
          area={size=\"50%\",offset=\"1MiB\"}\nstreams=4\narrivals={kind=\"poisson\",rate=100.0}\n\
-         compressible=25\ndirect=false\nfsync={kind=\"every\",writes=8}\nreported_as=\"throughput\"",
+         compressible=25\ndirect=false\nfsync={kind=\"every\",writes=8}\n\
+         reported_as=\"throughput\"",
     )
     .expect("resolves");
     assert_eq!(point.area, Extent { offset_bytes: 1 << 20, length_bytes: 1 << 29 });
@@ -228,7 +229,8 @@ proptest! {
 
     #[test]
     fn shares_are_kept(read in 0.0f64..=1.0, seed in any::<u64>()) {
-        let mut point = resolve_profile("random=100\nread=0\nrequest_size=\"4KiB\"").expect("resolves");
+        let profile = "random=100\nread=0\nrequest_size=\"4KiB\"";
+        let mut point = resolve_profile(profile).expect("resolves");
         (point.read_share, point.seed) = (read, seed);
         let mut stream = RequestStream::new(&point, 0);
         let n = 20_000;
@@ -315,7 +317,8 @@ fn payload_is_as_compressible_as_asked() {
 }
 
 const TWO: &str = "[[profile]]\nname=\"reader\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n\
-                   [[profile]]\nname=\"writers\"\nrandom=100\nread=0\nrequest_size=\"8KiB\"\nstreams=8\n";
+                   [[profile]]\nname=\"writers\"\nrandom=100\nread=0\nrequest_size=\"8KiB\"\n\
+                   streams=8\n";
 
 #[test]
 fn a_staircase_is_steps_of_loads_that_run_at_the_same_time() {
@@ -492,7 +495,8 @@ fn loads_at_the_same_time_on_one_target_agree_on_the_cache() {
     let two = |direct: &str, target: u32| {
         plan(&format!(
             "name=\"x\"\n[[profile]]\nname=\"a\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n\
-             [[profile]]\nname=\"b\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\ndirect={direct}\n\
+             [[profile]]\nname=\"b\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n\
+             direct={direct}\n\
              [[step]]\ntitle=\"one\"\nload=[{{profile=\"a\",outstanding=1}},\
              {{profile=\"b\",outstanding=1,target={target}}}]\n"
         ))
@@ -560,7 +564,8 @@ fn preconditioning_writes_all_of_each_target_before_the_points() {
     };
     let plan = resolve(&file, &half, &[SHAPE]).expect("resolves");
     assert_eq!((plan.precondition_bytes(0), plan.wear()), (2 << 30, Some(Wear::Preconditioned)));
-    let reading = "name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"r\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"";
+    let reading = "name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"r\"\nrandom=100\nread=100\n\
+                   request_size=\"4KiB\"";
     let reading: PlanFile = toml::from_str(reading).expect("a plan");
     assert_eq!(needs_writing(&reading, &Choices::default()), Ok(WrittenTargets::Only([].into())));
     assert_eq!(

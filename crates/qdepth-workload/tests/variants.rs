@@ -64,7 +64,8 @@ fn each_variant_is_a_plan_of_its_own_and_all_are_one_comparison() {
 #[test]
 fn preconditioning_of_variants_keeps_its_order() {
     let step = "prepare = [{ step = \"precondition\", method = \"random\" }]";
-    let text = "name=\"t\"\nprofiles=[\"database\"]\noutstanding=[1]\n[[variant]]\nname=\"a\"\ntarget=\"a\"\nSTEP\n[[variant]]\nname=\"b\"\ntarget=\"b\"\nSTEP\n";
+    let text = "name=\"t\"\nprofiles=[\"database\"]\noutstanding=[1]\n[[variant]]\nname=\"a\"\n\
+                target=\"a\"\nSTEP\n[[variant]]\nname=\"b\"\ntarget=\"b\"\nSTEP\n";
     let text = text.replace("STEP", step);
     let file: PlanFile = toml::from_str(&text).unwrap();
     let parts = alone(&text, &Choices::default()).unwrap();

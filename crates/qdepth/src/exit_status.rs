@@ -195,7 +195,8 @@ fn without_room(error: &LogbookError) -> Option<(String, &'static str)> {
         )),
         LogbookError::Limited { path, doing, .. } => Some((
             format!(
-                "{} may not grow any further while {doing}: a limit on the size of files is in the way",
+                "{} may not grow any further while {doing}: a limit on the size of files is in the \
+                 way",
                 path.display()
             ),
             "raise it (`ulimit -f unlimited`)",

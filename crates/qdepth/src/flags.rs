@@ -57,7 +57,12 @@ pub(crate) use trend::TrendOptions;
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
-#[command(version, long_version = alone::long_version(), args_conflicts_with_subcommands = true, after_long_help = EXIT_STATUS)]
+#[command(
+    version,
+    long_version = alone::long_version(),
+    args_conflicts_with_subcommands = true,
+    after_long_help = EXIT_STATUS
+)]
 pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) first: FirstOptions,
@@ -67,9 +72,9 @@ pub(crate) struct Flags {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points; \
-2 wrong usage (a word is not understood, or what it names is not there); 3 refused by a guard or for \
-what this machine lacks, nothing was changed; 4 tried, and failed; 130/143 interrupted, with what was \
-measured kept; 5 compared, and it cannot be told.";
+2 wrong usage (a word is not understood, or what it names is not there); 3 refused by a guard or \
+for what this machine lacks, nothing was changed; 4 tried, and failed; 130/143 interrupted, with \
+what was measured kept; 5 compared, and it cannot be told.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -271,8 +271,8 @@ impl Screen {
 fn exporter(address: &str) -> Result<Exporter> {
     let refused = |error: OtlpError| {
         Usage(format!(
-            "--otlp {error}. Nothing was measured: start the collector, name where it takes OTLP over \
-             HTTP (as --otlp http://localhost:4318), or leave --otlp away"
+            "--otlp {error}. Nothing was measured: start the collector, name where it takes OTLP \
+             over HTTP (as --otlp http://localhost:4318), or leave --otlp away"
         ))
     };
     Ok(Exporter::start(address).map_err(refused)?)
@@ -294,7 +294,8 @@ impl Drop for Screen {
             return;
         };
         self.print_line(&format!(
-            "--otlp: the collector did not take {lost} of {} pushes; nothing of the run is lost by it",
+            "--otlp: the collector did not take {lost} of {} pushes; nothing of the run is lost by \
+             it",
             taken + lost
         ));
     }

@@ -21,7 +21,8 @@ impl Link {
     fn sh(&self, script: &str) -> String {
         let folder = self.0.join(".");
         let script = format!(
-            "cd '{}' && export PATH=\"$PWD/bin:$PATH\" PYTHONIOENCODING=utf-8 MPLBACKEND=Agg && {script}",
+            "cd '{}' && export PATH=\"$PWD/bin:$PATH\" PYTHONIOENCODING=utf-8 MPLBACKEND=Agg \
+             && {script}",
             folder.display()
         );
         sh(&script).unwrap_or_else(|why| panic!("{script}: {why}"))

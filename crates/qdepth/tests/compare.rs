@@ -137,7 +137,8 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
     for (asked, why) in [
         (
             "plan=quik",
-            "a.db has 6 runs, 5 of them whole and not retracted; plans: quick; `qdepth list --logbook",
+            "a.db has 6 runs, 5 of them whole and not retracted; plans: quick; `qdepth list \
+             --logbook",
         ),
         ("note=afterwards", "notes: after:x+y;"),
         ("target=nvme", "targets: media:iodrive-320gb (EMULATED), media:p3700-800gb (EMULATED);"),

@@ -105,8 +105,8 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
     for name in ["a", "b"] {
         fs::create_dir(workspace.join(name)).unwrap();
     }
-    let words = "--profile random-4k-read --outstanding 1,4 --duration 2s --file-size 8MiB --no-report \
-                 --json --events events.jsonl";
+    let words = "--profile random-4k-read --outstanding 1,4 --duration 2s --file-size 8MiB \
+                 --no-report --json --events events.jsonl";
     let document = workspace.run(&format!("run media-comparison a b {words}")).json();
     let compared = document["compared"].as_array().unwrap();
     assert_eq!(compared.len(), 4);
@@ -157,7 +157,8 @@ fn served(bits_per_s: u32) -> (Workspace, String) {
 #[cfg(test)]
 fn plan(end: &str) -> String {
     format!(
-        "name = \"served\"\noutstanding = [8]\nwarm_up = \"3s\"\n{end}\n[comparison]\nof = \"drives\"\n\
+        "name = \"served\"\noutstanding = [8]\nwarm_up = \"3s\"\n{end}\n[comparison]\n\
+         of = \"drives\"\n\
          [[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\nrequest_size = \"8KiB\"\n"
     )
 }

@@ -350,7 +350,8 @@ fn every_command_of_the_pages_does_what_it_says() {
 #[test]
 fn fences_and_spans_are_found_and_made_short() {
     let page = "Type `qdepth list`, not `ls`.\n```sh\ncd /mnt/a\nqdepth run\n```\n```console\n\
-                $ qdepth run x --duration 5min y\noutput\n```\n```sh not run: far away\nqdepth\n```\n";
+                $ qdepth run x --duration 5min y\noutput\n```\n```sh not run: far away\nqdepth\n\
+                ```\n";
     let found = pieces(page);
     let text = |piece: &Piece| match piece {
         Piece::Plan(text) | Piece::Run(text) | Piece::NotRun(text) => text.clone(),

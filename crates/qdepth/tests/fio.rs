@@ -115,11 +115,13 @@ fn the_json_has_the_fields_of_the_fio_that_is_here_with_their_kinds() {
 fn write_pressure(n: u32, filename: &str, runtime: &str) -> String {
     format!(
         "[global]\nthread\ndirect=1\ngroup_reporting\nnorandommap=1\nrandrepeat=0\nrefill_buffers\n\
-         ioengine=libaio\ngtod_reduce=0\ntime_based\nblocksize=8k\nruntime={runtime}\nlog_avg_msec=500\n\
+         ioengine=libaio\ngtod_reduce=0\ntime_based\nblocksize=8k\nruntime={runtime}\n\
+         log_avg_msec=500\n\
          [Random_Write]\nrw=randwrite\nnumjobs=8\niodepth=8\nwrite_bw_log=WPT_{n}MBs\nrate=,{}k\n\
          filename={filename}\n\
          [Random_Read]\nrw=randread\nnumjobs=1\niodepth=1\nwrite_lat_log=WPT_{n}MBs\n\
-         percentile_list=99:99.9:99.99:99.999:99.9999:99.99999:99.999999:99.9999999\nfilename={filename}\n",
+         percentile_list=99:99.9:99.99:99.999:99.9999:99.99999:99.999999:99.9999999\n\
+         filename={filename}\n",
         125 * n
     )
 }
@@ -506,8 +508,9 @@ fn several_forms_and_logs_come_of_one_run() {
     let _alone = alone();
     let workspace = Workspace::new();
     let words = "--name=a --filename='media\\:p3700-1600gb' --rw=randrw --bs=4k --iodepth=4 \
-                 --ioengine=libaio --direct=1 --runtime=300ms --time_based --size=1g --log_avg_msec=100 \
-                 --write_hist_log=h --log_hist_msec=100 --unified_rw_reporting=mixed";
+                 --ioengine=libaio --direct=1 --runtime=300ms --time_based --size=1g \
+                 --log_avg_msec=100 --write_hist_log=h --log_hist_msec=100 \
+                 --unified_rw_reporting=mixed";
     let made = out(&as_fio(&workspace, &format!("{words} --output-format=terse,json+,normal")));
     let terse = made.lines().position(|line| line.starts_with("3;fio-")).expect(&made);
     let json = made.lines().position(|line| line == "{").expect(&made);

@@ -36,7 +36,8 @@ fn ranks_are_spread_over_the_names_and_each_has_its_bytes() {
         "access              : file-per-process",
         "ordering inter file : constant task offset",
         "aggregate filesize  : 12 MiB",
-        "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter",
+        "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) \
+         xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter",
         "\nwrite     ",
         "\nread      ",
         "Summary of all tests:",
@@ -172,10 +173,13 @@ fn the_phases_of_io500_run_as_they_are() {
     for name in ["results", "datafiles/ior-easy", "datafiles/ior-hard"] {
         fs::create_dir_all(workspace.join(name)).unwrap();
     }
-    let easy = "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy \
-                -C -Q 1 -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F";
-    let hard = "--dataPacketType=timestamp -C -Q 1 -g -G=1911694081 -k -e -o ./datafiles/ior-hard/file \
-                -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 -s 10000000";
+    let easy = "--dataPacketType=timestamp -g -G -1289651723 \
+                -k -e -o ./datafiles/ior-easy/ior_file_easy -C -Q 1 \
+                -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F";
+    let hard = "--dataPacketType=timestamp -C -Q 1 -g -G=1911694081 \
+                -k -e -o ./datafiles/ior-hard/file \
+                -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 \
+                -s 10000000";
     let run = |name: &str, line: &str| {
         let csv = format!("-O saveRankPerformanceDetailsCSV=./results/{name}.csv");
         let told = workspace.run(&format!("ior --no-report -- {line} {csv} -N 2")).expect(0);
@@ -231,9 +235,15 @@ fn iors_own_tests_run_as_they_are() {
     let (_alone, workspace) = (alone(), Workspace::new());
     sh(&format!("ln -s {} {}", env!("CARGO_BIN_EXE_qdepth"), workspace.join("ior").display()))
         .unwrap();
-    workspace.write("nodes.conf", "IOR START\nreorderTasksConstant=1\nrepetitions=1\nsegmentCount=1\n\
-        verbose=0\nfsync=0\ncheckWrite=1\nblockSize=16\nsetTimeStampSignature=1511817315\ncheckRead=0\n\
-        readFile=1\nfilePerProc=0\nwriteFile=1\ntransferSize=16\nintraTestBarriers=0\n\nRUN\nIOR STOP\n");
+    workspace.write(
+        "nodes.conf",
+        "IOR START\nreorderTasksConstant=1\nrepetitions=1\n\
+         segmentCount=1\n\
+         verbose=0\nfsync=0\ncheckWrite=1\nblockSize=16\nsetTimeStampSignature=1511817315\n\
+         checkRead=0\n\
+         readFile=1\nfilePerProc=0\nwriteFile=1\ntransferSize=16\nintraTestBarriers=0\n\nRUN\n\
+         IOR STOP\n",
+    );
     let lines = [
         (2, "-a POSIX -w -C -k -e -i1 -m -t 100k -b 200k", 1),
         (2, "-a POSIX -r -k -e -i1 -m -t 100k -b 200k -s 10 -z -z", 1),

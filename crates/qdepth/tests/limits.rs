@@ -280,7 +280,8 @@ mod tests {
         file("evil.toml", &format!("name = \"{evil}\"\nouts = \"{evil}\""));
         file(
             "named.toml",
-            "name = \"a\\u001b[2Jb\\u202ec\"\nprofiles = [\"database\"]\noutstanding = [1]\nduration = \"10ms\"\n",
+            "name = \"a\\u001b[2Jb\\u202ec\"\nprofiles = [\"database\"]\noutstanding = [1]\n\
+             duration = \"10ms\"\n",
         );
         file("evil.fio", &format!("[{evil}]\n{evil}={evil}\n"));
         file("evil.paper", &format!("tit = \"{evil}\"\n"));

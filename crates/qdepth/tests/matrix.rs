@@ -44,7 +44,8 @@ const WAYS: &[(&str, &[&str])] = &[
             "serve-medium media:p3700-800gb --socket TARGET",
             "fio --no-report --logbook PLACE/q.db --output-format=json --output=TARGET --name=j \
              --filename=media\\:p3700-800gb --rw=randread --size=1m",
-            "ior --report TARGET --logbook PLACE/q.db -- -t 4k -b 64k -o PLACE/f -O summaryFile=TARGET",
+            "ior --report TARGET --logbook PLACE/q.db -- -t 4k -b 64k -o PLACE/f \
+             -O summaryFile=TARGET",
             "host prepare PLACE/prepare.toml --apply CONSENT --journal TARGET",
         ],
     ),
@@ -60,7 +61,8 @@ const NOT_HERE: &[(&str, &str)] = &[
 
 #[cfg(test)]
 const PLAN: &str = "name = \"matrix\"\noutstanding = [1, 2]\nwarm_up = \"0s\"\nduration = \"1s\"\n\
-                    [[profile]]\nname = \"load\"\nrandom = 100\nread = 0\nrequest_size = \"4KiB\"\n";
+                    [[profile]]\nname = \"load\"\nrandom = 100\nread = 0\n\
+                    request_size = \"4KiB\"\n";
 
 /// A run that was interrupted, whose target is a link that the cases turn elsewhere.
 #[cfg(test)]

@@ -83,7 +83,8 @@ fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
 
 #[cfg(test)]
 const READS: &str = "name = \"still\"\noutstanding = [4]\nduration = \"6s\"\nwarm_up = \"100ms\"\n\
-                     file_size = \"8MiB\"\n[[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\n\
+                     file_size = \"8MiB\"\n[[profile]]\nname = \"reads\"\nrandom = 100\n\
+                     read = 100\n\
                      request_size = \"4KiB\"\n";
 
 /// A generator that is stopped says so, and does not say that the storage paused.

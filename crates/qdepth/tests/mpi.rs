@@ -245,7 +245,8 @@ fn a_rank_that_is_killed_ends_the_point_as_failed() {
 fn kill_a_rank(moment: u64) {
     let workspace = Workspace::new();
     fs::create_dir(workspace.join("d")).unwrap();
-    let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 128MiB --no-report --logbook killed.db";
+    let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 128MiB \
+                 --no-report --logbook killed.db";
     let mut job = under_mpi(&workspace, "openmpi", 4, words);
     while !said(&workspace, "mpi.err").contains("clocks:") {
         pause(10);
@@ -460,7 +461,9 @@ impl Nodes {
         let [first, second] = ADDRESSES;
         let only = format!("{first}/24");
         let launch_line = format!(
-            "exec mpirun.openmpi --allow-run-as-root --oversubscribe --mca plm_rsh_agent {} --mca btl tcp,self --mca btl_tcp_if_include {only} --mca oob_tcp_if_include {only} --host {a}:2,{second}:2 -x QDEPTH_MPI {} {words}",
+            "exec mpirun.openmpi --allow-run-as-root --oversubscribe --mca plm_rsh_agent {} --mca \
+             btl tcp,self --mca btl_tcp_if_include {only} --mca oob_tcp_if_include {only} --host \
+             {a}:2,{second}:2 -x QDEPTH_MPI {} {words}",
             agent.display(),
             env!("CARGO_BIN_EXE_qdepth"),
         );
@@ -511,7 +514,8 @@ fn a_node_without_its_cable_ends_the_point_as_failed() {
     let test = "a_node_without_its_cable_ends_the_point_as_failed";
     let Some(nodes) = Nodes::new(test, &workspace) else { return };
     fs::create_dir(workspace.join("d")).unwrap();
-    let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 512MiB --no-report --logbook pulled.db";
+    let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 512MiB \
+                 --no-report --logbook pulled.db";
     let mut job = nodes.start(&workspace, words);
     let waited = Instant::now();
     while !said(&workspace, "mpi.err").contains("clocks:") {

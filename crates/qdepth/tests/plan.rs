@@ -25,9 +25,8 @@ fn a_directory_is_foreseen_and_left_alone() {
     says(&said, &["20 points", "56 s", "target a: directory on", "target b: directory on"]);
     says(
         &said,
-        &[
-            "to fill the measurement file, and its label; then writes go on for 23 s in 8 of 10 points",
-        ],
+        &["to fill the measurement file, and its label; then writes go on for 23 s in 8 of 10 \
+           points"],
     );
     says(&said, &["how much is not known before", "endurance  unknown: "]);
     says(&said, &["G14 G5 G6 G8 G13 G2 let it pass", "Database", "outstanding 1, 8"]);

@@ -43,7 +43,13 @@ fn a_device_is_written_through_as_announced() {
     let words = format!("{toml} {} --precondition steady", device.display());
     // No consent was given yet.
     let shown = workspace.run(&format!("plan {words}")).expect(3).out;
-    assert!(shown.contains("192MiB to precondition it (sequential 128KiB, 2 passes of 64MiB, then random 4KiB, 1 pass of 64MiB)"), "{shown}");
+    assert!(
+        shown.contains(
+            "192MiB to precondition it (sequential 128KiB, 2 passes of 64MiB, then random 4KiB, 1 \
+             pass of 64MiB)"
+        ),
+        "{shown}"
+    );
     let before = written(&device);
     // It asks for consent as any plan that writes, though its points only read.
     let refused = workspace.run(&format!("run {words} --no-report")).expect(3);

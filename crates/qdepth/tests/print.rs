@@ -15,8 +15,8 @@ mod tests {
         let folder = workspace.path().display();
         sh(&format!(
             "cd {folder} && chromium --headless --no-sandbox --disable-gpu --no-pdf-header-footer \
-             --user-data-dir={folder}/browser --print-to-pdf={page}.pdf file://{folder}/{page} 2>&1 \
-             && pdftotext -layout {page}.pdf {page}.txt"
+             --user-data-dir={folder}/browser --print-to-pdf={page}.pdf file://{folder}/{page} \
+             2>&1 && pdftotext -layout {page}.pdf {page}.txt"
         ))
         .unwrap();
         let text = std::fs::read_to_string(workspace.join(&format!("{page}.txt"))).unwrap();

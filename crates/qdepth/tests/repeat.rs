@@ -144,7 +144,8 @@ fn a_change_of_a_target_is_found_where_it_was() {
     let workspace = Workspace::new();
     let measure = |seed: u32| {
         let words = format!(
-            "run quick media:drive.toml@exponential=1 {LOAD} --seed {seed} --no-report --logbook t.db"
+            "run quick media:drive.toml@exponential=1 {LOAD} --seed {seed} --no-report --logbook \
+             t.db"
         );
         workspace.run(&words).expect(0);
     };
@@ -214,7 +215,8 @@ fn a_point_is_steady_once_its_area_was_written_twice() {
     workspace.write("drive.toml", &server(1, 20));
     let run = |duration: &str| {
         let words = format!(
-            "run pts-wsat media:drive.toml@exponential=1 --duration {duration} --logbook s.db --no-report"
+            "run pts-wsat media:drive.toml@exponential=1 --duration {duration} --logbook s.db \
+             --no-report"
         );
         workspace.run(&words).expect(0);
     };

@@ -39,7 +39,8 @@ changes = { en = "Second series", ja = "第二の計測" }
     fn measured() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("paper.toml"), PAPER).unwrap();
-        let logo = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><path d=\"M0 0H9V9z\"/></svg>";
+        let logo = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><path d=\"M0 \
+                    0H9V9z\"/></svg>";
         std::fs::write(folder.path().join("logo.svg"), logo).unwrap();
         let words = ["run", "quick", "media:p3700-800gb", "--outstanding", "1,8,64"];
         let more = ["--profile", "database,streaming", "--duration", "2s", "--no-report"];

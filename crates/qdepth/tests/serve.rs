@@ -510,12 +510,14 @@ mod tests {
             ("GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example", 403),
             ("GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: null", 403),
             (
-                "GET / HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors",
+                "GET / HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: cross-site\r\n\
+                 Sec-Fetch-Mode: no-cors",
                 403,
             ),
             ("GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}", 200),
             (
-                "GET / HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate",
+                "GET / HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: cross-site\r\n\
+                 Sec-Fetch-Mode: navigate",
                 200,
             ),
             ("GET / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 5\r\n\r\nhello", 413),
@@ -539,7 +541,8 @@ mod tests {
         }
         // What stands behind a refused request is not taken for another one.
         let smuggled = format!(
-            "GET / HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n\
+            "GET / HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nContent-Length: 4\r\n\
+             Transfer-Encoding: chunked\r\n\r\n\
              0\r\n\r\nGET /media HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\n\r\n",
             served.port
         );

@@ -13,8 +13,8 @@ mod tests {
         let socket = workspace.dir.path().join("socket");
         let out = workspace.dir.path().join("fio.json");
         let line = format!(
-            "fio --name=monitor --verify_state_save=0 --ioengine=nbd --uri='nbd+unix:///?socket={}' --output-format=json \
-             --output={} {options}",
+            "fio --name=monitor --verify_state_save=0 --ioengine=nbd \
+             --uri='nbd+unix:///?socket={}' --output-format=json --output={} {options}",
             socket.display(),
             out.display()
         );

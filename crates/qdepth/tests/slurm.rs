@@ -28,7 +28,8 @@ fn configuration(place: &Path) -> String {
          StateSaveLocation={at}/state\nSlurmdSpoolDir={at}/spool-%n\nTmpFS={at}/tmp-%n\n\
          SlurmctldPidFile={at}/slurmctld.pid\nSlurmdPidFile={at}/%n.pid\n\
          SlurmctldLogFile={at}/slurmctld.log\nSlurmdLogFile={at}/%n.log\n\
-         ProctrackType=proctrack/pgid\nTaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
+         ProctrackType=proctrack/pgid\nTaskPlugin=task/none\n\
+         JobAcctGatherType=jobacct_gather/none\n\
          MpiDefault=none\nSlurmdParameters=config_overrides\nReturnToService=2\n\
          SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
          PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"

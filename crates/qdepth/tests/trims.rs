@@ -121,7 +121,8 @@ fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
     let (_alone, workspace) = (alone(), Workspace::new());
     let plan = |read: u32, trim: &str| {
         format!(
-            "name = \"t\"\noutstanding = [4]\nduration = \"500ms\"\nfile_size = \"16MiB\"\n[[profile]]\nname = \"t\"\n\
+            "name = \"t\"\noutstanding = [4]\nduration = \"500ms\"\nfile_size = \"16MiB\"\n\
+             [[profile]]\nname = \"t\"\n\
              random = 100\nread = {read}\n{trim}\nrequest_size = \"4KiB\"\n\
              area = {{ size = \"8MiB\" }}\n"
         )

@@ -50,9 +50,12 @@ fn loads_that_run_together_end_when_the_last_is_known() {
     let (_alone, workspace) = (alone(), Workspace::new());
     workspace.write(
         "plan.toml",
-        "name = \"pair\"\n[[profile]]\nname = \"quick\"\nrandom = 100\nread = 100\nrequest_size = \"4KiB\"\n\
-         [[profile]]\nname = \"slow\"\nrandom = 100\nread = 50\nrequest_size = \"64KiB\"\n[[step]]\ntitle = \"both\"\n\
-         load = [{ profile = \"quick\", outstanding = 8 }, { profile = \"slow\", outstanding = 1 }]\n",
+        "name = \"pair\"\n[[profile]]\nname = \"quick\"\nrandom = 100\nread = 100\n\
+         request_size = \"4KiB\"\n\
+         [[profile]]\nname = \"slow\"\nrandom = 100\nread = 50\nrequest_size = \"64KiB\"\n\
+         [[step]]\ntitle = \"both\"\n\
+         load = [{ profile = \"quick\", outstanding = 8 }, { profile = \"slow\", outstanding = 1 \
+         }]\n",
     );
     let words =
         "run plan.toml media:sas-2-hdd-600gb --until 2% --duration 60min --no-report --json";

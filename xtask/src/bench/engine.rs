@@ -149,7 +149,8 @@ fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
     let middle =
         |figures: &[Figure], pick: fn(&Figure) -> f64| median(figures.iter().map(pick).collect());
     println!(
-        "{name}, {outstanding} outstanding, {engine}: {:.0} IO/s, mean {:.2} µs, user {:.1} + system {:.1} ns per I/O",
+        "{name}, {outstanding} outstanding, {engine}: {:.0} IO/s, mean {:.2} µs, user {:.1} \
+         + system {:.1} ns per I/O",
         middle(ours, |f| f.io_per_s),
         middle(ours, |f| f.mean_ns) / 1e3,
         middle(ours, |f| f.user_ns),

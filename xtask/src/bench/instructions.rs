@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn system_calls_are_found_in_the_loops_that_hold_them() {
-        let text = "000000000001a2b0 <_ZN13qdepth_engine5drive5drive17h0aE>:\n   1a2b0:\tpush   %rbp\n\
+        let text = "000000000001a2b0 <_ZN13qdepth_engine5drive5drive17h0aE>:\n\
+                    \x20  1a2b0:\tpush   %rbp\n\
                     \x20  1a2b4:\tsyscall\n0000000000020000 <_ZN4core3fmt5write17h00E>:\n\
                     \x20  20000:\tsyscall\n\
                     0000000000030000 <_ZN13qdepth_engine5drive5drive17h0bE.llvm.1>:\n\

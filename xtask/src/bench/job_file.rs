@@ -213,7 +213,8 @@ fn tell(both: &[(Value, Value)]) -> Result<()> {
             });
             told += 1;
             println!(
-                "{:<17} {side:<5} rate {:.3}{}, mean latency {:.3}{}, p50 {:.3}, p90 {:.3}, p99 {:.3}{}, p99.9 {:.3}",
+                "{:<17} {side:<5} rate {:.3}{}, mean latency {:.3}{}, p50 {:.3}, p90 {:.3}, p99 \
+                 {:.3}{}, p99.9 {:.3}",
                 job["jobname"].as_str().unwrap_or_default(),
                 judged[0],
                 misses[0],
@@ -229,7 +230,8 @@ fn tell(both: &[(Value, Value)]) -> Result<()> {
     }
     let [rates, means, tails] = outside;
     println!(
-        "of {told}: {rates} rates not within 1 %, {means} means not within 2 %, {tails} p99 not within 10 %"
+        "of {told}: {rates} rates not within 1 %, {means} means not within 2 %, {tails} p99 not \
+         within 10 %"
     );
     Ok(())
 }

@@ -23,7 +23,8 @@ const RATIO_MIN: f64 = 0.995;
 /// Where the worker runs, and where pages are served.
 const CPU: &str = "1";
 const OTHER_CPU: &str = "0";
-const PLAN: &str = "name = \"bench-live\"\noutstanding = [32]\nwarm_up = \"500ms\"\nduration = \"2s\"\n\
+const PLAN: &str = "name = \"bench-live\"\noutstanding = [32]\nwarm_up = \"500ms\"\n\
+                    duration = \"2s\"\n\
                     [[profile]]\nname = \"read\"\ntitle = \"Read\"\nrandom = 100\nread = 100\n\
                     request_size = \"4KiB\"\n";
 
@@ -105,7 +106,8 @@ fn at_once(alone: &Side<'_>, seen: &Side<'_>, pairs: usize) -> Result<()> {
     }
     let found = Median::from_values(ratios);
     println!(
-        "both at once on one core, CPU time of an I/O, alone ÷ seen, {pairs} of {tries} pairs: {found}"
+        "both at once on one core, CPU time of an I/O, alone ÷ seen, {pairs} of {tries} pairs: \
+         {found}"
     );
     match (found.high < RATIO_MIN, found.low < RATIO_MIN) {
         (true, _) => bail!("less than {RATIO_MIN}"),

@@ -68,7 +68,8 @@ pub fn many() -> Result<Vec<Bar>> {
     let bar = Bar::new("sixteen drives / one: CPU per I/O", Goal::AtMost(1.0), ratios);
     let middle = |place: usize| median(costs.iter().map(|pair| pair[place]).collect());
     println!(
-        "{DRIVES} drives × 32 on one core: {:.3} times the CPU time per I/O of one ({:.0} against {:.0} ns, medians of {PAIRS} pairs)",
+        "{DRIVES} drives × 32 on one core: {:.3} times the CPU time per I/O of one ({:.0} against \
+         {:.0} ns, medians of {PAIRS} pairs)",
         bar.value(),
         middle(1),
         middle(0)

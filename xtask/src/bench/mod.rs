@@ -124,7 +124,9 @@ fn compare(load: &Load<'_>, pairs: usize, folder: &Path) -> Result<()> {
     let ours = |pick: fn(&Figure) -> f64| median(figures.iter().map(|(o, _)| pick(o)).collect());
     let fios = |pick: fn(&Figure) -> f64| median(figures.iter().map(|(_, f)| pick(f)).collect());
     println!(
-        "{:>4} outstanding: rate {:.3} ({:.0} against {:.0} IO/s), mean latency {:.3} ({:.1} against {:.1} µs), user CPU per I/O {:.2} ({:.0} against {:.0} ns), system {:.2} ({:.0} against {:.0} ns)",
+        "{:>4} outstanding: rate {:.3} ({:.0} against {:.0} IO/s), mean latency {:.3} ({:.1} \
+         against {:.1} µs), user CPU per I/O {:.2} ({:.0} against {:.0} ns), system {:.2} ({:.0} \
+         against {:.0} ns)",
         load.outstanding,
         ratio(|f| f.io_per_s),
         ours(|f| f.io_per_s),

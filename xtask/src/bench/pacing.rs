@@ -55,7 +55,8 @@ pub fn pacing() -> Result<Vec<Bar>> {
         let Kept { io_per_s, late_us: [p50, p99, p999] } = ours?;
         let off = |got: f64| (got / asked - 1.0) * 100.0;
         println!(
-            "{streams} x {rate:>9} IO/s for {seconds:>5.0} s: {io_per_s:>12.2} achieved ({:+.4} %; fio {:+.4} %), late p50 {p50:>6.1} µs, p99 {p99:>6.1} µs, p99.9 {p999:>7.1} µs",
+            "{streams} x {rate:>9} IO/s for {seconds:>5.0} s: {io_per_s:>12.2} achieved ({:+.4} %; \
+             fio {:+.4} %), late p50 {p50:>6.1} µs, p99 {p99:>6.1} µs, p99.9 {p999:>7.1} µs",
             off(io_per_s),
             off(fios),
         );

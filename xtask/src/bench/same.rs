@@ -15,7 +15,8 @@ use crate::command::{output, root, show, there_is};
 const DELAYS_MS: [u32; 2] = [20, 21];
 /// Comparisons of the disks that differ, where that many of disks that do not are made.
 const DIFFERENT: usize = 10;
-const READS: &str = "name = \"reads\"\noutstanding = [4, 16]\nwarm_up = \"100ms\"\nduration = \"1s\"\n\
+const READS: &str = "name = \"reads\"\noutstanding = [4, 16]\nwarm_up = \"100ms\"\n\
+    duration = \"1s\"\n\
     [[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\nrequest_size = \"4KiB\"\n";
 /// What is compared within one run.
 const COLUMNS: &str = "media-comparison --profile database --file-size 64MiB --outstanding 1,8,64 \
@@ -144,9 +145,9 @@ impl Counts {
     fn tell(&self, what: &str) {
         let Self { comparisons, decided, slower, figures, intervals, excluding } = self;
         println!(
-            "{what}: {comparisons} comparisons, {decided} with a verdict other than equal or cannot \
-             tell, {slower} call a rate of the second slower; {intervals} of {figures} quotients have \
-             an interval, {excluding} of them exclude 1"
+            "{what}: {comparisons} comparisons, {decided} with a verdict other than equal or \
+             cannot tell, {slower} call a rate of the second slower; {intervals} of {figures} \
+             quotients have an interval, {excluding} of them exclude 1"
         );
     }
 }

@@ -79,7 +79,8 @@ fn compare(tolerance: &str, fixed: &[Seen], precise: &[Seen]) -> Result<()> {
     println!("until ±{tolerance} against 30 s");
     for (long, short) in fixed.iter().zip(precise) {
         println!(
-            "{:>4} outstanding: {:>5.1} s, ended by {:<9} {:>9.0} IO/s {:<12} against {:>9.0} IO/s {:<12} ({:+.2} %)",
+            "{:>4} outstanding: {:>5.1} s, ended by {:<9} {:>9.0} IO/s {:<12} against {:>9.0} IO/s \
+             {:<12} ({:+.2} %)",
             short.outstanding,
             short.seconds,
             short.ended_by,

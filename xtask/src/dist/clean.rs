@@ -20,13 +20,14 @@ const FIRST_MINUTE: &str = "cd /root; status=0; qdepth --json >first.json || sta
      [ $status -le 1 ]; grep -q '\"io_per_s\"' first.json; rm first.json; \
      mkdir -p /home/nobody; chown nobody /home/nobody; cd /home/nobody; status=0; \
      setpriv --reuid=nobody --regid=nogroup --clear-groups qdepth || status=$?; [ $status -le 1 ]; \
-     ls /usr/share/man/man1/qdepth-run.1* /usr/share/bash-completion/completions/qdepth >/dev/null; ";
+     ls /usr/share/man/man1/qdepth-run.1* /usr/share/bash-completion/completions/qdepth \
+     >/dev/null; ";
 
 /// A white paper in both languages, each with several pages.
-const WHITE_PAPERS: &str = "cd /root; rm -f paper.db en.pdf ja.pdf; qdepth run latency media:p3700-800gb \
-     --duration 200ms --no-report --logbook paper.db >/dev/null; for lang in en ja; do \
-     qdepth report --logbook paper.db --format pdf --lang $lang -o $lang.pdf >/dev/null; \
-     [ \"$(head -c 5 $lang.pdf)\" = %PDF- ]; [ $(stat -c %s $lang.pdf) -gt 50000 ]; done; ";
+const WHITE_PAPERS: &str = "cd /root; rm -f paper.db en.pdf ja.pdf; qdepth run latency \
+     media:p3700-800gb --duration 200ms --no-report --logbook paper.db >/dev/null; for lang in en \
+     ja; do qdepth report --logbook paper.db --format pdf --lang $lang -o $lang.pdf >/dev/null; [ \
+     \"$(head -c 5 $lang.pdf)\" = %PDF- ]; [ $(stat -c %s $lang.pdf) -gt 50000 ]; done; ";
 
 /// Installs each package, takes from it what it is for, and takes it out again. What it cannot do
 /// here is said.
@@ -74,8 +75,8 @@ pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -
             _ => continue,
         };
         let script = format!(
-            "set -e; {install}; qdepth --version; {tried}{papers}cd /; {remove}; rm /{name}; hash -r; \
-             ! command -v qdepth"
+            "set -e; {install}; qdepth --version; {tried}{papers}cd /; {remove}; rm /{name}; hash \
+             -r; ! command -v qdepth"
         );
         inside(&debian, &script).with_context(|| format!("{name} in a clean Debian {RELEASE}"))?;
         println!("{name}: installed in a clean Debian {RELEASE}, does its work, and goes");
@@ -103,8 +104,8 @@ fn container() -> Result<String> {
     }
     Ok(format!(
         "install -d -m 2775 -g 1000 /data; cd /data; status=0; \
-         setpriv --reuid=1000 --regid=1000 --clear-groups qdepth {args} >/tmp/run.json || status=$?; \
-         [ $status -le 1 ]; grep -q '\"io_per_s\"' /tmp/run.json; ls qdepth.db qdepth-report.html; \
-         rm -r /data /tmp/run.json; "
+         setpriv --reuid=1000 --regid=1000 --clear-groups qdepth {args} >/tmp/run.json \
+         || status=$?; [ $status -le 1 ]; grep -q '\"io_per_s\"' /tmp/run.json; ls qdepth.db \
+         qdepth-report.html; rm -r /data /tmp/run.json; "
     ))
 }

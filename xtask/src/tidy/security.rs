@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn names_stand_in_the_last_column() {
-        let text = "# x\n## Who may do what\n| a | b |\n|---|---|\n| `no` | `yes`, `too` |\n## y\n| `no` |";
+        let text = "# x\n## Who may do what\n| a | b |\n|---|---|\n| `no` | `yes`, `too` |\n## y\n\
+                    | `no` |";
         assert_eq!(named(text).into_iter().collect::<Vec<_>>(), ["too", "yes"]);
     }
 }

@@ -152,7 +152,8 @@ fn start(place: &Path, control: &Path) -> Result<Child> {
             .arg(format!("pcie-root-port,id=port{drive},chassis={drive},slot={drive}"))
             .arg("-device")
             .arg(format!(
-                "nvme,id=nvme{drive},drive=d{drive},serial=QD{drive:04},bus=port{drive},max_ioqpairs={queues}"
+                "nvme,id=nvme{drive},drive=d{drive},serial=QD{drive:04},bus=port{drive},\
+                 max_ioqpairs={queues}"
             ));
     }
     qemu.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("QEMU cannot be started")

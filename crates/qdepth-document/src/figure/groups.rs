@@ -198,7 +198,8 @@ fn draw_level(out: &mut String, groups: &[Group<'_>], lines: &[Vec<String>]) -> 
             let (x, y) = (group.x, LINE.mul_add(at as f64, group.y));
             let _ = write!(
                 out,
-                "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"middle\">{}</text>",
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" \
+                 text-anchor=\"middle\">{}</text>",
                 escaped(line)
             );
         }

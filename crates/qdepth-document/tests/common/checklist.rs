@@ -16,8 +16,10 @@ pub(crate) enum Stands {
 }
 pub(crate) use Stands::{Cover, Edition, Not, Paper, Pressure};
 
-const SALES: &str = "what a vendor sells, and where, is no measurement: it goes into the introduction of the paper's file";
-const TOOLS: &str = "commands of other tools: a plan is printed whole under `reproduce`, with the command that repeats it";
+const SALES: &str = "what a vendor sells, and where, is no measurement: it goes into the \
+                     introduction of the paper's file";
+const TOOLS: &str = "commands of other tools: a plan is printed whole under `reproduce`, with the \
+                     command that repeats it";
 
 /// First and last item, and where they stand.
 const ITEMS: &[(u32, u32, Stands)] = &[
@@ -30,9 +32,8 @@ const ITEMS: &[(u32, u32, Stands)] = &[
     (
         40,
         40,
-        Not(
-            "qdepth needs no software of the vendor; versions that it reads are under `environment`",
-        ),
+        Not("qdepth needs no software of the vendor; versions that it reads are under \
+             `environment`"),
     ),
     (41, 41, Paper(&["method"])),
     (42, 42, Paper(&["environment"])),
@@ -101,7 +102,8 @@ const ITEMS: &[(u32, u32, Stands)] = &[
         96,
         96,
         Not(
-            "capacities by format are given, not measured: an emulated medium prints its own under `media`",
+            "capacities by format are given, not measured: an emulated medium prints its own under \
+             `media`",
         ),
     ),
     (97, 97, Paper(&["method"])),
@@ -125,9 +127,8 @@ const ITEMS: &[(u32, u32, Stands)] = &[
     (
         118,
         122,
-        Not(
-            "four formats of two capacities at three intensities: the same values stand in the diagrams of 103 to 117 and in the tables of the edition, without bars",
-        ),
+        Not("four formats of two capacities at three intensities: the same values stand in the \
+             diagrams of 103 to 117 and in the tables of the edition, without bars"),
     ),
     (123, 123, Edition(&["4.1 Test 1 Baseline", "4.2 Test 2 12 x XFS", "6 Conclusion"])),
     (124, 126, Paper(&["environment"])),
@@ -139,7 +140,8 @@ const ITEMS: &[(u32, u32, Stands)] = &[
         141,
         141,
         Not(
-            "drawings of one machine's racks and slots: the environment lists what was read of the machine",
+            "drawings of one machine's racks and slots: the environment lists what was read of the \
+             machine",
         ),
     ),
     (

@@ -8,7 +8,8 @@ use qdepth_workload::{Arrivals, Distribution, Plan, Point, Priorities, SizeMix};
 /// comments.
 pub fn as_fio(plan: &Plan, targets: &[String]) -> String {
     let mut text = format!(
-        "; plan {}, {}\n[global]\nioengine=io_uring\nthread\ntime_based\nrandrepeat=1\nrandseed={}\nrefill_buffers\ngroup_reporting\n",
+        "; plan {}, {}\n[global]\nioengine=io_uring\nthread\ntime_based\nrandrepeat=1\n\
+         randseed={}\nrefill_buffers\ngroup_reporting\n",
         plan.name,
         &plan.hash()[..12],
         plan.seed

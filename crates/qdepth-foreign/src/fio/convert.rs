@@ -233,7 +233,8 @@ impl JobSet {
             if groups && step.iter().all(|load| ends(&load) == Some(Ends::Group)) {
                 return Err(refuse(
                     &self.jobs[by.origin.job],
-                    "exitall: refused: a job ends all between two stonewalls; exit_what=stonewall, or leave new_group out",
+                    "exitall: refused: a job ends all between two stonewalls; exit_what=stonewall, \
+                     or leave new_group out",
                 ));
             }
             step.iter_mut().for_each(|load| load.ends_step = true);
@@ -252,7 +253,8 @@ impl JobSet {
                 let written = all.iter().filter(|load| !load.reads_back);
                 for job in written.map(|load| &self.jobs[load.origin.job]) {
                     if job.settling.is_some() {
-                        let what = "goes on to its end, steady or not, since it has several clones or files or runs beside another job";
+                        let what = "goes on to its end, steady or not, since it has several clones \
+                                    or files or runs beside another job";
                         made.remark(job, "steadystate", what.to_owned());
                     }
                 }
@@ -430,7 +432,8 @@ impl Making {
             }
             let files = job_files(job, clone, whole)?;
             if files.len() > 1 && job.flow.is_some() {
-                let why = "flow: refused: of a job with several files, each is a load of its own; a job for each";
+                let why = "flow: refused: of a job with several files, each is a load of its own; \
+                           a job for each";
                 return Err(refuse(job, why));
             }
             for (place, file) in files.iter().enumerate() {
@@ -455,7 +458,8 @@ impl Making {
     ) -> Result<u64, FioRefusal> {
         let is_share = job.span.offset != Amount::Bytes(0) && job.span.offset.bytes(None).is_none();
         if existing.is_none() && made.is_some() && is_share {
-            let what = "offset: as in fio, a share of a file that is to be made is nothing, and it begins at 0; write it in bytes";
+            let what = "offset: as in fio, a share of a file that is to be made is nothing, and it \
+                        begins at 0; write it in bytes";
             self.remark(job, path, what.to_owned());
         }
         let unknown = |what: &str| {

@@ -196,8 +196,7 @@ mod tests {
             "{ambiguous:?}"
         );
         assert!(matches!(&read("--bs")[..], [Word::Unknown(name, _)] if name == "--bs"));
-        assert!(
-            matches!(&read("--ioengin_=x")[..], [Word::Unknown(_, why)] if why.contains("--ioengine?"))
-        );
+        let near = read("--ioengin_=x");
+        assert!(matches!(&near[..], [Word::Unknown(_, why)] if why.contains("--ioengine?")));
     }
 }

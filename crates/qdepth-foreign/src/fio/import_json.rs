@@ -148,7 +148,8 @@ fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
             (true, false) => Ok(1024),
             (false, true) => Ok(1),
             _ => Err(format!(
-                "is of {}, whose io_bytes {moved} is neither KiB nor bytes by its bw and runtime: its unit is not clear, and it is not guessed",
+                "is of {}, whose io_bytes {moved} is neither KiB nor bytes by its bw and runtime: \
+                 its unit is not clear, and it is not guessed",
                 if version.is_empty() { "a fio that says no version" } else { version },
             )),
         };

@@ -44,7 +44,8 @@ fn head(job: &Job, group: u32) -> String {
     };
     let (reads, writes) = (sizes(&job.sizes.parts), sizes(job.sizes.of_writes()));
     format!(
-        "{}: (g={group}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {writes}, ioengine={}, iodepth={}",
+        "{}: (g={group}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {writes}, ioengine={}, \
+         iodepth={}",
         job.name, job.rw_name, job.engine_name, job.depth
     )
 }
@@ -220,7 +221,8 @@ fn direction(text: &mut String, name: &str, side: &Direction) {
         line(
             text,
             &format!(
-                "   bw ({name:>5}/s): min={:>5}, max={:>5}, per={:.2}%, avg={:>5.2}, stdev={:>5.2}, samples={}",
+                "   bw ({name:>5}/s): min={:>5}, max={:>5}, per={:.2}%, avg={:>5.2}, \
+                 stdev={:>5.2}, samples={}",
                 (side.bw_min as f64 / by) as u64,
                 (side.bw_max as f64 / by) as u64,
                 side.bw_agg,

@@ -116,7 +116,9 @@ impl Engine {
             other => near(other),
         };
         Err(format!(
-            "refused: qdepth has libaio, io_uring, io_uring_cmd, posixaio, null and the synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap, splice, falloc, ftruncate, file… and dir…){near}"
+            "refused: qdepth has libaio, io_uring, io_uring_cmd, posixaio, null and the \
+             synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap, splice, falloc, \
+             ftruncate, file… and dir…){near}"
         ))
     }
 }

@@ -16,11 +16,14 @@ fn icf(kind: &str, specs: &str, workers: &str) -> String {
          'Disk Cycling\n'\tstart      step       step type\n\t1          1          LINEAR\n\
          'Queue Depth Cycling\n'\tstart      end        step       step type\n\
          \t1          8          2          EXPONENTIAL\n'Test Type\n\t{kind}\n'END test setup\n\
-         'RESULTS DISPLAY ===============\n'Record Last Update Results,Update Frequency,Update Type\n\
+         'RESULTS DISPLAY ===============\n'Record Last Update Results,Update Frequency,Update \
+         Type\n\
          \tDISABLED,1,WHOLE_TEST\n'Bar chart 1 statistic\n\tTotal I/Os per Second\n\
-         'END results display\n'ACCESS SPECIFICATIONS =========\n{specs}'END access specifications\n\
+         'END results display\n'ACCESS SPECIFICATIONS =========\n\
+         {specs}'END access specifications\n\
          'MANAGER LIST ==================\n'Manager ID, manager name\n\t1,HOST\n\
-         'Manager network address\n\t\n{workers}'End manager\n'END manager list\nVersion 2006.07.27 \n"
+         'Manager network address\n\t\n{workers}'End manager\n'END manager list\n\
+         Version 2006.07.27 \n"
     )
 }
 
@@ -38,7 +41,8 @@ fn worker(name: &str, outstanding: &str, disk: &str, specs: &[&str], targets: &[
     let targets: String = targets.iter().map(target).collect();
     format!(
         "'Worker\n\t{name}\n'Worker type\n\tDISK\n'Default target settings for worker\n\
-         'Number of outstanding IOs,test connection rate,transactions per connection\n\t{outstanding}\n\
+         'Number of outstanding IOs,test connection rate,transactions per connection\n\
+         \t{outstanding}\n\
          'Disk maximum size,starting sector\n\t{disk}\n'End default target settings for worker\n\
          'Assigned access specs\n{specs}'End assigned access specs\n'Target assignments\n{targets}\
          'End target assignments\n'End worker\n"

@@ -348,7 +348,8 @@ impl Ior {
             (
                 checks && self.deadline_s > 0 && (self.writes || self.status_file.is_none()),
                 "-R and -W need all that is read to be written: leave -D out, or write with -k, -D \
-                 and -O stoneWallingWearOut=1,stoneWallingStatusFile=FILE and read in a run of its own",
+                 and -O stoneWallingWearOut=1,stoneWallingStatusFile=FILE and read in a run of its \
+                 own",
             ),
             (
                 self.status_file.is_some() && !self.keep,
@@ -383,7 +384,8 @@ impl Ior {
             ),
             (
                 self.random > 0 && checks && !self.writes && self.pairs.is_some(),
-                "-z with -R of a part: which places an earlier run wrote is not known. Leave -z out",
+                "-z with -R of a part: which places an earlier run wrote is not known. Leave \
+                 -z out",
             ),
             (
                 self.unique_dir && self.files.len() > 1,

@@ -8,7 +8,8 @@ impl Ior {
         let files = if self.file_per_process { "per-stream" } else { "shared" };
         let duration = if self.deadline_s > 0 { self.deadline_s } else { 86_400 };
         let mut text = format!(
-            "name = \"ior\"\ntitle = \"IOR\"\ntargets = \"together\"\nfiles = \"{files}\"\nseed = {}\n\
+            "name = \"ior\"\ntitle = \"IOR\"\ntargets = \"together\"\nfiles = \"{files}\"\n\
+             seed = {}\n\
              warm_up = \"0s\"\nduration = \"{duration}s\"\nbytes_per_stream = \"{}B\"\n",
             self.seed(),
             self.bytes_per_task()
@@ -87,7 +88,8 @@ impl Ior {
         let apart = self.file_per_process || self.there.is_some();
         let segments = if apart { 1 } else { self.segments_used() };
         format!(
-            "\n[[profile]]\nname = \"ior-{phase}-{target}\"\ntitle = \"{phase}\"\n{order}\nread = {read}\n\
+            "\n[[profile]]\nname = \"ior-{phase}-{target}\"\ntitle = \"{phase}\"\n{order}\n\
+             read = {read}\n\
              request_size = \"{0}B\"\nalignment = \"{0}B\"\narea = {{ size = \"{1}B\" }}\n\
              streams = {tasks}\nworkers = {tasks}\nsegments = {segments}\ndirect = {2}\n\
              fsync = {fsync}\nverify = {verify}\nreported_as = \"throughput\"\n",

@@ -163,8 +163,10 @@ pub fn ior_text(run: &IorRun) -> String {
     for test in &run.tests {
         begin(&mut out, test);
         out.push_str(
-            "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter\n\
-             ------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----\n",
+            "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) \
+             xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter\n\
+             ------    ---------  ----       ----------  ---------- \
+             ---------  --------   --------   --------   --------   ----\n",
         );
         test.phases.iter().for_each(|phase| row(&mut out, &test.ior, phase));
         if test.ior.verbose > 0 {
@@ -188,7 +190,8 @@ fn row(out: &mut String, ior: &Ior, phase: &IorPhase) {
         let gib = |bytes: f64| bytes / MIB / 1024.0;
         let _ = writeln!(
             out,
-            "stonewalling pairs accessed min: {} max: {} -- min data: {:.1} GiB mean data: {:.1} GiB time: {wall_s:.1}s",
+            "stonewalling pairs accessed min: {} max: {} -- min data: {:.1} GiB mean data: {:.1} \
+             GiB time: {wall_s:.1}s",
             least / ior.transfer.max(1),
             phase.pairs(),
             gib(least as f64),
@@ -392,7 +395,11 @@ pub(super) fn of_all(test: &IorTest, access: &str) -> Option<OfAll> {
 fn summary(run: &IorRun) -> String {
     let mut out = String::from(
         "\nSummary of all tests:\n\
-         Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum\n",
+         Operation   \
+         Max(MiB)   \
+         Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    Mean(s) \
+         Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed \
+         segcnt   blksiz    xsize aggs(MiB)   API RefNum\n",
     );
     for test in &run.tests {
         for access in ["write", "read"] {
@@ -415,7 +422,8 @@ fn summary_line(out: &mut String, test: &IorTest, access: &str, totals: &OfAll) 
     let none = || "NA".to_owned();
     let _ = writeln!(
         out,
-        "{:10.5} {:>10} {:>13} {:5} {:6} {:3} {:4} {:3} {:5} {:8} {:9} {:4} {:6} {:8} {:8} {:9.1} {:>3} {:6}",
+        "{:10.5} {:>10} {:>13} {:5} {:6} {:3} {:4} {:3} {:5} {:8} {:9} {:4} {:6} {:8} {:8} {:9.1} \
+         {:>3} {:6}",
         totals.mean_s,
         totals.wall.map_or_else(none, |(seconds, _)| format!("{seconds:.2}")),
         totals.wall.map_or_else(none, |(_, rate)| format!("{rate:.2}")),
@@ -440,7 +448,8 @@ fn summary_line(out: &mut String, test: &IorTest, access: &str, totals: &OfAll) 
 /// IOR's CSV (`-O summaryFormat=CSV`): a row for each phase.
 pub fn ior_csv(run: &IorRun) -> String {
     let mut out = String::from(
-        "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter",
+        "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),\
+         numTasks,iter",
     );
     for (test, phase) in
         run.tests.iter().flat_map(|test| test.phases.iter().map(move |p| (test, p)))
@@ -509,7 +518,8 @@ pub fn ior_outliers(phases: &[IorPhase], most_s: u32) -> Vec<String> {
             for (rank, value) in values.iter().enumerate() {
                 if (value - mean).abs() > f64::from(most_s) {
                     lines.push(format!(
-                        "task {rank}, {} {name} is {value:.6} (mean={mean:.6}, stddev={deviation:.6})",
+                        "task {rank}, {} {name} is {value:.6} (mean={mean:.6}, \
+                         stddev={deviation:.6})",
                         phase.access
                     ));
                 }
@@ -560,10 +570,29 @@ pub(super) mod tests {
     #[test]
     fn the_table_has_the_documented_columns() {
         let text = ior_text(&sample("-v"));
-        let row = "write     8.00       10.67      0.093750   8192       1024.00    0.250000   1.50       0.250000   2.00       0   \n";
+        let row = "write     \
+                   8.00       \
+                   10.67      \
+                   0.093750   \
+                   8192       1024.00    0.250000   1.50       0.250000   2.00       0   \n";
         assert!(text.contains(row), "{text}");
         assert!(text.contains("Max Write: 8.00 MiB/sec (8.39 MB/sec)"), "{text}");
-        let line = "write           8.00       8.00       8.00       0.00       8.00       8.00       8.00       0.00    2.00000         NA            NA     0      2   2    2   1     0        1         0    0      1  8388608  1048576      16.0 POSIX      0\n";
+        let line = "write           \
+                    8.00       \
+                    8.00       \
+                    8.00       \
+                    0.00       \
+                    8.00       \
+                    8.00       \
+                    8.00       \
+                    0.00    \
+                    2.00000         \
+                    NA            \
+                    NA     \
+                    0      \
+                    2   \
+                    2    2   1     0        1         0    0      1  8388608  1048576      16.0 \
+                    POSIX      0\n";
         assert!(text.contains(line), "{text}");
         assert!(text.contains("access              : file-per-process\n"), "{text}");
     }
@@ -588,7 +617,8 @@ pub(super) mod tests {
     #[test]
     fn a_deadline_that_is_worn_out_has_its_own_figures() {
         let text = ior_text(&sample("-D 1 -O stoneWallingWearOut=1 -A 7"));
-        let said = "stonewalling pairs accessed min: 4 max: 8 -- min data: 0.0 GiB mean data: 0.0 GiB time: 0.5s\nwrite ";
+        let said = "stonewalling pairs accessed min: 4 max: 8 -- min data: 0.0 GiB mean data: 0.0 \
+                    GiB time: 0.5s\nwrite ";
         assert!(text.contains(said), "{text}");
         // 4 MiB a rank in half a second.
         assert!(text.contains("    2.00000       0.50          8.00     0 "), "{text}");

@@ -133,17 +133,17 @@ fn the_plan_says_names_and_whether_files_stay() {
 
 /// The four lines of IO500 (`[ior-easy]` and `[ior-hard]`, as its program prints them with `exe`).
 const IO500: [&str; 4] = [
-    "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy -C -Q 1 \
-     -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F -w -D 300 \
+    "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy \
+     -C -Q 1 -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F -w -D 300 \
      -O stoneWallingWearOut=1 -a POSIX \
      -O saveRankPerformanceDetailsCSV=./results/ior-easy-write.csv",
     "--dataPacketType=timestamp -C -Q 1 -g -G=1911694081 -k -e -o ./datafiles/ior-hard/file \
-     -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 -s 10000000 -w -D 300 \
-     -a POSIX -O saveRankPerformanceDetailsCSV=./results/ior-hard-write.csv \
+     -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 -s 10000000 \
+     -w -D 300 -a POSIX -O saveRankPerformanceDetailsCSV=./results/ior-hard-write.csv \
      -O stoneWallingWearOut=1",
-    "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy -C -Q 1 \
-     -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F -r -R -a POSIX \
-     -O saveRankPerformanceDetailsCSV=./results/ior-easy-read.csv",
+    "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy \
+     -C -Q 1 -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m \
+     -F -r -R -a POSIX -O saveRankPerformanceDetailsCSV=./results/ior-easy-read.csv",
     "--dataPacketType=timestamp -C -Q 1 -g -G=1911694081 -k -e -o ./datafiles/ior-hard/file \
      -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 -s 10000000 -r -R \
      -a POSIX -O saveRankPerformanceDetailsCSV=./results/ior-hard-read.csv",
@@ -240,7 +240,9 @@ fn names_and_parts_are_as_iors() {
 
 proptest! {
     #[test]
-    fn no_words_make_it_panic(words in prop::collection::vec(r"-{0,2}[a-zA-Z0-9=@,.é-]{0,6}", 0..8)) {
+    fn no_words_make_it_panic(
+        words in prop::collection::vec(r"-{0,2}[a-zA-Z0-9=@,.é-]{0,6}", 0..8),
+    ) {
         if let Ok(ior) = Ior::read(&words) {
             let text = ior.plan(3);
             prop_assert!(toml::from_str::<PlanFile>(&text).is_ok(), "{text}");

@@ -86,7 +86,8 @@ mod tests {
         let said = |errno: i32| unreadable("/a", &io::Error::from_raw_os_error(errno)).stored();
         assert_eq!(said(2), "{\"code\":\"no-such-file\",\"path\":\"/a\"}");
         assert_eq!(said(13), "{\"code\":\"not-permitted\",\"path\":\"/a\"}");
-        let io = "{\"code\":\"unreadable\",\"errno\":\"5\",\"message\":\"Input/output error\",\"path\":\"/a\"}";
+        let io = "{\"code\":\"unreadable\",\"errno\":\"5\",\"message\":\"Input/output \
+                  error\",\"path\":\"/a\"}";
         assert_eq!(said(5), io);
         let other = unreadable("/a", &io::ErrorKind::IsADirectory.into());
         assert!(other.values().iter().all(|(name, _)| *name != "errno"), "{other:?}");

@@ -110,8 +110,9 @@ mod tests {
                 .with_file("/sys/class/hwmon/hwmon0/name", "power_meter")
                 .with_file("/sys/class/hwmon/hwmon0/power1_average", &text);
             let found = Power::read(&machine.system);
-            let watts = found.package_watts_since(&found, 1.0).into_iter().chain(found.machine_watts);
-            proptest::prop_assert!(watts.into_iter().all(|watts| watts >= 0.0 && watts.is_finite()));
+            let of_package = found.package_watts_since(&found, 1.0);
+            let mut watts = of_package.into_iter().chain(found.machine_watts);
+            proptest::prop_assert!(watts.all(|watts| watts >= 0.0 && watts.is_finite()));
         }
     }
 }

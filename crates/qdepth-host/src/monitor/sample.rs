@@ -270,10 +270,39 @@ mod tests {
     fn machine(second: u64) -> FakeMachine {
         FakeMachine::new()
             .disk("sda", "8:0")
-            .attribute("sda", "stat", &format!("{} 0 {} 0 0 0 0 0 0 {} {}", 100 * second, 800 * second, 500 * second, 4000 * second))
-            .with_file("/proc/stat", &format!("cpu  {} 0 0 {} 0 0 0 {} 0 0\nintr {} 1 2\n", 80 * second, 110 * second, 10 * second, 7 * second))
-            .with_file("/proc/pressure/cpu", &format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", 250_000 * second))
-            .with_file("/proc/vmstat", &format!("nr_free_pages 5\npswpin {second}\npswpout {second}\n"))
+            .attribute(
+                "sda",
+                "stat",
+                &format!(
+                    "{} 0 {} 0 0 0 0 0 0 {} {}",
+                    100 * second,
+                    800 * second,
+                    500 * second,
+                    4000 * second
+                ),
+            )
+            .with_file(
+                "/proc/stat",
+                &format!(
+                    "cpu  {} 0 0 {} 0 0 0 {} 0 0\nintr {} 1 2\n",
+                    80 * second,
+                    110 * second,
+                    10 * second,
+                    7 * second
+                ),
+            )
+            .with_file(
+                "/proc/pressure/cpu",
+                &format!(
+                    "some avg10=0.00 avg60=0.00 avg300=0.00 total={}\n\
+                     full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+                    250_000 * second
+                ),
+            )
+            .with_file(
+                "/proc/vmstat",
+                &format!("nr_free_pages 5\npswpin {second}\npswpout {second}\n"),
+            )
     }
 
     fn look(second: u64) -> Sample {
@@ -329,8 +358,12 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_is_looked_at(text in "(?s)(some total=|pswpin |intr |cpu )?.{0,80}") {
-            let machine = FakeMachine::new().disk("sda", "8:0").attribute("sda", "stat", &text)
-                .with_file("/proc/stat", &text).with_file("/proc/pressure/cpu", &text).with_file("/proc/vmstat", &text);
+            let machine = FakeMachine::new()
+                .disk("sda", "8:0")
+                .attribute("sda", "stat", &text)
+                .with_file("/proc/stat", &text)
+                .with_file("/proc/pressure/cpu", &text)
+                .with_file("/proc/vmstat", &text);
             let sample = Sample::take(&machine.system, &["sda".to_owned()]);
             let _ = (series(&[sample.clone(), sample.clone()]), disturbances(&[sample]));
         }

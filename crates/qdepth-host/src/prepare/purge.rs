@@ -62,7 +62,8 @@ fn can_format(system: &System, device: &str) -> Result<(), Refusal> {
     if says.oacs & CAN_FORMAT == 0 {
         return Err(refused(
             format!(
-                "{device} says that it has no Format NVM command (OACS {:#x}, bit 1 is 0), which `method = \"format\"` needs",
+                "{device} says that it has no Format NVM command (OACS {:#x}, bit 1 is 0), which \
+                 `method = \"format\"` needs",
                 says.oacs
             ),
             format!("Give {INSTEAD} for it"),
@@ -90,7 +91,8 @@ fn can_sanitize(system: &System, device: &str) -> Result<(), Refusal> {
         };
         return Err(refused(
             format!(
-                "{device} says that it cannot be sanitized by block erase (SANICAP {:#x}, bit 1 is 0), which `method = \"sanitize\"` needs; it has {others}",
+                "{device} says that it cannot be sanitized by block erase (SANICAP {:#x}, bit 1 is \
+                 0), which `method = \"sanitize\"` needs; it has {others}",
                 says.sanicap
             ),
             format!("Give {format}{INSTEAD} for it"),
@@ -208,7 +210,8 @@ fn is_alone(
     Err(refused(
         format!("{why}, and {device} shares its drive with namespace {}", others.join(", ")),
         format!(
-            "Give {INSTEAD}, which erase this namespace alone; or, if nobody needs the others, `nvme delete-ns` them first"
+            "Give {INSTEAD}, which erase this namespace alone; or, if nobody needs the others, \
+             `nvme delete-ns` them first"
         ),
     ))
 }
@@ -323,12 +326,14 @@ pub(super) fn wait_for_sanitize(
             Sanitized::Done => return Ok(()),
             Sanitized::Failed => {
                 return Err(io::Error::other(format!(
-                    "{device} says that the sanitize failed (SSTAT 3); it answers no reads and writes until one succeeds: look at {log}, then sanitize it again"
+                    "{device} says that the sanitize failed (SSTAT 3); it answers no reads and \
+                     writes until one succeeds: look at {log}, then sanitize it again"
                 )));
             }
             Sanitized::Never => {
                 return Err(io::Error::other(format!(
-                    "{device} took the command and says that it was never sanitized (SSTAT 0): look at {log}, and purge it in another way"
+                    "{device} took the command and says that it was never sanitized (SSTAT 0): \
+                     look at {log}, and purge it in another way"
                 )));
             }
             Sanitized::Working { progress, estimate } if poll % patience.tell_each == 0 => {
@@ -350,7 +355,8 @@ pub(super) fn wait_for_sanitize(
     Err(io::Error::new(
         io::ErrorKind::TimedOut,
         format!(
-            "{device} did not complete the sanitize within {} s and goes on: begin again when {log} says that it completed",
+            "{device} did not complete the sanitize within {} s and goes on: begin again when \
+             {log} says that it completed",
             patience.pause.as_secs() * u64::from(patience.polls)
         ),
     ))

@@ -12,7 +12,8 @@ const FILE: &str = "\
 [[prepare]]\nstep = \"purge\"\ndevice = \"/dev/nvme0n1\"\nmethod = \"discard\"\n\
 [[prepare]]\nstep = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\nchunk = \"128KiB\"\n\
 members = [\"/dev/nvme0n1\", \"/dev/nvme1n1\"]\n\
-[[prepare]]\nstep = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/md0\"\noptions = [\"-K\", \"-d su=128k,sw=2\"]\n\
+[[prepare]]\nstep = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/md0\"\n\
+options = [\"-K\", \"-d su=128k,sw=2\"]\n\
 [[prepare]]\nstep = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/md0\"\noptions = \"noatime\"\n";
 
 /// A step from its keys.
@@ -39,7 +40,8 @@ fn a_preparation_says_what_it_would_run() {
         all,
         [
             "blkdiscard -f /dev/nvme0n1",
-            "mdadm --create /dev/md0 --run --level=0 --raid-devices=2 --chunk=128 /dev/nvme0n1 /dev/nvme1n1",
+            "mdadm --create /dev/md0 --run --level=0 --raid-devices=2 \
+             --chunk=128 /dev/nvme0n1 /dev/nvme1n1",
             "mkfs.xfs -f -K -d su=128k,sw=2 /dev/md0",
             "mkdir -p /mnt/x",
             "mount -o noatime /dev/md0 /mnt/x",
@@ -84,7 +86,8 @@ fn what_cannot_be_is_said() {
         ("[[prepare]]\nstep = \"purge\"\ndevice = \"sda\"\nmethod = \"discard\"", "/dev"),
         ("[[prepare]]\nstep = \"purge\"\ndevice = \"/dev/../etc\"\nmethod = \"discard\"", "/dev"),
         (
-            "[[prepare]]\nstep = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"5\"\nmembers = [\"/dev/a\"]",
+            "[[prepare]]\nstep = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"5\"\n\
+             members = [\"/dev/a\"]",
             "needs 3",
         ),
         ("[[prepare]]\nstep = \"file-system\"\nkind = \"zfs\"\ndevice = \"/dev/a\"", "xfs"),
@@ -100,7 +103,8 @@ fn what_cannot_be_is_said() {
             "mount it yourself",
         ),
         (
-            "[[prepare]]\nstep = \"array\"\ndevice = \"/dev/sda\"\nlevel = \"0\"\nmembers = [\"/dev/a\", \"/dev/b\"]",
+            "[[prepare]]\nstep = \"array\"\ndevice = \"/dev/sda\"\nlevel = \"0\"\n\
+             members = [\"/dev/a\", \"/dev/b\"]",
             "no node of an array",
         ),
         ("[[prepare]]\nstep = \"dance\"", "dance"),
@@ -115,7 +119,8 @@ fn what_cannot_be_is_said() {
 fn a_setting_is_one_of_the_list() {
     let set = |path: &str, value: &str| {
         read(&format!(
-            "[[prepare]]\nstep = \"setting\"\npath = \"{path}\"\nvalue = \"{value}\"\nabout = \"harmless\""
+            "[[prepare]]\nstep = \"setting\"\npath = \"{path}\"\nvalue = \"{value}\"\n\
+             about = \"harmless\""
         ))
     };
     for (path, value) in [
@@ -212,7 +217,8 @@ fn a_setting_that_shows_no_value_is_left() {
 fn an_option_names_no_file_and_no_device() {
     let make = |kind: &str, option: &str| {
         read(&format!(
-            "[[prepare]]\nstep = \"file-system\"\nkind = \"{kind}\"\ndevice = \"/dev/a\"\noptions = [\"{option}\"]"
+            "[[prepare]]\nstep = \"file-system\"\nkind = \"{kind}\"\ndevice = \"/dev/a\"\n\
+             options = [\"{option}\"]"
         ))
     };
     for (kind, option) in [
@@ -294,8 +300,10 @@ fn no_other_word_names_a_file_or_a_device() {
     for keys in [
         "step = \"volume\"\ngroup = \"../x\"\nname = \"v\"\ndevices = [\"/dev/a\"]",
         "step = \"volume\"\ngroup = \"g\"\nname = \"-n\"\ndevices = [\"/dev/a\"]",
-        "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0 /dev/x\"\nmembers = [\"/dev/a\", \"/dev/b\"]",
-        "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\nmetadata = \"1.2 /dev/x\"\nmembers = [\"/dev/a\", \"/dev/b\"]",
+        "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0 /dev/x\"\n\
+         members = [\"/dev/a\", \"/dev/b\"]",
+        "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\nmetadata = \"1.2 /dev/x\"\n\
+         members = [\"/dev/a\", \"/dev/b\"]",
         "step = \"purge\"\ndevice = \"/dev/a /dev/b\"\nmethod = \"discard\"",
         "step = \"purge\"\ndevice = \"/dev/./a\"\nmethod = \"discard\"",
     ] {
@@ -308,19 +316,24 @@ proptest::proptest! {
     #[test]
     fn no_text_becomes_a_path(
         kind in "xfs|ext4|btrfs",
-        options in proptest::collection::vec("(-[a-zA-Z]|--[a-z]{2,8}|[a-z]{1,7}=?/?[a-z0-9/]{0,6}|-[dlmEJ] [a-z]{1,9}=[/a-z0-9,=.]{0,12})", 0..4),
+        options in proptest::collection::vec(
+            "(-[a-zA-Z]|--[a-z]{2,8}|[a-z]{1,7}=?/?[a-z0-9/]{0,6}|\
+             -[dlmEJ] [a-z]{1,9}=[/a-z0-9,=.]{0,12})",
+            0..4,
+        ),
     ) {
         let options: Vec<String> = options.iter().map(|option| format!("{option:?}")).collect();
         let text = format!(
-            "[[prepare]]\nstep = \"file-system\"\nkind = \"{kind}\"\ndevice = \"/dev/a\"\noptions = [{}]",
+            "[[prepare]]\nstep = \"file-system\"\nkind = \"{kind}\"\ndevice = \"/dev/a\"\n\
+             options = [{}]",
             options.join(", ")
         );
         if let Ok(steps) = read(&text) {
             let Action::Run { words, .. } = &steps[0].actions()[0] else { panic!("no command") };
             let devices = words.iter().filter(|word| matches!(word, Word::Device(_))).count();
             proptest::prop_assert_eq!(devices, 1);
-            let clean = words.iter().all(|w| matches!(w, Word::Device(_)) || !w.text().contains('/'));
-            proptest::prop_assert!(clean);
+            let is_clean = |w: &Word| matches!(w, Word::Device(_)) || !w.text().contains('/');
+            proptest::prop_assert!(words.iter().all(is_clean));
         }
     }
 }
@@ -681,7 +694,8 @@ fn a_journal_that_others_could_write_is_refused() {
     assert_eq!(begin("", 0o600), Ok(()));
     assert!(begin("", 0o622).unwrap_err().contains("chmod go-w"));
     assert!(begin("{\"journal\":1}\n", 0o600).unwrap_err().contains("version"));
-    let old = "{\"id\":0,\"undo\":{\"only_if\":{\"exists\":\"/dev/sda\"},\"action\":{\"run\":[\"rm\"]}}}\n";
+    let old = "{\"id\":0,\"undo\":{\"only_if\":{\"exists\":\"/dev/sda\"},\
+               \"action\":{\"run\":[\"rm\"]}}}\n";
     assert!(begin(old, 0o600).unwrap_err().contains("not understood"));
     let unknown = "{\"journal\":2}\n{\"run\":\"rm\"}\n{\"undone\":0}\n";
     assert!(begin(unknown, 0o600).unwrap_err().contains("line 2"));
@@ -695,7 +709,10 @@ fn a_journal_that_others_could_write_is_refused() {
 
 proptest::proptest! {
     #[test]
-    fn any_file_is_read(text in "(?s)(\\[\\[prepare\\]\\]\nstep = \"[a-z-]{0,12}\"\n([a-z]{1,8} = .{0,20}\n){0,4})*") {
+    fn any_file_is_read(
+        text in "(?s)(\\[\\[prepare\\]\\]\nstep = \"[a-z-]{0,12}\"\n\
+                 ([a-z]{1,8} = .{0,20}\n){0,4})*",
+    ) {
         let _ = read(&text);
     }
 

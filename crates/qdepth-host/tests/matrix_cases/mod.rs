@@ -226,7 +226,8 @@ fn other_namespace(bench: &Bench) -> Result<Prepared, String> {
     beside(
         bench,
         format!(
-            "unshare -m --propagation private sh -c 'mount -o ro {node} {place} && sync && touch READY && {wait}'"
+            "unshare -m --propagation private sh -c 'mount -o ro {node} {place} && sync && touch \
+             READY && {wait}'"
         ),
     )?;
     Ok(prepared)

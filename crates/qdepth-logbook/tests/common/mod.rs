@@ -231,13 +231,19 @@ prop_compose! {
     /// Any record of a run's point: no NaN (which equals nothing, itself included).
     pub(crate) fn any_point()(
         whole in prop::array::uniform16(any::<u64>()),
-        reals in prop::array::uniform5(prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::INFINITE),
+        reals in prop::array::uniform5(
+            prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::INFINITE,
+        ),
         texts in prop::array::uniform5(any::<String>()),
         flags in prop::array::uniform3(any::<bool>()),
         directions in prop::array::uniform4(any_direction()),
         trims_too in any::<bool>(),
         loads in any::<(u32, u32)>(),
-        figures in prop::collection::btree_map("[a-z]{1,9}", prop::num::f64::NORMAL | prop::num::f64::INFINITE, 0..3),
+        figures in prop::collection::btree_map(
+            "[a-z]{1,9}",
+            prop::num::f64::NORMAL | prop::num::f64::INFINITE,
+            0..3,
+        ),
         labels in prop::collection::btree_map(any::<String>(), any::<String>(), 0..3),
         code in 0..Code::ALL.len(),
     ) -> PointRecord {

@@ -113,7 +113,8 @@ fn a_slow_cliff_is_not_called_steady_before_its_end() {
         by_snia += u32::from(snia.abs() > 0.05);
     }
     println!(
-        "TRIES steady-cliffs {cliffs} claims={claims} biased={biased} worst={worst:.3} biased-by-snia={by_snia}"
+        "TRIES steady-cliffs {cliffs} claims={claims} biased={biased} worst={worst:.3} \
+         biased-by-snia={by_snia}"
     );
     assert!(f64::from(biased) <= 0.01 * f64::from(claims), "{biased} of {claims}");
     assert!(f64::from(claims) >= 0.95 * f64::from(cliffs), "{claims} of {cliffs}");

@@ -93,7 +93,8 @@ macro_rules! fields {
                     Some(cell(shown))
                 }))?;
                 if let Some(value) = other.unwrap_or(usual) {
-                    cells.push(Field::new(stringify!($name), $meaning.trim_end_matches('.'), value));
+                    let meaning = $meaning.trim_end_matches('.');
+                    cells.push(Field::new(stringify!($name), meaning, value));
                 }
             )*
             cells
@@ -149,8 +150,8 @@ fields! {
     arrivals "How requests arrive: `closed`, `fixed 1000/s`, `poisson 1000/s`, `paced 1000/s`."
         kept String = "arrivals",
         shown String = |shown| shown.point.arrivals.clone(),;
-    reported_as_throughput "1 where the throughput is the main result (sequential profiles), 0 where \
-                            the transaction rate is."
+    reported_as_throughput "1 where the throughput is the main result (sequential profiles), 0 \
+                            where the transaction rate is."
         kept bool = "reported_as_throughput",;
     reported_as "Which figure the plan tells of it: `rate` or `throughput`; empty in documents of \
                  versions that did not say so."
@@ -159,8 +160,8 @@ fields! {
     outstanding "Outstanding I/Os of each stream."
         kept u32 = "outstanding",
         shown u32 = |shown| shown.point.outstanding,;
-    offered_io_per_s "Offered load of an open loop over all streams, I/Os per second; null in a closed \
-                      loop."
+    offered_io_per_s "Offered load of an open loop over all streams, I/Os per second; null in a \
+                      closed loop."
         kept Option<f64> = "offered_io_per_s",
         shown Option<f64> = |shown| shown.point.offered_io_per_s,;
     streams "Number of streams, each on an area of its own."
@@ -172,8 +173,8 @@ fields! {
     group "Points with the same number ran at the same time."
         kept u32 = "load_group",
         shown u32 = |shown| shown.point.group,;
-    variant "Index of the column of the run's comparison that it belongs to, with the others of its \
-             group; null where nothing is compared."
+    variant "Index of the column of the run's comparison that it belongs to, with the others of \
+             its group; null where nothing is compared."
         kept Option<u32> = "variant",
         shown Option<u32> = |shown| shown.point.variant,;
     step "Name of the step, as hashed; empty where the plan has none."
@@ -187,8 +188,8 @@ fields! {
         kept String = "started_at",
         shown String = |shown| shown.point.started_at.clone(),
         cell |shown| Some(time(&shown.point.started_at)),;
-    delay_ns "How long after its group it began (`delay` of its load), ns; null where it began with \
-              it, and in versions that did not keep it."
+    delay_ns "How long after its group it began (`delay` of its load), ns; null where it began \
+              with it, and in versions that did not keep it."
         kept Option<u64> = "delay_ns",
         shown Option<u64> = |shown| shown.point.delay_ns,
         older default,;
@@ -202,8 +203,8 @@ fields! {
               `interrupted` or `failure`."
         kept EndedBy = "ended_by",
         shown String = |shown| shown.point.ended_by.as_str().to_owned(),;
-    tolerance "Half-width of the 95 % interval of the rate, over the rate, that was to end it; null \
-               where it was to last its time."
+    tolerance "Half-width of the 95 % interval of the rate, over the rate, that was to end it; \
+               null where it was to last its time."
         kept Option<f64> = "tolerance",
         shown Option<f64> = |shown| shown.point.tolerance.map(finite),;
     interim_checks "How often the rate was held against the tolerance."
@@ -214,7 +215,8 @@ fields! {
     interval "95 % interval of `io_per_s`, low and high; null where none can be given honestly."
         shown Option<[f64; 2]> =
             |shown| shown.summary.io_per_s.interval.map(|(low, high)| [low, high]),;
-    io_per_s_low "Low end of the 95 % interval of `io_per_s`; null where none can be given honestly."
+    io_per_s_low "Low end of the 95 % interval of `io_per_s`; null where none can be given \
+                  honestly."
         cell |shown| Some(maybe_real(shown.summary.io_per_s.interval.map(|(low, _)| low))),;
     io_per_s_high "High end of it."
         cell |shown| Some(maybe_real(shown.summary.io_per_s.interval.map(|(_, high)| high))),;

@@ -75,7 +75,8 @@ macro_rules! gaps {
 const OTHERS: &[Column] = &[
     Column {
         name: "trim_share",
-        meaning: "Share of trims, 0..1: requests that discard what is stored; NULL where there are none.",
+        meaning: "Share of trims, 0..1: requests that discard what is stored; NULL where there are \
+                  none.",
         get: |point| match point.trim_share {
             share if share > 0.0 => Stored::Real(share),
             _ => Stored::Null,
@@ -90,8 +91,8 @@ const OTHERS: &[Column] = &[
     gaps!("gaps_10s", "Intervals without a completion longer than 10 s.", 2),
     kernel!(
         "kernel_reads",
-        "Reads that the kernel counted on the device; NULL, like the next three, where it could not \
-         be read.",
+        "Reads that the kernel counted on the device; NULL, like the next three, where it could \
+         not be read.",
         reads
     ),
     kernel!("kernel_read_bytes", "Bytes that the kernel counted as read.", read_bytes),

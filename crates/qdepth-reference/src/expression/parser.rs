@@ -39,7 +39,8 @@ pub enum ParseError {
     },
     /// A list of intensities that cannot be one.
     #[error(
-        "column {column}: intensities are a number from 1, powers of two as 1..512 (the larger last), or {{33, 66}} ascending, at most 32"
+        "column {column}: intensities are a number from 1, powers of two as 1..512 (the larger \
+         last), or {{33, 66}} ascending, at most 32"
     )]
     Intensities {
         /// From 1.

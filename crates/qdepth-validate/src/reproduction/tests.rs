@@ -212,7 +212,8 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
         _ => None,
     });
     // Every single point was made 2 % too fast.
-    let fitted = "Of 4 figures that parameters were fitted to, the emulated values are off by 2.0 % on average";
+    let fitted = "Of 4 figures that parameters were fitted to, the emulated values are off by 2.0 \
+                  % on average";
     let said: Vec<&str> = said.collect();
     let at = said.iter().position(|text| text.starts_with(fitted)).unwrap();
     assert!(said[at + 1].contains("figures that nothing was fitted to"), "{said:?}");

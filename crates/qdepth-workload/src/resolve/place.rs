@@ -40,7 +40,8 @@ pub(super) fn segments(
         && (area.length_bytes / pieces).is_multiple_of(alignment);
     if segments != 1 && !whole {
         return Err(format!(
-            "segments = {segments}: the area is not so many whole pieces for each of {streams} streams"
+            "segments = {segments}: the area is not so many whole pieces for each of {streams} \
+             streams"
         ));
     }
     Ok(segments)
@@ -166,7 +167,8 @@ fn area_of_part(
     };
     if asked > rest {
         return Err(format!(
-            "an area of {} does not fit: the target has {} from there on. Choose a smaller area (--area), or make a larger file",
+            "an area of {} does not fit: the target has {} from there on. Choose a smaller area \
+             (--area), or make a larger file",
             Bytes(asked),
             Bytes(rest)
         ));
@@ -174,7 +176,8 @@ fn area_of_part(
     let length_bytes = asked - asked % alignment;
     if length_bytes == 0 && asked > 0 && spec.size.is_some() {
         return Err(format!(
-            "an area of {} holds no access: they begin at multiples of {} (--area 1GiB, or a share as 10%)",
+            "an area of {} holds no access: they begin at multiples of {} (--area 1GiB, or a share \
+             as 10%)",
             Bytes(asked),
             Bytes(alignment)
         ));

@@ -228,7 +228,11 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
         && profile.duplicates.is_none()
         && profile.fsync.is_none_or(|fsync| fsync == FsyncSpec::Never);
     if !plain {
-        return Err("an operation that moves no data, without trim, verify, trace, duplicates and fsync, is possible".to_owned());
+        return Err(
+            "an operation that moves no data, without trim, verify, trace, duplicates and fsync, \
+             is possible"
+                .to_owned(),
+        );
     }
     if !operation.is_of_entries() && profile.read > 0.0 {
         return Err("reserve and truncate are done by writes: read = 0".to_owned());
@@ -243,13 +247,15 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
 fn entries(operation: Operation, layout: Layout, sizes: &SizeMix) -> Result<(), String> {
     match (operation.is_of_entries(), layout) {
         (false, Layout::Entries) => Err(
-            "a plan with files = \"entries\" has operations on entries alone: give transfers to a plan of their own".to_owned(),
+            "a plan with files = \"entries\" has operations on entries alone: give transfers to a \
+             plan of their own"
+                .to_owned(),
         ),
         (true, Layout::Entries) if sizes.single().is_some() => Ok(()),
         (true, Layout::Entries) => Err("entries have one request_size".to_owned()),
-        (true, _) => Err(
-            "operations on entries are of a plan with files = \"entries\", and of a directory".to_owned(),
-        ),
+        (true, _) => Err("operations on entries are of a plan with files = \"entries\", and of a \
+                          directory"
+            .to_owned()),
         (false, _) => Ok(()),
     }
 }
@@ -271,7 +277,9 @@ fn trace(profile: &Profile, streams: u32) -> Result<Option<Trace>, String> {
         && profile.backwards != Some(true)
         && profile.distribution.is_none();
     if !plain {
-        return Err("a trace says where its requests go: one stream, without trim_first, verify, write_size, strides, segments, backwards and distribution".to_owned());
+        return Err("a trace says where its requests go: one stream, without trim_first, verify, \
+                    write_size, strides, segments, backwards and distribution"
+            .to_owned());
     }
     Ok(Some(text.parse()?))
 }
@@ -288,7 +296,11 @@ fn trims(profile: &Profile) -> Result<f64, String> {
         return Ok(0.0);
     }
     if first && (profile.read > 0.0 || share > 0.0) {
-        return Err("trim_first is of a load with read = 0, without trim: half of its requests are trims, and half are writes".to_owned());
+        return Err(
+            "trim_first is of a load with read = 0, without trim: half of its requests are trims, \
+             and half are writes"
+                .to_owned(),
+        );
     }
     if profile.verify == Some(true) {
         return Err("what is verified is written and read back, and not trimmed".to_owned());
@@ -309,7 +321,8 @@ fn flow(load: &LoadSpec, layout: Layout) -> Result<Option<Flow>, String> {
     let pause = spec.pause.unwrap_or_default();
     if !(1..=FLOW_WEIGHT_MAX).contains(&spec.weight) || pause > DELAY_MAX {
         return Err(format!(
-            "flow: a weight of {} and a pause of {pause}; 1 to {FLOW_WEIGHT_MAX}, at most {DELAY_MAX}",
+            "flow: a weight of {} and a pause of {pause}; 1 to {FLOW_WEIGHT_MAX}, at most \
+             {DELAY_MAX}",
             spec.weight
         ));
     }
@@ -447,7 +460,8 @@ fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32),
     let most = IN_FLIGHT_MAX.saturating_mul(parts.max(1));
     if outstanding == 0 || outstanding.saturating_mul(streams) > most {
         return Err(format!(
-            "{outstanding} outstanding I/Os for each of {streams} streams; 1 to {most} in all are possible"
+            "{outstanding} outstanding I/Os for each of {streams} streams; 1 to {most} in all are \
+             possible"
         ));
     }
     let workers = profile.workers.unwrap_or(1);
@@ -480,7 +494,8 @@ fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
     for (size, weight) in &list {
         if size.0 == 0 || size.0 > SIZE_MAX || !size.0.is_multiple_of(block) {
             return Err(format!(
-                "request_size {size}: direct I/O on this target needs whole multiples of {block} B, at most {}",
+                "request_size {size}: direct I/O on this target needs whole multiples of {block} \
+                 B, at most {}",
                 Bytes(SIZE_MAX)
             ));
         }
@@ -520,7 +535,8 @@ fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
             Ok(arrivals)
         } else {
             Err(format!(
-                "a think time of {time} after {requests} requests; above 0 to {DELAY_MAX}, after 1 request at least, are possible"
+                "a think time of {time} after {requests} requests; above 0 to {DELAY_MAX}, after 1 \
+                 request at least, are possible"
             ))
         };
     }

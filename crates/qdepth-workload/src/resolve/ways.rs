@@ -111,7 +111,8 @@ fn nothing_to_compare(file: &PlanFile, choices: &Choices) -> Result<(), ResolveE
     ];
     match asked.iter().find(|(asked, _)| *asked) {
         Some((_, what)) => Err(bad(format!(
-            "{what} belongs to a comparison, and the plan `{}` is none; devices, arrays, processes, area, options and media-comparison are",
+            "{what} belongs to a comparison, and the plan `{}` is none; devices, arrays, \
+             processes, area, options and media-comparison are",
             file.name
         ))),
         None => Ok(()),
@@ -135,7 +136,8 @@ fn drives(choices: &Choices, all: &[Destination]) -> Result<Columns, ResolveErro
     let (drives, arrays) = all.split_at(all.len().saturating_sub(choices.arrays));
     let [first, _, ..] = drives else {
         return Err(bad(format!(
-            "{} given; drives are compared from two on: name each as a target (of an emulated medium, `media:NAME*4` is four)",
+            "{} given; drives are compared from two on: name each as a target (of an emulated \
+             medium, `media:NAME*4` is four)",
             if drives.len() == 1 { "one drive is" } else { "no drive is" }
         )));
     };
@@ -229,7 +231,8 @@ fn name(variants: &mut [Variant], names: Option<&[String]>) -> Result<(), Resolv
     let Some(names) = names else { return Ok(()) };
     if names.len() != variants.len() {
         return Err(bad(format!(
-            "--variants names {} columns, and there are {}: one name for each, in the order of the targets",
+            "--variants names {} columns, and there are {}: one name for each, in the order of the \
+             targets",
             names.len(),
             variants.len()
         )));

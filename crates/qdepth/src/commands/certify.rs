@@ -59,8 +59,8 @@ fn kept(options: &CertifyOptions) -> Result<CertificateRecord> {
     match Logbook::open_read_only(file)?.certificate(&host, &cpu)? {
         Some(certificate) => Ok(certificate),
         None => bail!(Usage(format!(
-            "{} keeps no certificate of this machine ({host}, {cpu}): make one with `qdepth certify \
-             --logbook {}`",
+            "{} keeps no certificate of this machine ({host}, {cpu}): make one with `qdepth \
+             certify --logbook {}`",
             file.display(),
             shell_word(&file.to_string_lossy())
         ))),

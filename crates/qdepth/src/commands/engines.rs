@@ -191,8 +191,8 @@ fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> String {
         lines.push(best(outstanding, &tried.collect::<Vec<_>>()));
     }
     lines.push(format!(
-        "Where none is named, io_uring is taken if it can be. To measure with another:\n  qdepth run \
-         standard {} --engine NAME",
+        "Where none is named, io_uring is taken if it can be. To measure with another:\n  qdepth \
+         run standard {} --engine NAME",
         shell_word(&target.to_string_lossy())
     ));
     let refused = answers.iter().filter_map(|(engine, answer)| {

@@ -248,7 +248,9 @@ fn inform(what: &Inform, words: &[String]) -> Result<Status> {
             print_document(&text)?;
         }
         Inform::Engines => print_document(
-            "libaio\nio_uring\nio_uring_cmd\nposixaio\nnull\nsync\npsync\nvsync\npvsync\npvsync2\nmmap\nsplice\nfalloc\nftruncate\nfilecreate\nfilestat\nfiledelete\ndircreate\ndirstat\ndirdelete",
+            "libaio\nio_uring\nio_uring_cmd\nposixaio\nnull\nsync\npsync\nvsync\npvsync\npvsync2\n\
+             mmap\nsplice\nfalloc\nftruncate\nfilecreate\nfilestat\nfiledelete\ndircreate\n\
+             dirstat\ndirdelete",
         )?,
         Inform::CommandLine => {
             let rest: Vec<String> =

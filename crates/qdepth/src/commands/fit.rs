@@ -42,7 +42,8 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     print_told(&fitted, &seen, options.kind)?;
     file.write(&text)?;
     screen.print_line(&format!(
-        "medium   {name}; as a target `media:{}`, its predictions with intervals by `qdepth predict`",
+        "medium   {name}; as a target `media:{}`, its predictions with intervals by `qdepth \
+         predict`",
         if name.contains('/') { name.clone() } else { format!("./{name}") }
     ));
     Ok(Status::Valid)

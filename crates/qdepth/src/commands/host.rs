@@ -142,7 +142,8 @@ fn undo(option: &JournalOption) -> Result<Status> {
     print(&lines.join("\n"))?;
     if failed > 0 {
         anyhow::bail!(
-            "{failed} actions failed and stay in the journal; remove the cause, then `qdepth host undo` again"
+            "{failed} actions failed and stay in the journal; remove the cause, then `qdepth host \
+             undo` again"
         );
     }
     Ok(Status::Valid)

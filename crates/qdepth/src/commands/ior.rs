@@ -56,7 +56,8 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let parts: usize = tests.iter().map(|test| test.parts().len()).sum();
     if let Some(ranks) = launched().filter(|_| parts > 1) {
         bail!(Usage(format!(
-            "{ranks} ranks of MPI make one run, and these are {parts}: leave -T, -f and -m with -i out"
+            "{ranks} ranks of MPI make one run, and these are {parts}: leave -T, -f and -m with \
+             -i out"
         )));
     }
     let first = tests.first().context("a script without a test")?;

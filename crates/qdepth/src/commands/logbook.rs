@@ -71,8 +71,8 @@ fn merge(options: &LogbookMerge) -> Result<Status> {
     let mut lines: Vec<String> = merged.damaged.iter().map(line).collect();
     lines.extend(merged.running.iter().map(|id| format!("run {id}: is being measured")));
     lines.push(format!(
-        "{} runs of {} were added to {}; {} were there already ({} notes and retractions were added to \
-         them), {} damaged or running records were left out",
+        "{} runs of {} were added to {}; {} were there already ({} notes and retractions were \
+         added to them), {} damaged or running records were left out",
         merged.added.len(),
         options.other.display(),
         options.logbook.logbook.display(),
@@ -149,11 +149,13 @@ fn render(file: &Path, checked: &Checked) -> String {
     lines.push(match (checked.is_whole(), checked.without_digests) {
         (true, false) => format!("{}: whole: {read}", file.display()),
         (true, true) => format!(
-            "{}: no damage was found in {read}, but its schema is older than digests: any command that writes to it adds them, of what is there then",
+            "{}: no damage was found in {read}, but its schema is older than digests: any command \
+             that writes to it adds them, of what is there then",
             file.display()
         ),
         (false, _) => format!(
-            "{}: damaged: {} findings in {read}; whole records can still be read (`qdepth list`, `qdepth export RUN`); restore a copy for the others",
+            "{}: damaged: {} findings in {read}; whole records can still be read (`qdepth list`, \
+             `qdepth export RUN`); restore a copy for the others",
             file.display(),
             lines.len()
         ),

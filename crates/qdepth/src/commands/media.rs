@@ -40,9 +40,10 @@ fn list() -> Result<String> {
         ));
     }
     lines.push(
-        "Several as one: raid0(media:NAME*2), raid1(…), raid5(…), raid10(…), independent(media:NAME*4); \
-         wrapped: delay(…, 100us), fault(…, errors=1000), pressure(…, 500MB/s); behind it @area=full, \
-         @cpu=1.6GHz, @settings=default, @processes=4, @state=fresh, @PARAMETER=NUMBER."
+        "Several as one: raid0(media:NAME*2), raid1(…), raid5(…), raid10(…), \
+         independent(media:NAME*4); wrapped: delay(…, 100us), fault(…, errors=1000), pressure(…, \
+         500MB/s); behind it @area=full, @cpu=1.6GHz, @settings=default, @processes=4, \
+         @state=fresh, @PARAMETER=NUMBER."
             .to_owned(),
     );
     Ok(lines.join("\n"))
@@ -109,8 +110,8 @@ fn describe_medium(name: &str) -> Result<String> {
     }
     match &description.fit {
         Some(known) => lines.push(format!(
-            "error at {} points kept back from the fit: {:.1} % (root mean square); measured with {:.0} to \
-             {:.0} bytes, {:.0} to {:.0} in flight; from day to day {:.1} %",
+            "error at {} points kept back from the fit: {:.1} % (root mean square); measured with \
+             {:.0} to {:.0} bytes, {:.0} to {:.0} in flight; from day to day {:.1} %",
             known.kept_back,
             known.error * 100.0,
             known.request_bytes[0],

@@ -57,7 +57,8 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return print_plan(&asked, options);
     }
     if options.run.json || options.as_fio {
-        let what = "the plans of variants are complete only when each was prepared: leave --json and --as-fio out";
+        let what = "the plans of variants are complete only when each was prepared: leave --json \
+                    and --as-fio out";
         return Err(Usage(what.to_owned()).into());
     }
     let mut worst = Status::Valid;
@@ -316,7 +317,8 @@ fn endurance(system: &System, target: &Inspected, writes: bool, known: u64) -> S
     };
     match rated_bytes(system, device) {
         Ok(rated) => format!(
-            "about {:.1} PB by the drive's own count; what is written before the first point takes {:.5} %, 1 TB more takes {:.3} %",
+            "about {:.1} PB by the drive's own count; what is written before the first point takes \
+             {:.5} %, 1 TB more takes {:.3} %",
             rated / 1e15,
             known as f64 / rated * 100.0,
             1e12 / rated * 100.0

@@ -30,7 +30,8 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     let Preview { plan, found, .. } = preview(&System::real(), &asked)?;
     let [ResolvedTarget::Emulated(medium)] = found.as_slice() else {
         bail!(Usage(
-            "predict: one target that is emulated, as `qdepth predict 'raid0(media:./mydrive.toml*2)'`"
+            "predict: one target that is emulated, as `qdepth predict \
+             'raid0(media:./mydrive.toml*2)'`"
                 .to_owned()
         ));
     };
@@ -69,8 +70,9 @@ fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     let told = checked.iter().map(|(name, checked)| format!("{name} ({})", checked.words()));
     let told: Vec<String> = told.collect();
     bail!(Usage(format!(
-        "predict {text}: a medium in it was not fitted to measured runs, so nobody knows its error: {}; \
-         `qdepth media fit RUN -o mydrive.toml` makes one, and `qdepth run {plan} {text}` emulates without an interval",
+        "predict {text}: a medium in it was not fitted to measured runs, so nobody knows its \
+         error: {}; `qdepth media fit RUN -o mydrive.toml` makes one, and `qdepth run {plan} \
+         {text}` emulates without an interval",
         told.join(", "),
         text = medium.text(),
     )))
@@ -89,7 +91,8 @@ fn words(given: &[String]) -> Result<Vec<String>> {
     }
     let Some(last) = words.last_mut() else {
         bail!(Usage(
-            "predict: which medium? As `qdepth predict mydrive.toml`, `qdepth predict mydrive.toml*2 as raid0`"
+            "predict: which medium? As `qdepth predict mydrive.toml`, `qdepth predict \
+             mydrive.toml*2 as raid0`"
                 .to_owned()
         ));
     };
@@ -158,7 +161,8 @@ fn print_told(medium: &TargetExpression, title: &str, rows: &[(&Point, Predictio
     for (name, known) in known {
         lines.push(format!(
             "{name}: error {:.1} % (root mean square) at {} points kept back from its fit; the \
-             interval holds it and what is not known of its numbers, and no promise where extrapolated",
+             interval holds it and what is not known of its numbers, and no promise where \
+             extrapolated",
             known.error * 100.0,
             known.kept_back
         ));

@@ -115,8 +115,8 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     }
     if left_out {
         Screen::new().print_line(&format!(
-            "these are the newest {most}; the logbook keeps {kept} runs: `qdepth list --all`, or words \
-             and options that choose (`qdepth list --help`)"
+            "these are the newest {most}; the logbook keeps {kept} runs: `qdepth list --all`, or \
+             words and options that choose (`qdepth list --help`)"
         ));
     }
     if whole {

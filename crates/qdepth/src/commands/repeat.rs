@@ -206,7 +206,8 @@ fn columns(options: &RunOptions, asked: &PlanRequest) -> Result<Columns> {
     };
     if options.json && spelled.len() > 2 {
         anyhow::bail!(Usage(
-            "--json tells of one target or of two; of more: qdepth compare A B --json, two at a time"
+            "--json tells of one target or of two; of more: qdepth compare A B --json, two at a \
+             time"
                 .to_owned()
         ));
     }

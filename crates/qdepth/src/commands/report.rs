@@ -252,9 +252,9 @@ pub(crate) fn typesetter() -> Result<String> {
     match System::real().run(&program, &["--version"]) {
         Ok(Output { status: Some(0), .. }) => Ok(program),
         _ => bail!(Missing(format!(
-            "PDF needs the program {TYPESETTER}, which is neither beside qdepth nor in /usr/local/bin or /usr/bin; \
-             build it with `cargo build --release -p {TYPESETTER}` (it takes some minutes), or print \
-             the HTML report from a browser. Nothing was written"
+            "PDF needs the program {TYPESETTER}, which is neither beside qdepth nor \
+             in /usr/local/bin or /usr/bin; build it with `cargo build --release -p {TYPESETTER}` \
+             (it takes some minutes), or print the HTML report from a browser. Nothing was written"
         ))),
     }
 }

@@ -92,7 +92,8 @@ pub(crate) fn measure_on(
     }
     if lost > 0 {
         screen.print_line(&format!(
-            "{lost} of {planned} points lost their target; `qdepth run --resume` measures them again"
+            "{lost} of {planned} points lost their target; `qdepth run --resume` measures them \
+             again"
         ));
     }
     Ok(status_of(&run, &points))

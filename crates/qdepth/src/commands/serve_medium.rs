@@ -86,9 +86,9 @@ fn before(way: &Way, outlook: &Outlook, lead: Nanos) -> String {
             .to_owned()
     };
     format!(
-        "before     a request that takes no time is answered after {round_trip:.1} µs ({:.1} µs at 99 %), \
-         {:.0} a second with 32 in flight; answers leave {:.1} µs early. A read of 8 KiB alone takes the \
-         medium {medium:.1} µs: {fits}",
+        "before     a request that takes no time is answered after {round_trip:.1} µs ({:.1} µs at \
+         99 %), {:.0} a second with 32 in flight; answers leave {:.1} µs early. A read of 8 KiB \
+         alone takes the medium {medium:.1} µs: {fits}",
         micros(way.alone.quantile(0.99)),
         way.requests_per_s,
         lead.as_micros_f64(),
@@ -105,8 +105,8 @@ fn words(medium: &TargetExpression, served: &Served) -> String {
         None => "nothing was asked of it",
         Some(true) => "faithful",
         Some(false) => {
-            "NOT FAITHFUL: 99 % of the answers must be at most 5 % of the mean time, or 5 µs, late. \
-             Ask for less, or leave this program a processor of its own"
+            "NOT FAITHFUL: 99 % of the answers must be at most 5 % of the mean time, or 5 µs, \
+             late. Ask for less, or leave this program a processor of its own"
         }
     };
     format!(

@@ -61,7 +61,8 @@ impl BandwidthOptions {
             return if given {
                 let plan = &file.name;
                 Err(Usage(format!(
-                    "--threads, --transfer, --bytes-per-thread, --passes and --shared-file are for plans of bandwidth, and `{plan}` is none: qdepth run bandwidth DIR"
+                    "--threads, --transfer, --bytes-per-thread, --passes and --shared-file are for \
+                     plans of bandwidth, and `{plan}` is none: qdepth run bandwidth DIR"
                 )))
             } else {
                 Ok(())

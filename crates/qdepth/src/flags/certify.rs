@@ -29,5 +29,5 @@ pub(crate) struct CertifyOptions {
     pub(crate) lang: Language,
 }
 
-const AFTER: &str = "Exit status: 0 every proof that could be tried passed; 1 one failed; 5 some could \
-not be tried, and none failed.";
+const AFTER: &str = "Exit status: 0 every proof that could be tried passed; 1 one failed; 5 some \
+could not be tried, and none failed.";

@@ -38,5 +38,5 @@ pub(crate) struct CompareOptions {
     pub(crate) lang: Language,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 B is slower in nothing; 1 B is slower in something; 5 it cannot be told for some \
-figures, and in no other B is slower.";
+const EXIT_STATUS: &str = "Exit status: 0 B is slower in nothing; 1 B is slower in something; 5 it \
+cannot be told for some figures, and in no other B is slower.";

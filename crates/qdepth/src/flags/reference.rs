@@ -165,8 +165,8 @@ fn the_reference_of_reasons_is_what_is_told() {
     let mut page = "# Why a fact is unknown\n\nWhat stands in `unknown_because` of \
                     [JSON](../json.md), of the [logbook](../schema.md) and of [tables](tables.md): \
                     a code, which never changes its meaning, and its values by name, all of them \
-                    texts; one that is empty is left out. Reports and terminal make the sentence of \
-                    them. New codes may come.\n\n| code | values | when | told as |\n\
+                    texts; one that is empty is left out. Reports and terminal make the sentence \
+                    of them. New codes may come.\n\n| code | values | when | told as |\n\
                     |---|---|---|---|\n"
         .to_owned();
     for (code, values, when) in Reason::ALL {
@@ -224,8 +224,8 @@ fn the_reference_of_tables_is_what_is_exported() {
                 page,
                 "\nLatencies, nanoseconds: `TIME_ns_DIRECTION_FIGURE`, as \
                  `service_time_ns_reads_p99.9`, with a TIME of `{time}`, a DIRECTION of \
-                 `{direction}` and a FIGURE of `{figure}`. `mean` is a number, all others are whole \
-                 numbers; a percentile with fewer than ten samples beyond it is null.\n"
+                 `{direction}` and a FIGURE of `{figure}`. `mean` is a number, all others are \
+                 whole numbers; a percentile with fewer than ten samples beyond it is null.\n"
             );
         }
     }
@@ -320,10 +320,10 @@ fn definition(name: &str, schema: &Value, page: &mut String) {
 fn the_reference_of_plan_files_is_what_is_read() {
     let schema: Value = serde_json::from_str(&plan_schema()).expect("a JSON Schema");
     let mut page = "# Plan files\n\nA plan is a TOML file; `qdepth schema plan` prints a JSON \
-                    Schema for editors, `qdepth plan --show standard` a plan to begin with. Unknown \
-                    keys are errors. What is left out is decided when the plan is resolved, and \
-                    the resolved plan (`qdepth plan --json`) omits nothing.\n\nTimes are texts as \
-                    `\"500ms\"`, sizes as `\"4KiB\"`.\n\n## Plan\n"
+                    Schema for editors, `qdepth plan --show standard` a plan to begin with. \
+                    Unknown keys are errors. What is left out is decided when the plan is \
+                    resolved, and the resolved plan (`qdepth plan --json`) omits nothing.\n\n\
+                    Times are texts as `\"500ms\"`, sizes as `\"4KiB\"`.\n\n## Plan\n"
         .to_owned();
     let top = schema["description"].as_str().map(cell).unwrap_or_default();
     let _ = writeln!(page, "{top}");

@@ -30,7 +30,8 @@ impl FromStr for Repeat {
         match text.parse() {
             Ok(times @ 1..=TIMES_MAX) => Ok(Self::Times(times)),
             _ => Err(format!(
-                "write how often, 1 to {TIMES_MAX}, as 10; until=2%, until the answer is known so well; or until-steady"
+                "write how often, 1 to {TIMES_MAX}, as 10; until=2%, until the answer is known so \
+                 well; or until-steady"
             )),
         }
     }

@@ -25,5 +25,5 @@ const EXAMPLES: &str = "Examples:
   qdepth run pts-wsat /dev/nvme1n1 --destroy SERIAL && qdepth steady
   qdepth steady latest --round 10s --json
 
-Exit status: 0 every point is steady, or cyclic around a level; 1 some point is not; 5 some are too \
-short to tell, and none is known not to be.";
+Exit status: 0 every point is steady, or cyclic around a level; 1 some point is not; 5 some are \
+too short to tell, and none is known not to be.";

@@ -38,4 +38,5 @@ const EXAMPLES: &str = "Examples:
   qdepth trend quick /mnt/data --logbook nightly.db
   qdepth trend -o trend.html        a page with diagrams
 
-Exit status: 0 nothing became slower; 1 the last change of a figure was for the worse; 5 too few runs.";
+Exit status: 0 nothing became slower; 1 the last change of a figure was for the worse; 5 too few \
+runs.";

@@ -41,7 +41,8 @@ pub(super) fn job_files(
             return Err(refuse(
                 job,
                 format!(
-                    "iodepth={} is less than its {} files, of which each has outstanding I/Os of its own in qdepth: a job for each, or a greater iodepth",
+                    "iodepth={} is less than its {} files, of which each has outstanding I/Os of \
+                     its own in qdepth: a job for each, or a greater iodepth",
                     job.depth,
                     paths.len()
                 ),
@@ -87,7 +88,8 @@ pub(super) fn depths(
         return Err(refuse(job, "latency_target: refused: of a job with several clones or files"));
     };
     if !alone || job.reads_back {
-        let why = "latency_target: refused: of a job that runs beside another, or verifies; a stonewall before and behind it";
+        let why = "latency_target: refused: of a job that runs beside another, or verifies; a \
+                   stonewall before and behind it";
         return Err(refuse(job, why));
     }
     let doubled = std::iter::successors(Some(1), |depth: &u32| depth.checked_mul(2));

@@ -21,7 +21,8 @@ impl JobSet {
             true => Err(refuse(
                 of_entries,
                 format!(
-                    "ioengine={}: refused: together with jobs of other engines; --section=… runs some of the jobs of a file",
+                    "ioengine={}: refused: together with jobs of other engines; --section=… runs \
+                     some of the jobs of a file",
                     of_entries.engine_name
                 ),
             )),
@@ -42,7 +43,8 @@ impl JobSet {
         }
         let job = &self.jobs[emulated.origin.job];
         let why = format!(
-            "ioengine={}: refused: what is EMULATED beside jobs that are measured; --section=… runs some of the jobs of a file",
+            "ioengine={}: refused: what is EMULATED beside jobs that are measured; --section=… \
+             runs some of the jobs of a file",
             job.engine_name
         );
         Err(refuse(job, why))
@@ -117,7 +119,8 @@ impl Making {
             return Err(refuse(
                 job,
                 format!(
-                    "read_iolog: refused: the trace reaches to {ends} B of {path}, which has {all} B: replay_scale=… brings its places closer together"
+                    "read_iolog: refused: the trace reaches to {ends} B of {path}, which has {all} \
+                     B: replay_scale=… brings its places closer together"
                 ),
             ));
         }

@@ -148,7 +148,8 @@ impl Look<'_> {
             return Err(self.refuse("zonemode", why));
         }
         if access.random > 0.0 || access.gap > 0 || access.back.is_some() {
-            let why = "refused: zones are gone through from their beginning to their end; rw=read, write or rw";
+            let why = "refused: zones are gone through from their beginning to their end; rw=read, \
+                       write or rw";
             return Err(self.refuse("zonemode", why));
         }
         if sizes.writes.is_some() {
@@ -313,7 +314,8 @@ impl Look<'_> {
         if written("bs").is_some_and(|text| text.contains('-')) {
             note(
                 "bs",
-                "as fio reads it, the first is for reads and the second for writes; bsrange= is a range",
+                "as fio reads it, the first is for reads and the second for writes; bsrange= is a \
+                 range",
             );
         }
         if self.get("fdatasync").is_some() {
@@ -346,7 +348,8 @@ impl Look<'_> {
         }
         note(
             "latency_target",
-            "depths of 1, 2, 4 … up to iodepth are measured for latency_window each; told is the deepest that kept the latency, and of it alone",
+            "depths of 1, 2, 4 … up to iodepth are measured for latency_window each; told is the \
+             deepest that kept the latency, and of it alone",
         );
         Ok(notes)
     }
@@ -361,7 +364,9 @@ impl Look<'_> {
         if engine == Engine::Null {
             note(
                 "ioengine",
-                "EMULATED: no storage does anything, and requests end one after the other, each in a microsecond of invented time; `qdepth host calibrate` measures what the program itself costs",
+                "EMULATED: no storage does anything, and requests end one after the other, each in \
+                 a microsecond of invented time; `qdepth host calibrate` measures what the program \
+                 itself costs",
             );
             note("filename", "no file is touched");
         } else if trims != Trims::None && engine == Engine::Synchronous {
@@ -379,7 +384,8 @@ impl Look<'_> {
                 }
                 Some("filecreate" | "dircreate") => note(
                     "ioengine",
-                    "entries are made in a directory of their own; a file is closed at once, which is in its time",
+                    "entries are made in a directory of their own; a file is closed at once, which \
+                     is in its time",
                 ),
                 Some("filestat" | "filedelete" | "dirstat" | "dirdelete") => note(
                     "ioengine",

@@ -1,6 +1,8 @@
 //! Options that nothing here stands for, and what comes near.
 
-pub(super) const ZONES: &str = "write pointers of zones are not followed; zonemode=strided reads and writes parts of a device in their order, and fio itself writes to zoned devices";
+pub(super) const ZONES: &str = "write pointers of zones are not followed; zonemode=strided reads \
+                                and writes parts of a device in their order, and fio itself writes \
+                                to zoned devices";
 const PROGRAM: &str = "the engine exec is none of storage; run the program beside it";
 const SG: &str = "an option of the engine sg; libaio on the device is near";
 const GROUP: &str = "no control group is made: systemd-run --scope -p IOWeight=… qdepth fio …";

@@ -337,7 +337,8 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
         "atomic",
         Only(
             OFF,
-            "writes do not ask to be atomic (RWF_ATOMIC); a bs= that the device writes as one is near",
+            "writes do not ask to be atomic (RWF_ATOMIC); a bs= that the device writes as one is \
+             near",
         ),
     ),
     ("bs_unaligned", Only(OFF, "requests are aligned; ba=512 is possible")),

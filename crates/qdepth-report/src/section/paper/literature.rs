@@ -6,12 +6,14 @@ use crate::view::View;
 /// The sources of the method, as libraries list them: the same in every language.
 const SOURCES: [&str; 7] = [
     "J. D. C. Little: A proof for the queuing formula L = λW. Operations Research 9 (3), 1961.",
-    "E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson: HAR inference: recommendations for practice. Journal of Business & Economic Statistics 36 (4), 2018.",
+    "E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson: HAR inference: recommendations for \
+     practice. Journal of Business & Economic Statistics 36 (4), 2018.",
     "H. A. David, H. N. Nagaraja: Order Statistics, 3rd edition. Wiley, 2003.",
     "G. Tene: How not to measure latency (coordinated omission). 2013.",
     "SNIA: Solid State Storage Performance Test Specification (PTS), version 2.0.2. 2020.",
     "J. Axboe: Efficient IO with io_uring. 2019.",
-    "M. Okabe, K. Ito: Color universal design: how to make figures and presentations that are friendly to colorblind people. 2008.",
+    "M. Okabe, K. Ito: Color universal design: how to make figures and presentations that are \
+     friendly to colorblind people. 2008.",
 ];
 
 /// A numbered line a source: the method's, then the paper's own.

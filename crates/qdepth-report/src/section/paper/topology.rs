@@ -55,8 +55,9 @@ pub(crate) fn drawing(view: &View<'_>) -> Option<Block> {
 fn framed(own: &Logo, title: &str) -> String {
     let (width, height) = picture_size::width_and_height(own).unwrap_or((800.0, 450.0));
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
-         role=\"img\" aria-label=\"{}\"><image href=\"{}\" width=\"{width}\" height=\"{height}\"/></svg>",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} \
+         {height}\" role=\"img\" aria-label=\"{}\"><image href=\"{}\" width=\"{width}\" \
+         height=\"{height}\"/></svg>",
         escaped(title),
         data_uri(own),
     )
@@ -149,8 +150,8 @@ fn svg(columns: &[Vec<Node>], title: &str, description: &str) -> String {
         let _ = write!(
             body,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{WIDE}\" height=\"{HIGH}\" rx=\"4\" fill=\"{GRID}\" \
-             stroke=\"{INK}\"/><text x=\"{0}\" y=\"{1}\" font-size=\"12\" font-weight=\"bold\">{2}</text>\
-             <text x=\"{0}\" y=\"{3}\" font-size=\"10\">{4}</text>",
+             stroke=\"{INK}\"/><text x=\"{0}\" y=\"{1}\" font-size=\"12\" \
+             font-weight=\"bold\">{2}</text><text x=\"{0}\" y=\"{3}\" font-size=\"10\">{4}</text>",
             x + 8.0,
             y + 18.0,
             fitting(&node.name, 25),
@@ -159,9 +160,10 @@ fn svg(columns: &[Vec<Node>], title: &str, description: &str) -> String {
         );
     }
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" aria-labelledby=\"topology-t topology-d\">\
-         <title id=\"topology-t\">{}</title><desc id=\"topology-d\">{}</desc>{body}</svg>",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} \
+         {height}\" font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" \
+         aria-labelledby=\"topology-t topology-d\"><title id=\"topology-t\">{}</title><desc \
+         id=\"topology-d\">{}</desc>{body}</svg>",
         escaped(title),
         escaped(description),
     )

@@ -349,7 +349,8 @@ proptest! {
         }
         let limit_ns = limit_us as f64 * 1e3;
         for (name, means) in [("nvme0n1", &first), ("nvme1n1", &second)] {
-            let sentence = told.split(". ").find(|s| s.starts_with(&format!("On {name} the mean"))).expect("a limit");
+            let begin = format!("On {name} the mean");
+            let sentence = told.split(". ").find(|s| s.starts_with(&begin)).expect("a limit");
             let over = means.iter().any(|ns| *ns as f64 > limit_ns * 1.001);
             let within = means.iter().all(|ns| (*ns as f64) < limit_ns * 0.999);
             prop_assert!(!over || !sentence.contains("stays within"), "{sentence}");

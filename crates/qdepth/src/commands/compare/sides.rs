@@ -92,8 +92,8 @@ fn of_file(part: &str) -> Result<Vec<Document>> {
         Usage(match is_ours {
             true => format!("{part} is no run that `qdepth export` wrote: {exported}"),
             false => format!(
-                "{part} is no result that is known: {}; not one that `qdepth export` wrote, either: \
-                 {exported}",
+                "{part} is no result that is known: {}; not one that `qdepth export` wrote, \
+                 either: {exported}",
                 other.why
             ),
         })

@@ -115,7 +115,8 @@ proptest! {
         };
         let values = [draw(&first, &shares[..10]), draw(&second, &shares[10..])];
         let top = |line: &[At], values: &[f64]| {
-            let place = (0..line.len()).max_by(|a, b| line[*a].value.total_cmp(&line[*b].value).then(b.cmp(a)));
+            let by_value = |a: &usize, b: &usize| line[*a].value.total_cmp(&line[*b].value);
+            let place = (0..line.len()).max_by(|a, b| by_value(a, b).then(b.cmp(a)));
             values[place.expect("points")]
         };
         let lines = [first, second];
@@ -126,7 +127,8 @@ proptest! {
                 }
             }
             Between::Above(best, worst, _, least) => {
-                let quotient = top(&lines[best], &values[best]) / top(&lines[worst], &values[worst]);
+                let [above, below] = [best, worst].map(|line| top(&lines[line], &values[line]));
+                let quotient = above / below;
                 prop_assert!(quotient >= least * (1.0 - 1e-9) && least > 1.0);
             }
             Between::WithinIntervals | Between::Unknown => {}
@@ -134,7 +136,11 @@ proptest! {
     }
 
     #[test]
-    fn words_for_a_number_do_not_contradict_it(value in 1e-3f64..1e9, half in 0.0f64..0.2, known in any::<bool>()) {
+    fn words_for_a_number_do_not_contradict_it(
+        value in 1e-3f64..1e9,
+        half in 0.0f64..0.2,
+        known in any::<bool>(),
+    ) {
         let interval = known.then_some((value * (1.0 - half), value * (1.0 + half)));
         let (round, within) = match statement(&At { outstanding: 1, value, interval }) {
             RoundedValue::Plain(round) => (round, known && half <= 0.0051),
