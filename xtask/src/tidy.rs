@@ -135,7 +135,7 @@ pub fn tidy() -> Result<()> {
             modules.add(&relative(&file), &text)?;
             raised::check(&relative(&file), &text, &mut broken)?;
             words.check(&relative(&file), &text, &mut broken);
-            widths::check(&relative(&file), &text, &mut broken);
+            widths::check(&relative(&file), &text, &mut broken)?;
             tuples::check(&relative(&file), &text, &mut broken)?;
             names::check(&relative(&file), &text, &mut broken)?;
             sources.push(text);
