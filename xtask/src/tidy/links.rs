@@ -1,5 +1,5 @@
-//! Links between pages: each leads to a page, or to a heading of it, that is there; and every page
-//! of `docs` stands in the table of contents of the site.
+//! Links between pages: each leads to a page, or to a heading of it, that is there; what is cited
+//! can be opened; and every page of `docs` stands in the table of contents of the site.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,11 +47,12 @@ fn markdown(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn of_page(page: &Path, broken: &mut Vec<String>) -> Result<()> {
     let text = fs::read_to_string(page)?;
+    let name = page.strip_prefix(root()).unwrap_or(page).display().to_string();
+    super::cited(&name, &text, broken);
     for target in targets(&text) {
         let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
         let folder = page.parent().unwrap_or(page);
         let to = if file.is_empty() { page.to_owned() } else { folder.join(file) };
-        let name = page.strip_prefix(root()).unwrap_or(page).display();
         if !to.exists() {
             broken.push(format!("{name}: the link {target} leads nowhere"));
         } else if !anchor.is_empty()
