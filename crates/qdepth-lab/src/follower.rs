@@ -170,8 +170,8 @@ pub(crate) fn distribute(
 fn read_task(text: &[u8]) -> Result<Task> {
     let other = |version: &str| {
         Usage(format!(
-            "rank 0 runs qdepth {version}, and this rank qdepth {VERSION}: the same program must be \
-             installed on every node"
+            "rank 0 runs qdepth {version}, and this rank qdepth {VERSION}: the same program must \
+             be installed on every node"
         ))
     };
     let version = |task: &Value| task["version"].as_str().unwrap_or("of another form").to_owned();

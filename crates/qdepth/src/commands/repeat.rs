@@ -55,8 +55,8 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
     }
     if options.report != RunOptions::usual()?.report {
         anyhow::bail!(Usage(format!(
-            "--report with --repeat: a campaign writes none by itself. Leave it out, and afterwards \
-             name the runs that `qdepth list` shows: qdepth report RUN RUN -o {}",
+            "--report with --repeat: a campaign writes none by itself. Leave it out, and \
+             afterwards name the runs that `qdepth list` shows: qdepth report RUN RUN -o {}",
             options.report.display()
         )));
     }
