@@ -53,7 +53,7 @@ mod site {
         let pages = pages(&site)?;
         let mut links = 0;
         for (page, text) in &pages {
-            links += look(&site, page, text, &pages, &mut missing);
+            links += check_links(&site, page, text, &pages, &mut missing);
         }
         if !missing.is_empty() {
             bail!("{} links lead nowhere:\n{}", missing.len(), missing.join("\n"));
@@ -100,7 +100,7 @@ mod site {
     }
 
     /// Looks where the links of a page lead; how many there are.
-    fn look(
+    fn check_links(
         site: &Path,
         page: &Path,
         text: &str,

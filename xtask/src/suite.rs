@@ -24,7 +24,7 @@ pub struct Counts {
     pub failed: u64,
     pub skipped: u64,
     /// What failed tests printed: told again at the end, where somebody looks.
-    pub told: Vec<String>,
+    pub failures: Vec<String>,
 }
 
 impl Counts {
@@ -32,7 +32,7 @@ impl Counts {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
-        self.told.extend(other.told);
+        self.failures.extend(other.failures);
     }
 
     /// A check that is no test of cargo's; none where it cannot be made here.
@@ -50,13 +50,13 @@ impl Counts {
     fn fail(&mut self, what: &str, why: &anyhow::Error) {
         let line = format!("{what}: FAILED: {why:#}");
         println!("{line}");
-        self.told.push(line);
+        self.failures.push(line);
         self.failed += 1;
     }
 
     /// Says what failed and how many there were.
     pub fn close(self) -> Result<()> {
-        for line in &self.told {
+        for line in &self.failures {
             println!("{line}");
         }
         println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
@@ -215,7 +215,7 @@ impl Counts {
     fn line(&mut self, line: &str, failing: &mut bool) {
         *failing = line == "failures:" || *failing && !line.starts_with("test result: ");
         if *failing {
-            self.told.push(line.to_owned());
+            self.failures.push(line.to_owned());
         }
         if let Some(result) = line.strip_prefix("test result: ") {
             self.passed += number_before(result, " passed");
@@ -243,6 +243,6 @@ mod tests {
                     test result: FAILED. 12 passed; 1 failed; 2 ignored; 0 measured\nbehind";
         text.lines().for_each(|line| counts.line(line, &mut failing));
         assert_eq!((counts.passed, counts.failed, counts.skipped), (12, 1, 3));
-        assert_eq!(counts.told, ["failures:", "---- c ----", "because"]);
+        assert_eq!(counts.failures, ["failures:", "---- c ----", "because"]);
     }
 }

@@ -310,7 +310,7 @@ fn read(file: &str) -> Result<()> {
     let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
     let mut rows = rows()?;
     for campaign in CAMPAIGNS {
-        if let Some((tries, result)) = told(campaign, &text) {
+        if let Some((tries, result)) = campaign_result(campaign, &text) {
             rows.insert(campaign.name.to_owned(), row(campaign, tries, result, &when()?));
         }
     }
@@ -318,7 +318,7 @@ fn read(file: &str) -> Result<()> {
 }
 
 /// The last line of a campaign: how many tries, and what came of them.
-fn told<'t>(campaign: &Campaign, text: &'t str) -> Option<(&'t str, &'t str)> {
+fn campaign_result<'t>(campaign: &Campaign, text: &'t str) -> Option<(&'t str, &'t str)> {
     let begins = format!("TRIES {} ", campaign.name);
     let line =
         text.lines().rev().find_map(|line| line.split_once(&begins).map(|(_, rest)| rest))?;
@@ -372,7 +372,7 @@ fn run(campaign: &Campaign, short: bool) -> Result<String> {
     if !out.status.success() {
         bail!("failed: {}", text.trim());
     }
-    let told = told(campaign, &text);
+    let told = campaign_result(campaign, &text);
     let (tries, result) = told.with_context(|| format!("it printed no line `TRIES {name} …`"))?;
     Ok(row(campaign, tries, result, &when()?))
 }
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(row.lines().count(), 1);
         let text =
             "TRIES flipped-bits 3 silent=1\ntest x ... TRIES flipped-bits 4 silent=0 said=1\n";
-        assert_eq!(told(&CAMPAIGNS[0], text), Some(("4", "silent=0 said=1")));
-        assert_eq!(told(&CAMPAIGNS[1], text), None);
+        assert_eq!(campaign_result(&CAMPAIGNS[0], text), Some(("4", "silent=0 said=1")));
+        assert_eq!(campaign_result(&CAMPAIGNS[1], text), None);
     }
 }

@@ -16,7 +16,7 @@ const LEADER_SILENCE_NS: u64 = 60_000_000_000;
 /// launcher that ends a job leaves its ranks a second.
 const STOPPING_NS: u64 = 400_000_000;
 /// While a message is waited for, all ranks are looked at so often …
-const TEND_NS: u64 = 100_000_000;
+const HEARTBEAT_CHECK_NS: u64 = 100_000_000;
 /// … and pauses grow from the first to the second, so that those who wait leave the CPU to others.
 const PAUSE_NS: (u64, u64) = (20_000, 1_000_000);
 /// Readings of another rank's clock, of which that with the shortest way there and back is taken.
@@ -61,7 +61,7 @@ pub struct RankGroup<W> {
     inbox: Vec<VecDeque<Vec<u8>>>,
     heard_ns: Vec<u64>,
     spoke_ns: u64,
-    tended_ns: u64,
+    heartbeat_checked_ns: u64,
     lost: Vec<Option<Lost>>,
     halted: bool,
     asked_ns: Option<u64>,
@@ -78,7 +78,7 @@ impl<W: Transport> RankGroup<W> {
             inbox: vec![VecDeque::new(); size],
             heard_ns: vec![now; size],
             spoke_ns: now,
-            tended_ns: now,
+            heartbeat_checked_ns: now,
             lost: vec![None; size],
             halted: false,
             asked_ns: None,
@@ -102,7 +102,7 @@ impl<W: Transport> RankGroup<W> {
     }
 
     /// Whether this one leads.
-    pub fn leads(&self) -> bool {
+    pub fn is_leader(&self) -> bool {
         self.rank() == 0
     }
 
@@ -118,7 +118,7 @@ impl<W: Transport> RankGroup<W> {
 
     /// Those that this one talks to.
     fn peers(&self) -> std::ops::Range<u32> {
-        if self.leads() { 1..self.size() } else { 0..1 }
+        if self.is_leader() { 1..self.size() } else { 0..1 }
     }
 
     /// To be called every fifth of a second or more often: says that this rank lives, and takes
@@ -131,7 +131,7 @@ impl<W: Transport> RankGroup<W> {
     /// rank has to tell besides.
     pub fn heartbeat_with(&mut self, news: &mut dyn FnMut() -> Vec<u8>) {
         let now = self.transport.now_ns();
-        self.tended_ns = now;
+        self.heartbeat_checked_ns = now;
         if now.saturating_sub(self.spoke_ns) >= ALIVE_NS {
             self.spoke_ns = now;
             let news = news();
@@ -195,7 +195,7 @@ impl<W: Transport> RankGroup<W> {
         let mut pause_ns = PAUSE_NS.0;
         loop {
             let now = self.transport.now_ns();
-            if now.saturating_sub(self.tended_ns) >= TEND_NS {
+            if now.saturating_sub(self.heartbeat_checked_ns) >= HEARTBEAT_CHECK_NS {
                 self.heartbeat();
             } else {
                 // One rank alone: with a thousand, all of them at each look would take the time.
@@ -277,15 +277,17 @@ impl<W: Transport> RankGroup<W> {
     /// # Errors
     /// Where a rank is lost before it.
     pub fn start(&mut self, stopping: &dyn Fn() -> bool) -> Result<(u64, Vec<ClockOffset>), Lost> {
-        if !self.leads() {
+        if !self.is_leader() {
             self.give(&[]);
             return self.be_started(stopping).map(|start| (start, Vec::new()));
         }
         for ready in self.gather(stopping) {
             ready?;
         }
-        let offsets =
-            self.peers().map(|peer| self.skew(peer, stopping)).collect::<Result<Vec<_>, _>>()?;
+        let offsets = self
+            .peers()
+            .map(|peer| self.clock_offset(peer, stopping))
+            .collect::<Result<Vec<_>, _>>()?;
         let start = self.transport.now_ns() + AHEAD_NS;
         for skew in &offsets {
             let theirs = start.saturating_add_signed(skew.offset_ns);
@@ -308,7 +310,11 @@ impl<W: Transport> RankGroup<W> {
         }
     }
 
-    fn skew(&mut self, rank: u32, stopping: &dyn Fn() -> bool) -> Result<ClockOffset, Lost> {
+    fn clock_offset(
+        &mut self,
+        rank: u32,
+        stopping: &dyn Fn() -> bool,
+    ) -> Result<ClockOffset, Lost> {
         let mut best = ClockOffset { rank, offset_ns: 0, error_ns: u64::MAX };
         for _ in 0..READINGS {
             let sent = self.transport.now_ns();

@@ -34,7 +34,7 @@ fn a_thousand_ranks_start_together_and_everything_arrives() {
     let began = now();
     let starts = all(1000, |mut group| {
         let (start, offsets) = group.start(&never).unwrap();
-        if group.leads() {
+        if group.is_leader() {
             assert_eq!(offsets.len(), 999);
             // One process has one clock: the offset is known no worse than it is said to be.
             assert!(offsets.iter().all(|skew| skew.offset_ns.unsigned_abs() <= skew.error_ns));
@@ -61,7 +61,7 @@ fn a_rank_that_ends_is_lost_and_the_others_go_on() {
         if group.rank() == 2 {
             return;
         }
-        if group.leads() {
+        if group.is_leader() {
             let given = group.gather(&never);
             let lost: Vec<bool> = given.iter().map(Result::is_err).collect();
             assert_eq!(lost, [false, true, false]);
@@ -126,7 +126,7 @@ fn all_that_are_silent_when_asked_to_stop_cost_one_moment() {
 #[test]
 fn a_rank_that_cannot_go_on_says_why() {
     all(2, |mut group| {
-        if group.leads() {
+        if group.is_leader() {
             let lost = group.start(&never).unwrap_err();
             assert_eq!(lost.to_string(), "rank 1 of 2 is lost: no room on its disk");
         } else {

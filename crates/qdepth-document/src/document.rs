@@ -400,5 +400,5 @@ pub struct FindingCase {
     /// What was found.
     pub explanation: String,
     /// Where.
-    pub place: String,
+    pub location: String,
 }

@@ -99,14 +99,14 @@ fn lines(picture: &Picture) -> Vec<Line> {
     let line = |series: &Series, axis: &'static str| Line {
         name: series.name.clone(),
         axis,
-        points: series.marks.iter().map(place).collect(),
+        points: series.marks.iter().map(exported).collect(),
     };
     let right = picture.figure.right.iter().flat_map(|right| &right.series);
     let left = picture.figure.series.iter().map(|series| line(series, "left"));
     left.chain(right.map(|series| line(series, "right"))).collect()
 }
 
-fn place(mark: &Mark) -> Place {
+fn exported(mark: &Mark) -> Place {
     let (y, interval, state) = match mark.value {
         MarkValue::Known(y, interval) => (Some(y), interval, "known"),
         MarkValue::Invalid => (None, None, "invalid"),

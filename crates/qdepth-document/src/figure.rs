@@ -327,7 +327,7 @@ impl Figure {
     }
 
     /// Where a mark stands on the horizontal axis as it is drawn.
-    fn place(&self, mark: &Mark) -> f64 {
+    fn horizontal(&self, mark: &Mark) -> f64 {
         match self.x_axis {
             Horizontal::Intensities(_) => mark.at.max(1.0).log2(),
             Horizontal::UpTo(_) | Horizontal::Groups(_) => mark.at,
@@ -401,7 +401,7 @@ impl Figure {
         let mut all = vec![Vec::new()];
         for mark in marks {
             match (mark.value, all.last_mut()) {
-                (MarkValue::Known(y, _), Some(last)) => last.push((self.place(mark), y)),
+                (MarkValue::Known(y, _), Some(last)) => last.push((self.horizontal(mark), y)),
                 _ => all.push(Vec::new()),
             }
         }
@@ -417,7 +417,7 @@ impl Figure {
         let [mut solid, mut plain, mut hollow, mut crosses, mut rings] =
             [const { Vec::<((f64, f64), String)>::new() }; 5];
         for mark in &series.marks {
-            let x = self.place(mark);
+            let x = self.horizontal(mark);
             let told = if say_what_they_are { self.hover(series, mark) } else { String::new() };
             match mark.value {
                 MarkValue::Known(y, Some((low, high))) => {

@@ -264,8 +264,8 @@ fn sheet_head(tested: &str) -> String {
     let letter =
         |c: char| if plain(c) { c.to_string() } else { format!("\\{:06x} ", u32::from(c)) };
     let text: String = tested.chars().map(letter).collect();
-    let look = "font: 8pt sans-serif; color: #555; white-space: nowrap;";
-    format!("@media print {{ @page {{ @top-left {{ content: \"{text}\"; {look} }} }} }}\n")
+    let style = "font: 8pt sans-serif; color: #555; white-space: nowrap;";
+    format!("@media print {{ @page {{ @top-left {{ content: \"{text}\"; {style} }} }} }}\n")
 }
 
 /// Rules that give the fixed colours of a picture to the page's own (dark mode).

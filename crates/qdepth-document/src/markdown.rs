@@ -154,7 +154,7 @@ impl Writer<'_> {
         let severity = aside(self.document.lang, &plain(&group.severity));
         self.line(&format!("### {}{severity}", plain(&group.title)));
         for case in &group.cases {
-            self.line(&format!("{} — {}", plain(&case.explanation), plain(&case.place)));
+            self.line(&format!("{} — {}", plain(&case.explanation), plain(&case.location)));
         }
         self.line(&plain(&group.advice));
     }

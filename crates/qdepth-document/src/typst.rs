@@ -248,7 +248,7 @@ fn write_picture(picture: &Picture, out: &mut String, files: &mut BTreeMap<Strin
 }
 
 fn write_finding(group: &FindingGroup, out: &mut String) {
-    let cases = group.cases.iter().map(|case| texts([&*case.explanation, &*case.place]));
+    let cases = group.cases.iter().map(|case| texts([&*case.explanation, &*case.location]));
     let arguments = [
         text(&group.title),
         text(&group.severity),

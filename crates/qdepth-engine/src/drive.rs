@@ -41,7 +41,7 @@ pub fn measure_shard<T: Target>(
     choose(shard, start, Alone { target, shard, start, stop, seen })
 }
 
-/// Measures several loads on one target from one worker, each with its own books: what stands for
+/// Measures several loads on one target from one worker, each with its own results: what stands for
 /// workers where time is virtual, since there one worker holds all streams.
 ///
 /// `seen` is also told whose interval it is, by place in `shards`.

@@ -1,7 +1,7 @@
 //! A driver: one load on its way through the loop. It issues its requests, takes their completions
-//! into its books, and goes through its states: running, draining, forcing out, done.
+//! into its results, and goes through its states: running, draining, forcing out, done.
 
-use qdepth_measure::{Instant, Nanos, Precision, SettlingCourse, Tolerance};
+use qdepth_measure::{Instant, Nanos, Precision, SettlingSamples, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
 use crate::least::Rule;
@@ -46,7 +46,7 @@ pub(crate) trait Drivers<T: Target> {
 
 /// A driver of any kind among others.
 pub(crate) trait OneDriver<T: Target>: Drivers<T> {
-    /// Its closed books.
+    /// Its closed results.
     fn into_outcome(self: Box<Self>) -> Outcome;
 }
 
@@ -124,9 +124,9 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     /// Says whether it keeps its rate.
     least: Option<Rule>,
     /// When the running interval ends, or it is to be said whether it keeps its rate.
-    look: Instant,
+    check_at: Instant,
     /// Says whether its last samples are near their mean, and whether that ended it.
-    settling: Option<SettlingCourse>,
+    settling: Option<SettlingSamples>,
     settled: bool,
     /// Samples that it wants, and not before.
     samples: Option<Samples>,
@@ -185,11 +185,11 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             streams: shard.streams.clone().map(|n| RequestStream::new(point, n)).collect(),
             slots: (0..shard.slots()).map(empty).collect(),
             intended: if RESPONSE { vec![start; shard.slots() as usize] } else { Vec::new() },
-            look: next_look(&ledger, least.as_ref()),
+            check_at: next_check(&ledger, least.as_ref()),
             ledger,
             least,
             precision,
-            settling: point.stop.settling.map(SettlingCourse::new),
+            settling: point.stop.settling.map(SettlingSamples::new),
             settled: false,
             samples: point.stop.samples.map(|s| Samples { count: shard.share(s.count), ..s }),
             wants: shard.wants(),
@@ -329,13 +329,13 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     /// until when there is nothing to look at but what is due.
     #[inline(never)]
     fn after_issue(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
-        if now >= self.look {
+        if now >= self.check_at {
             self.roll(now, seen);
         }
         let settled = self.state == State::Measuring && self.catch_up == CatchUp::Settled;
         let by_time = self.bytes == 0 && !self.pacing.is_finite() && self.failure.is_none();
         self.undisturbed =
-            if settled && by_time { self.ledger.window_end.min(self.look) } else { Instant(0) };
+            if settled && by_time { self.ledger.window_end.min(self.check_at) } else { Instant(0) };
     }
 
     /// Closes what intervals have ended. Where all have what they want, the window ends now; a look
@@ -348,7 +348,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             if let Some(rule) = precision {
                 enough |= rule.closed(interval.completed.iter().sum(), interval.length);
             }
-            *settled |= settling.as_mut().is_some_and(|course| course.closed(slice(interval)));
+            *settled |= settling.as_mut().is_some_and(|samples| samples.closed(slice(interval)));
             seen(*number, interval);
         });
         enough |= self.samples.is_some_and(|wanted| {
@@ -361,12 +361,12 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             self.content |= self.stop_group.is_none();
         }
         self.content |= self.stop_group.is_some_and(StopGroup::all_content);
-        let short = self.least.as_mut().and_then(|rule| rule.look(now, self.ledger.counts()));
+        let short = self.least.as_mut().and_then(|rule| rule.check(now, self.ledger.counts()));
         self.ledger.out.shortfall = short;
         if self.content || self.settled || short.is_some() {
             self.ledger.move_end(now);
         }
-        self.look = next_look(&self.ledger, self.least.as_ref());
+        self.check_at = next_check(&self.ledger, self.least.as_ref());
     }
 
     /// Whoever ends no longer holds up those that it runs with.
@@ -575,7 +575,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> OneDriver<T> for Driver<'_, P, 
     }
 }
 
-fn next_look<const RESPONSE: bool>(ledger: &Ledger<RESPONSE>, least: Option<&Rule>) -> Instant {
+fn next_check<const RESPONSE: bool>(ledger: &Ledger<RESPONSE>, least: Option<&Rule>) -> Instant {
     least.map_or(Instant::NEVER, Rule::next).min(ledger.interval_end())
 }
 

@@ -6,7 +6,7 @@ use crate::outcome::{DirectionOutcome, Ended, Outcome};
 use crate::series::{Interval, Series};
 use crate::target::CpuTime;
 
-/// Joins the books of workers that shared a point and a start: counts, histograms and series are
+/// Joins the results of workers that shared a point and a start: counts, histograms and series are
 /// exact sums. A gap of the whole is at most the shortest of the workers' gaps, which is what is
 /// kept; gaps over the limits are counted where every worker had as many.
 pub fn join(outcomes: Vec<Outcome>) -> Outcome {
@@ -76,7 +76,7 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
     }
 }
 
-/// The books of a part of the lead-in: all that was counted was outside of any window, as it is
+/// The results of a part of the lead-in: all that was counted was outside of any window, as it is
 /// during a warm-up. What failed is still told.
 pub fn unrecorded(outcome: Outcome) -> Outcome {
     Outcome {
@@ -92,7 +92,7 @@ pub fn unrecorded(outcome: Outcome) -> Outcome {
     }
 }
 
-/// The books of a point that was left and taken up again `offset` after its first start: counts,
+/// The results of a point that was left and taken up again `offset` after its first start: counts,
 /// times, histograms and gaps are exact sums, the series goes on at its place in time.
 pub fn in_turn(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
     let gaps = [0, 1, 2].map(|limit| earlier.gaps[limit] + later.gaps[limit]);

@@ -45,7 +45,7 @@ impl Rule {
     }
 
     /// What is too little by now.
-    pub(crate) fn look(&mut self, now: Instant, counts: Counts) -> Option<Shortfall> {
+    pub(crate) fn check(&mut self, now: Instant, counts: Counts) -> Option<Shortfall> {
         if now < self.next {
             return None;
         }

@@ -216,7 +216,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         inside
     }
 
-    /// Takes a completed request into the books.
+    /// Takes a completed request into the results.
     #[inline(always)]
     pub(crate) fn completed(&mut self, direction: Direction, bytes: u64, stamps: Stamps) {
         let inside = self.advance(stamps.completed);
@@ -255,7 +255,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.beyond += u128::from(completed.min(self.window_end).since(from).0);
     }
 
-    /// Takes a failed request into the books.
+    /// Takes a failed request into the results.
     #[cold]
     pub(crate) fn failed(&mut self, direction: Direction, errno: i32, stamps: Stamps) {
         // Not a completion: it ends no gap.
@@ -319,7 +319,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.stamp = Instant::NEVER;
     }
 
-    /// Closes the books, once nothing is in flight or waited for.
+    /// Closes the results, once nothing is in flight or waited for.
     pub(crate) fn into_outcome(mut self) -> Outcome {
         // Syncs are in no interval.
         self.out.directions[3].service_time.merge(&self.current_histograms[3]);

@@ -117,8 +117,9 @@ pub trait Target {
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure>;
 
     /// The time after `taken` completions of the last [`wait`](Self::wait) were taken into the
-    /// books, for the stamps of what is issued next: never after [`now`](Self::now), and not before
-    /// the stamp of any of them. Where they are few, a target may save the look at its clock.
+    /// results, for the stamps of what is issued next: never after [`now`](Self::now), and not
+    /// before the stamp of any of them. Where they are few, a target may save the look at its
+    /// clock.
     fn now_after(&mut self, taken: usize) -> Instant {
         let _ = taken;
         self.now()

@@ -39,25 +39,25 @@ pub(crate) enum Use {
 /// A name in a directory, while it is used.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    place: (Identity, OsString),
+    key: (Identity, OsString),
     using: Use,
 }
 
 impl Claim {
     /// None where the name is used for something else.
     pub(crate) fn new(folder: Identity, name: &OsStr, using: Use) -> Option<Self> {
-        let place = (folder, name.to_owned());
+        let key = (folder, name.to_owned());
         let mut names = names();
-        let free = !names.results.contains_key(&place)
-            && (using == Use::Kept || !names.kept.contains_key(&place));
+        let free = !names.results.contains_key(&key)
+            && (using == Use::Kept || !names.kept.contains_key(&key));
         free.then(|| {
             match using {
                 Use::Result(now) => {
-                    names.results.insert(place.clone(), now);
+                    names.results.insert(key.clone(), now);
                 }
-                Use::Kept => *names.kept.entry(place.clone()).or_default() += 1,
+                Use::Kept => *names.kept.entry(key.clone()).or_default() += 1,
             }
-            Self { place, using }
+            Self { key, using }
         })
     }
 }
@@ -67,13 +67,13 @@ impl Drop for Claim {
         let mut names = names();
         match self.using {
             Use::Result(_) => {
-                names.results.remove(&self.place);
+                names.results.remove(&self.key);
             }
             Use::Kept => {
-                if let Some(count) = names.kept.get_mut(&self.place) {
+                if let Some(count) = names.kept.get_mut(&self.key) {
                     *count -= 1;
                     if *count == 0 {
-                        names.kept.remove(&self.place);
+                        names.kept.remove(&self.key);
                     }
                 }
             }

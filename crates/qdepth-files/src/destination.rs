@@ -102,7 +102,7 @@ impl Coming<'_> {
         let Self { destination, file, old, privacy } = self;
         let bits = old.as_ref().map(|old| old.st_mode & 0o777);
         let fresh = file.complete(bits).map_err(|error| destination.named(error))?;
-        let now = looked_at(&destination.folder, &destination.name, &destination.path, privacy)?;
+        let now = name_state(&destination.folder, &destination.name, &destination.path, privacy)?;
         window();
         match (now, old) {
             (NameState::Null, _) => Ok(None),
@@ -134,7 +134,7 @@ impl Destination {
         let where_from = folder
             .identity()
             .map_err(|errno| FileError::failed(path, "look at its directory", errno))?;
-        let now = match looked_at(&folder, &name, path, privacy)? {
+        let now = match name_state(&folder, &name, path, privacy)? {
             NameState::Null => return Ok(None),
             NameState::Nothing if folder.among_devices() => {
                 let found = format!("{} would be a file among device nodes", path.display());
@@ -186,7 +186,7 @@ impl Destination {
 
     /// A result whose bytes come one after another; none where the name is nowhere by now.
     pub(crate) fn begin(&self, privacy: Privacy) -> Result<Option<Coming<'_>>, FileError> {
-        let old = match looked_at(&self.folder, &self.name, &self.path, privacy)? {
+        let old = match name_state(&self.folder, &self.name, &self.path, privacy)? {
             NameState::Null => return Ok(None),
             NameState::Nothing => None,
             NameState::Replaceable(old) => Some(old),
@@ -204,20 +204,23 @@ impl Destination {
     /// Changes places with what has the name, looks at what came out, and takes that away only if
     /// it is what was looked at.
     fn exchange(&self, fresh: Fresh<'_>, old: &Stat) -> Result<(), FileError> {
-        let held = self.folder.held();
-        let swap = || renameat_with(held, &fresh.name, held, &self.name, RenameFlags::EXCHANGE);
+        let descriptor = self.folder.descriptor();
+        let swap = || {
+            renameat_with(descriptor, &fresh.name, descriptor, &self.name, RenameFlags::EXCHANGE)
+        };
         match swap() {
             Ok(()) => {}
             // Network file systems and older ones cannot: then the name is taken over at once.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                renameat(held, &fresh.name, held, &self.name).map_err(|e| self.failed(e))?;
+                renameat(descriptor, &fresh.name, descriptor, &self.name)
+                    .map_err(|e| self.failed(e))?;
                 fresh.forget();
                 return Ok(());
             }
             Err(Errno::NOENT) => return Err(self.changed_meanwhile()),
             Err(errno) => return Err(self.failed(errno)),
         }
-        let out = self.folder.look(&fresh.name);
+        let out = self.folder.entry_stat(&fresh.name);
         if out
             .as_ref()
             .is_ok_and(|out| out.as_ref().is_some_and(|out| identity(out) == identity(old)))
@@ -244,14 +247,16 @@ impl Destination {
 }
 
 /// Whether the name may be given to a result, and what has it now.
-fn looked_at(
+fn name_state(
     folder: &Folder,
     name: &OsString,
     path: &Path,
     privacy: Privacy,
 ) -> Result<NameState, FileError> {
     let failed = |errno| FileError::failed(path, &format!("look at {}", path.display()), errno);
-    let Some(found) = folder.look(name).map_err(failed)? else { return Ok(NameState::Nothing) };
+    let Some(found) = folder.entry_stat(name).map_err(failed)? else {
+        return Ok(NameState::Nothing);
+    };
     if is_null(&found) {
         return Ok(NameState::Null);
     }
@@ -349,6 +354,6 @@ fn another(folder: &Folder, path: &Path) -> PathBuf {
     let numbered = |number| format!("{stem}-{number}{}", ending.as_deref().unwrap_or_default());
     let free = (2..100)
         .map(numbered)
-        .find(|name| folder.look(name.as_ref()).is_ok_and(|found| found.is_none()));
+        .find(|name| folder.entry_stat(name.as_ref()).is_ok_and(|found| found.is_none()));
     path.with_file_name(free.unwrap_or_else(|| numbered(100)))
 }

@@ -26,7 +26,7 @@ pub(crate) fn random_name() -> OsString {
 /// A directory, looked up once and held: what happens to its name later changes nothing.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    held: Arc<OwnedFd>,
+    descriptor: Arc<OwnedFd>,
     /// As it was spelled.
     path: PathBuf,
 }
@@ -46,7 +46,7 @@ impl Folder {
     /// # Errors
     /// As [`Folder::open`], or where it cannot be made.
     pub fn make(path: &Path, mode: u32) -> Result<Self, FileError> {
-        Self::find(path, path, Missing::Made(mode))
+        Self::find(path, path, Missing::Create(mode))
     }
 
     /// The directory of a file, and the file's name in it.
@@ -75,21 +75,21 @@ impl Folder {
         for _ in 0..LINKS_MAX {
             let failed =
                 |errno| FileError::failed(file, &format!("look at {}", file.display()), errno);
-            if !folder.look(&name).map_err(failed)?.is_some_and(|found| is_link(&found)) {
+            if !folder.entry_stat(&name).map_err(failed)?.is_some_and(|found| is_link(&found)) {
                 return Ok((folder, name));
             }
-            let target = followed(folder.held(), &name, file)?;
+            let target = followed(folder.descriptor(), &name, file)?;
             let Some(next) = target.file_name() else {
                 let found = format!("{} leads to a directory", file.display());
                 return Err(FileError::wrong(file, found, "Name a file"));
             };
-            let held = folder.held.try_clone().map_err(|error| {
+            let descriptor = folder.descriptor.try_clone().map_err(|error| {
                 FileError::failed_io(file, "hold its directory once more", &error)
             })?;
             let way = target.parent().unwrap_or(Path::new(""));
-            let held = walk_from(held, way, file, Missing::Error)?;
+            let descriptor = walk_from(descriptor, way, file, Missing::Error)?;
             name = next.to_owned();
-            folder = Self::checked(held, &folder.path.join(way), file)?;
+            folder = Self::checked(descriptor, &folder.path.join(way), file)?;
         }
         Err(in_a_circle(file))
     }
@@ -98,9 +98,9 @@ impl Folder {
         Self::checked(walk(path, whole, missing)?, path, whole)
     }
 
-    fn checked(held: OwnedFd, path: &Path, whole: &Path) -> Result<Self, FileError> {
+    fn checked(descriptor: OwnedFd, path: &Path, whole: &Path) -> Result<Self, FileError> {
         let failed = |errno| FileError::failed(whole, "look at its directory", errno);
-        let kernels = of_the_kernel(&fstatfs(&held).map_err(failed)?);
+        let kernels = of_the_kernel(&fstatfs(&descriptor).map_err(failed)?);
         if let Some(kind) = kernels {
             let found = format!(
                 "{} is among the kernel's own files ({kind}), where nothing is kept",
@@ -110,7 +110,7 @@ impl Folder {
             let remedy = "Name a file in a directory of your own";
             return Err(FileError::refused(whole, found, remedy).instead(name));
         }
-        Ok(Self { held: Arc::new(held), path: path.to_owned() })
+        Ok(Self { descriptor: Arc::new(descriptor), path: path.to_owned() })
     }
 
     /// Looks whether it is this user's, with nobody else's right to put names into it: what lies in
@@ -150,7 +150,7 @@ impl Folder {
 
     /// A path that leads into it whatever becomes of its name, in this process.
     pub(crate) fn by_handle(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}", self.held.as_raw_fd()))
+        PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
     }
 
     /// What is said where something in it could not be done, as `keep space free`.
@@ -159,8 +159,8 @@ impl Folder {
         FileError::failed_io(&self.path, &doing, error)
     }
 
-    pub(crate) fn held(&self) -> BorrowedFd<'_> {
-        self.held.as_fd()
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -168,7 +168,7 @@ impl Folder {
     }
 
     pub(crate) fn stat(&self) -> rustix::io::Result<Stat> {
-        fstat(&self.held)
+        fstat(&self.descriptor)
     }
 
     pub(crate) fn identity(&self) -> rustix::io::Result<Identity> {
@@ -176,8 +176,8 @@ impl Folder {
     }
 
     /// What has this name in it; none where nothing has.
-    pub(crate) fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
-        match statat(&self.held, name, AtFlags::SYMLINK_NOFOLLOW) {
+    pub(crate) fn entry_stat(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
+        match statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => Ok(None),
             other => other.map(Some),
         }
@@ -192,7 +192,7 @@ impl Folder {
 
     /// Whether names can be put into it.
     pub(crate) fn may_write(&self) -> rustix::io::Result<()> {
-        accessat(&self.held, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
+        accessat(&self.descriptor, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
     }
 
     /// Opens a file in it, never through a link and without waiting for anybody.
@@ -203,21 +203,21 @@ impl Folder {
         mode: u32,
     ) -> rustix::io::Result<File> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        Ok(File::from(openat(&self.held, name, flags, Mode::from_raw_mode(mode))?))
+        Ok(File::from(openat(&self.descriptor, name, flags, Mode::from_raw_mode(mode))?))
     }
 
     /// A handle of whatever has the name, that can only be looked at.
     pub(crate) fn open_path(&self, name: &OsStr) -> rustix::io::Result<OwnedFd> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(&self.held, name, flags, Mode::empty())
+        openat(&self.descriptor, name, flags, Mode::empty())
     }
 
     /// Takes a name away, if it still is that of this file.
     pub(crate) fn remove_if(&self, name: &OsStr, which: Identity) -> rustix::io::Result<bool> {
-        if self.look(name)?.is_none_or(|found| identity(&found) != which) {
+        if self.entry_stat(name)?.is_none_or(|found| identity(&found) != which) {
             return Ok(false);
         }
-        unlinkat(&self.held, name, AtFlags::empty()).map(|()| true)
+        unlinkat(&self.descriptor, name, AtFlags::empty()).map(|()| true)
     }
 
     /// A file in it without a name, which goes with the process.
@@ -228,7 +228,7 @@ impl Folder {
         let doing = format!("make a file in {}", self.path.display());
         let failed = |errno| FileError::failed(&self.path, &doing, errno);
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
-        match openat(&self.held, c".", flags, Mode::from_raw_mode(0o600)) {
+        match openat(&self.descriptor, c".", flags, Mode::from_raw_mode(0o600)) {
             Ok(file) => return Ok(File::from(file)),
             // File systems, and kernels, that know no nameless files.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {}
@@ -237,20 +237,20 @@ impl Folder {
         let name = random_name();
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR;
         let file = self.open_in(&name, flags, 0o600).map_err(failed)?;
-        unlinkat(&self.held, &name, AtFlags::empty()).map_err(failed)?;
+        unlinkat(&self.descriptor, &name, AtFlags::empty()).map_err(failed)?;
         Ok(file)
     }
 
     /// Names of regular files in it that begin so, in order.
     pub(crate) fn names(&self, beginning: &[u8]) -> rustix::io::Result<Vec<OsString>> {
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let readable = openat(&self.held, c".", open, Mode::empty())?;
+        let readable = openat(&self.descriptor, c".", open, Mode::empty())?;
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(readable)? {
             let name = entry?.file_name().to_bytes().to_vec();
             if name.starts_with(beginning) {
                 let name = OsString::from_vec(name);
-                if self.look(&name)?.is_some_and(|found| is_regular(&found)) {
+                if self.entry_stat(&name)?.is_some_and(|found| is_regular(&found)) {
                     names.push(name);
                 }
             }

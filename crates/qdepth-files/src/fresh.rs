@@ -35,7 +35,7 @@ impl<'a> Growing<'a> {
     /// An empty file. `mode` is that of a new file, less the umask.
     pub(crate) fn begin(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        match openat(folder.held(), c".", flags, Mode::from_raw_mode(mode)) {
+        match openat(folder.descriptor(), c".", flags, Mode::from_raw_mode(mode)) {
             Ok(file) => Ok(Self { folder, file: File::from(file), mode, named: None }),
             Err(_) => Self::begin_named(folder, mode),
         }
@@ -64,9 +64,9 @@ impl<'a> Growing<'a> {
         if let Some(fresh) = self.named {
             return Ok(fresh);
         }
-        let (held, name) = (self.folder.held(), random_name());
+        let (descriptor, name) = (self.folder.descriptor(), random_name());
         let handle = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        if linkat(CWD, handle, held, &name, AtFlags::SYMLINK_FOLLOW).is_ok() {
+        if linkat(CWD, handle, descriptor, &name, AtFlags::SYMLINK_FOLLOW).is_ok() {
             return Ok(Fresh { folder: self.folder, name });
         }
         let mut again = Self::begin_named(self.folder, self.mode)?;
@@ -92,15 +92,15 @@ impl Fresh<'_> {
 
     /// Gives it a name that nothing has.
     pub(crate) fn name_it(self, name: &OsStr) -> rustix::io::Result<()> {
-        let held = self.folder.held();
-        match renameat_with(held, &self.name, held, name, RenameFlags::NOREPLACE) {
+        let descriptor = self.folder.descriptor();
+        match renameat_with(descriptor, &self.name, descriptor, name, RenameFlags::NOREPLACE) {
             Ok(()) => {
                 self.forget();
                 Ok(())
             }
             // Network file systems cannot, but know links; the random name goes with this value.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                linkat(held, &self.name, held, name, AtFlags::empty())
+                linkat(descriptor, &self.name, descriptor, name, AtFlags::empty())
             }
             Err(errno) => Err(errno),
         }
@@ -110,7 +110,7 @@ impl Fresh<'_> {
 impl Drop for Fresh<'_> {
     fn drop(&mut self) {
         if !self.name.is_empty() {
-            let _ = unlinkat(self.folder.held(), &self.name, AtFlags::empty());
+            let _ = unlinkat(self.folder.descriptor(), &self.name, AtFlags::empty());
         }
     }
 }

@@ -69,7 +69,7 @@ pub struct Input {
 enum From {
     Name,
     /// A descriptor that this process was started with.
-    Handed(RawFd),
+    Descriptor(RawFd),
 }
 
 impl Input {
@@ -82,7 +82,8 @@ impl Input {
     /// shell opened.
     pub fn at(path: impl AsRef<Path>, limit: Limit) -> Self {
         let input = Self::file(path, limit);
-        let from = input.path.to_str().and_then(handed).map_or(From::Name, From::Handed);
+        let from =
+            input.path.to_str().and_then(descriptor_number).map_or(From::Name, From::Descriptor);
         Self { from, ..input }
     }
 
@@ -97,8 +98,8 @@ impl Input {
                 let (file, _) = self.open()?;
                 self.read(&file)
             }
-            From::Handed(0) => self.read(io::stdin().lock()),
-            From::Handed(number) => self.read(self.handed(number)?),
+            From::Descriptor(0) => self.read(io::stdin().lock()),
+            From::Descriptor(number) => self.read(self.reopened(number)?),
         }
     }
 
@@ -170,7 +171,7 @@ impl Input {
     }
 
     /// What the shell opened for us, as in `qdepth fio <(make-jobs)`.
-    fn handed(&self, number: RawFd) -> Result<File, FileError> {
+    fn reopened(&self, number: RawFd) -> Result<File, FileError> {
         let no = |errno: Errno| self.wrong(&io::Error::from(errno).to_string());
         // Opened anew through its name, which the kernel keeps for open descriptors alone.
         let path = format!("/proc/self/fd/{number}");
@@ -201,7 +202,7 @@ impl Input {
 }
 
 /// The number of the descriptor that a name stands for.
-fn handed(name: &str) -> Option<RawFd> {
+fn descriptor_number(name: &str) -> Option<RawFd> {
     let number = match name {
         "-" | "/dev/stdin" => return Some(0),
         _ => name.strip_prefix("/dev/fd/").or_else(|| name.strip_prefix("/proc/self/fd/"))?,

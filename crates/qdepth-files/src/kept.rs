@@ -74,7 +74,7 @@ impl Kept {
     /// # Errors
     /// As [`Kept::open`], or where it cannot be made.
     pub fn open_or_make(path: &Path, trust: Trust, folder_too: bool) -> Result<Self, FileError> {
-        let missing = if folder_too { Missing::Made(0o700) } else { Missing::Error };
+        let missing = if folder_too { Missing::Create(0o700) } else { Missing::Error };
         let (folder, name) = Folder::of_what_it_leads_to(path, missing)?;
         let access = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
         let kept = Self::open_in(folder, name, path, trust, access)?;
@@ -92,7 +92,7 @@ impl Kept {
     ) -> Result<Option<Self>, FileError> {
         let failed = |errno| FileError::failed(path, &format!("open {}", path.display()), errno);
         // Some devices act on being opened: what it is must be known before.
-        match folder.look(&name).map_err(failed)? {
+        match folder.entry_stat(&name).map_err(failed)? {
             Some(found) => must_be_ours(&folder, &found, path, trust)?,
             None if !access.contains(OFlags::CREATE) => return Ok(None),
             None => {}
@@ -175,7 +175,7 @@ impl Kept {
     /// Whether its name still leads to it.
     pub fn is_in_place(&self) -> bool {
         let here = fstat(self.file()).map(|found| identity(&found));
-        let named = self.folder.look(&self.name);
+        let named = self.folder.entry_stat(&self.name);
         matches!((here, named), (Ok(a), Ok(Some(b))) if a == identity(&b))
     }
 
@@ -202,7 +202,7 @@ impl Kept {
             let path = self.path.with_file_name(&name);
             let failed =
                 |errno| FileError::failed(&path, &format!("look at {}", path.display()), errno);
-            if let Some(found) = self.folder.look(&name).map_err(failed)? {
+            if let Some(found) = self.folder.entry_stat(&name).map_err(failed)? {
                 must_be_ours(&self.folder, &found, &path, self.trust)?;
             }
         }

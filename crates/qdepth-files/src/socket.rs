@@ -89,7 +89,7 @@ fn clear_the_name(
     address: &SocketAddrUnix,
 ) -> Result<(), FileError> {
     let failed = |errno| FileError::failed(path, &format!("look at {}", path.display()), errno);
-    let Some(found) = folder.look(name).map_err(failed)? else { return Ok(()) };
+    let Some(found) = folder.entry_stat(name).map_err(failed)? else { return Ok(()) };
     if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
         return Err(taken(path, format!("it is {}", sort_of(&found))));
     }

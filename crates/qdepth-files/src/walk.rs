@@ -16,8 +16,8 @@ use crate::sort::{is_link, of_the_kernel, sort_of};
 
 /// As many links on one way as the kernel follows.
 pub(crate) const LINKS_MAX: usize = 40;
-const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
-const STEP: OFlags = HELD.union(OFlags::NOFOLLOW).union(OFlags::DIRECTORY);
+const HANDLE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+const STEP: OFlags = HANDLE.union(OFlags::NOFOLLOW).union(OFlags::DIRECTORY);
 
 /// What becomes of a directory that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum Missing {
     /// It is an error of the name `whole`.
     Error,
     /// It is made, with these permission bits.
-    Made(u32),
+    Create(u32),
 }
 
 /// Walks to the directory `path`. `whole` is what the user named, for what is said.
@@ -64,7 +64,7 @@ pub(crate) fn walk_from(
             }
             Err(Errno::NOENT) => match missing {
                 Missing::Error => return Err(no_directory(path, whole)),
-                Missing::Made(mode) => here = made(&here, &name, mode, whole)?,
+                Missing::Create(mode) => here = make_directory(&here, &name, mode, whole)?,
             },
             Err(Errno::ACCESS) => {
                 let found = format!("{} is in a directory that you may not enter", whole.display());
@@ -103,7 +103,7 @@ pub(crate) fn followed(
     let doing =
         || format!("look at {} on the way to {}", Path::new(name).display(), whole.display());
     let failed = |errno| FileError::failed(whole, &doing(), errno);
-    let link = openat(here, name, HELD | OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?;
+    let link = openat(here, name, HANDLE | OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?;
     let found = fstat(&link).map_err(failed)?;
     let shown = Path::new(name).display();
     if !is_link(&found) {
@@ -141,7 +141,12 @@ fn no_directory(path: &Path, whole: &Path) -> FileError {
     FileError { errno: Some(Errno::NOENT), ..FileError::wrong(whole, found, remedy) }
 }
 
-fn made(here: &OwnedFd, name: &OsStr, mode: u32, whole: &Path) -> Result<OwnedFd, FileError> {
+fn make_directory(
+    here: &OwnedFd,
+    name: &OsStr,
+    mode: u32,
+    whole: &Path,
+) -> Result<OwnedFd, FileError> {
     let doing =
         format!("make the directory {}", Path::new(OsStr::from_bytes(name.as_bytes())).display());
     match mkdirat(here, name, Mode::from_raw_mode(mode)) {

@@ -16,7 +16,7 @@ const WELL: f64 = 0.25;
 /// … and wider than this, not at all.
 const HARDLY: f64 = 0.7;
 /// Best further points that are told.
-const TOLD: usize = 3;
+const ADVISED_MAX: usize = 3;
 /// Least gain in knowledge, as a share, for a point to be worth its time.
 const WORTH: f64 = 0.02;
 
@@ -134,7 +134,7 @@ pub(crate) fn teaches(
         .filter(|candidate| candidate.gain > WORTH)
         .collect();
     all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-    all.truncate(TOLD);
+    all.truncate(ADVISED_MAX);
     Ok(all)
 }
 

@@ -160,7 +160,7 @@ struct Drive<'s> {
 #[derive(Clone, Copy)]
 struct Loads<'o> {
     used: &'o [Observed],
-    held: &'o [Observed],
+    held_out: &'o [Observed],
     turns: bool,
 }
 
@@ -174,22 +174,22 @@ fn of_kind(
         each.map(|(load, _)| load.clone()).collect()
     };
     if let [back] = turns {
-        let (used, held) = (pick(back, false), pick(back, true));
+        let (used, held_out) = (pick(back, false), pick(back, true));
         return searched(&used, drive, |problem, solution| {
-            let kept = missed(problem, solution, &held, true)?;
-            let loads = Loads { used: &used, held: &held, turns: false };
+            let kept = missed(problem, solution, &held_out, true)?;
+            let loads = Loads { used: &used, held_out: &held_out, turns: false };
             finished(problem, solution, drive.kind, loads, kept)
         });
     }
     // Each turn's error is that of a medium which knows less than the one that is made.
     let (mut kept, mut all_held) = (Vec::new(), Vec::new());
     for back in turns {
-        let (used, held) = (pick(back, false), pick(back, true));
-        kept.extend(searched(&used, drive, |p, solution| missed(p, solution, &held, true))?);
-        all_held.extend(held);
+        let (used, held_out) = (pick(back, false), pick(back, true));
+        kept.extend(searched(&used, drive, |p, solution| missed(p, solution, &held_out, true))?);
+        all_held.extend(held_out);
     }
     searched(observed, drive, |problem, solution| {
-        let loads = Loads { used: observed, held: &all_held, turns: true };
+        let loads = Loads { used: observed, held_out: &all_held, turns: true };
         finished(problem, solution, drive.kind, loads, kept)
     })
 }
@@ -312,7 +312,7 @@ fn finished(
     kept: Vec<Missed>,
 ) -> Result<Fitted, FitError> {
     let values = problem.values(&solution.ln);
-    let Loads { used, held, turns } = loads;
+    let Loads { used, held_out, turns } = loads;
     let mut points = missed(problem, solution, used, false)?;
     points.extend(kept);
     let slopes = problem.slopes(solution)?;
@@ -338,7 +338,7 @@ fn finished(
         points,
         teaches: teaches(used, problem, solution, &information)?,
         error,
-        of_parameters: of_parameters(held, problem, solution, &information)?,
+        of_parameters: of_parameters(held_out, problem, solution, &information)?,
     })
 }
 

@@ -253,7 +253,11 @@ mod truth {
         }
     }
 
-    fn made(kind: Kind, number: u64, draw: &mut Draw) -> (TargetExpression, String, Fitted) {
+    fn fitted_medium(
+        kind: Kind,
+        number: u64,
+        draw: &mut Draw,
+    ) -> (TargetExpression, String, Fitted) {
         let truth = drawn(kind, draw);
         let drive = target_expression(&truth, "media:drawn.toml");
         let seen = observed(&drive, shipped_plan_text("fit").unwrap(), draw);
@@ -279,7 +283,7 @@ mod truth {
     ) {
         let mut draw = Draw::new(kind, number);
         let truth = drawn(kind, &mut Draw::new(kind, number));
-        let (drive, text, fitted) = made(kind, number, &mut draw);
+        let (drive, text, fitted) = fitted_medium(kind, number, &mut draw);
         if tries().is_some() {
             let model = target_expression(&text, "media:fitted.toml");
             nights.add(&format!("{kind} {number}"), NIGHTS, (&drive, &model), &mut draw);
@@ -345,7 +349,7 @@ mod truth {
             arrays.mean() * 100.0,
             arrays.coverage() * 100.0,
             arrays.worst.0 * 100.0,
-            nights.told(),
+            nights.summary(),
         );
         println!("alarms of {:?}", nights.misjudged);
         println!("worst: {}; {}", single.worst.1, arrays.worst.1);
@@ -403,7 +407,7 @@ mod truth {
             }
         }
 
-        fn told(&self) -> String {
+        fn summary(&self) -> String {
             format!("nights={} alarms={} slow-by-30%-called={}", self.all, self.alarms, self.slow)
         }
     }
@@ -457,13 +461,13 @@ random_share = [0, 1]
         let mut nights = Nights::default();
         for (kind, number) in [(Kind::Network, 100), (Kind::Memory, 101), (Kind::Volume, 102)] {
             let mut draw = Draw::new(kind, number);
-            let (drive, text, _) = made(kind, number, &mut draw);
+            let (drive, text, _) = fitted_medium(kind, number, &mut draw);
             let model = target_expression(&text, "media:fitted.toml");
             nights.add(&format!("{kind} {number}"), 300, (&drive, &model), &mut draw);
         }
-        println!("TRIES fit-nights {} {}", nights.all, nights.told());
+        println!("TRIES fit-nights {} {}", nights.all, nights.summary());
         assert!(nights.alarms * 100 <= nights.all, "{:?}", nights.misjudged);
-        assert!(nights.slow * 10 >= nights.all * 8, "{}", nights.told());
+        assert!(nights.slow * 10 >= nights.all * 8, "{}", nights.summary());
     }
 }
 

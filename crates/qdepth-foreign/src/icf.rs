@@ -290,7 +290,7 @@ impl Making<'_> {
             if !names.contains(&name.as_str()) {
                 names.push(name);
             }
-            for target in worker.targets.iter().filter_map(|name| place(targets, name)) {
+            for target in worker.targets.iter().filter_map(|name| target_number(targets, name)) {
                 loads.push(format!(
                     "{{ profile = \"{profile}\", outstanding = {outstanding}, target = {target} }}"
                 ));
@@ -368,7 +368,7 @@ impl Making<'_> {
     }
 }
 
-fn place(targets: &[String], name: &String) -> Option<usize> {
+fn target_number(targets: &[String], name: &String) -> Option<usize> {
     targets.iter().position(|target| target == name).map(|place| place + 1)
 }
 

@@ -76,7 +76,7 @@ impl Imported {
 }
 
 /// The place of a target in the list, which gets it where it is new.
-pub(crate) fn place_of(targets: &mut Vec<String>, name: &str) -> u32 {
+pub(crate) fn target_index(targets: &mut Vec<String>, name: &str) -> u32 {
     let place = targets.iter().position(|known| known == name).unwrap_or_else(|| {
         targets.push(name.to_owned());
         targets.len() - 1

@@ -1,7 +1,7 @@
 //! Iometer's result CSV: sections begin with a line that begins with `'`; columns are found by
 //! their names.
 
-use crate::imported::{Imported, place_of};
+use crate::imported::{Imported, target_index};
 use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
 
 /// Most results of a file: each takes some 200 KiB as a record.
@@ -59,7 +59,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Imported, String> {
             let row = Row { columns: &columns, values: &values };
             let mut point = point(&row, &accesses);
             point.index = run.points.len() as u32;
-            point.target = place_of(&mut run.targets, "all targets of Iometer");
+            point.target = target_index(&mut run.targets, "all targets of Iometer");
             point.started_at = run.started_at.clone().unwrap_or_default();
             run.points.push(point);
         }

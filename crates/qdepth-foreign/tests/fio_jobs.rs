@@ -247,7 +247,7 @@ fn the_cpus_of_jobs_are_carried_over_where_they_agree() {
     let differ = "[a]\ncpus_allowed=1\n[b]\ncpus_allowed=2\n";
     assert_eq!(cpus(differ), Ok(Some(("1,2".to_owned(), false))));
     let converted = convert(&format!("[global]\nfilename=f\nsize=1m\n{differ}")).expect("a plan");
-    assert!(converted.remarks.iter().any(|remark| remark.place.contains("[b] cpus_allowed")));
+    assert!(converted.remarks.iter().any(|remark| remark.location.contains("[b] cpus_allowed")));
     for wrong in ["cpumask=0", "cpumask=0xx", "cpus_allowed_policy=any"] {
         assert!(cpus(&format!("{wrong}\n[a]\n")).is_err(), "{wrong}");
     }
@@ -443,7 +443,7 @@ fn a_file_is_included_from_beside_the_one_that_asks_and_a_global_name_names_no_j
 fn several_files_gaps_runs_and_patterns_are_carried_over() {
     let (files, converted) = plan("[a]\nrw=randread\nnrfiles=8\nfilesize=1m\nsize=4m\n");
     assert_eq!(files.points[0].area.length_bytes, 8 << 20);
-    assert!(converted.remarks.iter().any(|remark| remark.place.contains("nrfiles=8")));
+    assert!(converted.remarks.iter().any(|remark| remark.location.contains("nrfiles=8")));
     let (gap, _) = plan("[a]\nrw=write:12k\nbs=4k\nsize=1m\n");
     assert_eq!(gap.points[0].alignment_bytes, 16 << 10);
     assert_eq!(gap.points[0].stop.bytes_per_stream, 1 << 20, "fio goes round until all is moved");

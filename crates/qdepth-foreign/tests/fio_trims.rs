@@ -84,7 +84,7 @@ fn what_does_nothing_is_an_emulated_medium_and_says_so() {
         plan("[null]\nioengine=null\nsize=100g\nrw=randread\nfilename=/dev/sda\n");
     assert_eq!(converted.targets, ["media:null@service_us=1@servers=1"]);
     assert_eq!(plan.points[0].area.length_bytes, 100 << 30);
-    let said = converted.remarks.iter().find(|remark| remark.place.contains("ioengine=null"));
+    let said = converted.remarks.iter().find(|remark| remark.location.contains("ioengine=null"));
     assert!(said.expect("a remark").what.starts_with("EMULATED"), "{:?}", converted.remarks);
 }
 

@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_quiet_machine_is_told_from_a_busy_one() {
-        let look = |second: u64, ios: u64, stolen: u64| Sample {
+        let sample = |second: u64, ios: u64, stolen: u64| Sample {
             at_ns: second * 1_000_000_000,
             devices: vec![("sda".to_owned(), KernelStat { reads: ios, ..KernelStat::default() })],
             cpu: Some(CpuTimes { total: 100 * second, idle: 0, steal: stolen }),
@@ -331,13 +331,13 @@ mod tests {
             ..Sample::default()
         };
         let system = FakeMachine::new().disk("sda", "8:0").system;
-        let busy = quiet(&system, &look(0, 0, 0), &look(10, 100, 10));
+        let busy = quiet(&system, &sample(0, 0, 0), &sample(10, 100, 10));
         assert_eq!(standing(&busy, "sda foreign I/O"), Standing::Disturbs);
         assert_eq!(standing(&busy, "stolen CPU time"), Standing::Disturbs);
         assert_eq!(standing(&busy, "waiting for CPU"), Standing::Good);
         assert_eq!(standing(&busy, "waiting for I/O"), Standing::Disturbs);
         assert_eq!(standing(&busy, "waiting for memory"), Standing::Unknown);
-        let calm = quiet(&system, &look(0, 0, 0), &look(10, 5, 0));
+        let calm = quiet(&system, &sample(0, 0, 0), &sample(10, 5, 0));
         assert_eq!(standing(&calm, "sda foreign I/O"), Standing::Good);
     }
 }

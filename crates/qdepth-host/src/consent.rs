@@ -198,11 +198,11 @@ impl Consent {
 pub(crate) fn missing(
     system: &System,
     device: &BlockDevice,
-    doubt: Option<&str>,
+    why_stale: Option<&str>,
     signatures: &[String],
     now: Timestamp,
 ) -> Refusal {
-    let doubt = doubt.map_or_else(String::new, |why| {
+    let why_stale = why_stale.map_or_else(String::new, |why| {
         format!(" (it bears a label of ours, which does not count: {why})")
     });
     let mut words = destroy(system, device.into());
@@ -215,7 +215,7 @@ pub(crate) fn missing(
     Refusal::new(
         Guard::G9Consent,
         format!(
-            "writing to /dev/{} destroys all that is on it, and you did not consent{doubt}",
+            "writing to /dev/{} destroys all that is on it, and you did not consent{why_stale}",
             device.identity.kernel_name
         ),
         format!(

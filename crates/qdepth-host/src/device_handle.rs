@@ -12,7 +12,7 @@ use crate::identity::DeviceIdentity;
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
-use crate::target::{Inspected, inspect_held};
+use crate::target::{Inspected, inspect_handle};
 
 /// A device, looked up once by the name that somebody gave it. From then on that name counts for
 /// nothing: what is done is done to the device that is held, by the kernel's name for it.
@@ -45,7 +45,7 @@ impl DeviceHandle {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let handle = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)
             .map_err(|error| no(format!("{} could not be found: {error}", path.display())))?;
-        let target = inspect_held(system, path, handle)?;
+        let target = inspect_handle(system, path, handle)?;
         let identity = target.block_device().map(|device| device.identity.clone());
         let identity =
             identity.ok_or_else(|| no(format!("{} is no block device", path.display())))?;
@@ -180,7 +180,7 @@ impl Bound {
     pub fn find(&self, system: &System) -> DevicePresence {
         match self {
             Self::Device(known) => known.find(system),
-            Self::Made { node, on } => made(system, node, on),
+            Self::Made { node, on } => stacked_presence(system, node, on),
         }
     }
 
@@ -255,7 +255,7 @@ fn here(system: &System, now: &DeviceIdentity) -> DevicePresence {
     }
 }
 
-fn made(system: &System, node: &str, on: &[Bound]) -> DevicePresence {
+fn stacked_presence(system: &System, node: &str, on: &[Bound]) -> DevicePresence {
     let Some(number) = system.block_node(node) else { return DevicePresence::Gone };
     let Some(now) = DeviceIdentity::read(system, number) else { return DevicePresence::Gone };
     let ours: Vec<String> = on.iter().filter_map(|below| below.last_name(system)).collect();

@@ -41,7 +41,7 @@ pub(crate) use others::{no_writers_of_file, nobody_uses_file};
 pub(crate) use review::in_order;
 pub use review::{Verdict, Verdicts, review};
 
-pub(crate) use file::{check_place, check_unused, is_system_place, must_be_as_left, take_up};
+pub(crate) use file::{check_location, check_unused, is_system_path, must_be_as_left, take_up};
 
 /// The bytes of a target that may be touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

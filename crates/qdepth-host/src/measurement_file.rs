@@ -53,7 +53,7 @@ pub struct MeasurementFile {
     pub path: PathBuf,
     /// Whether it was there already, ours and complete, so that nothing had to be filled.
     pub reused: bool,
-    made_in: Option<OwnedFd>,
+    directory: Option<OwnedFd>,
     inode: (u64, u64),
 }
 
@@ -71,11 +71,11 @@ impl MeasurementFile {
 
     /// Leaves the file where it is, whatever was asked before.
     pub fn leave(&mut self) {
-        self.made_in = None;
+        self.directory = None;
     }
 
     fn unlink(&mut self) -> io::Result<()> {
-        let Some(directory) = self.made_in.take() else { return Ok(()) };
+        let Some(directory) = self.directory.take() else { return Ok(()) };
         let stat = rustix::fs::statat(&directory, NAME, AtFlags::SYMLINK_NOFOLLOW)?;
         if (stat.st_dev, stat.st_ino) != self.inode {
             return Err(io::Error::other("another file bears its name by now"));
@@ -96,7 +96,7 @@ impl Drop for MeasurementFile {
 pub struct Cleared {
     system: System,
     path: PathBuf,
-    made_in: Option<OwnedFd>,
+    directory: Option<OwnedFd>,
     held: Option<Existing>,
     size_bytes: u64,
 }
@@ -154,7 +154,7 @@ impl Cleared {
         wanted: &Wanted<'_>,
         progress: Progress<'_>,
     ) -> Result<MeasurementFile, Problem> {
-        let held = match (self.held, &self.made_in) {
+        let held = match (self.held, &self.directory) {
             (Some(held), _) => held,
             (None, Some(directory)) => {
                 let file = open_in(directory, OFlags::CREATE | OFlags::EXCL)
@@ -170,7 +170,7 @@ impl Cleared {
         if own_or_empty(&held.file, &self.path)? != held.label {
             return Err(changed(&self.path).into());
         }
-        finish(held, self.path, self.made_in, &wanted, progress)
+        finish(held, self.path, self.directory, &wanted, progress)
     }
 }
 
@@ -196,9 +196,9 @@ pub fn clear(
         let open = target.open(OFlags::RDWR).map_err(|error| cannot_make(&target.path, error))?;
         let held = Some(Existing::hold(system, File::from(open), &target.path, Some(target))?);
         let path = target.path.clone();
-        return Ok(Cleared { system: system.clone(), path, made_in: None, held, size_bytes });
+        return Ok(Cleared { system: system.clone(), path, directory: None, held, size_bytes });
     };
-    guard::check_place(&target.path, file_system)?;
+    guard::check_location(&target.path, file_system)?;
     let path = target.path.join(NAME);
     let directory = target.handle().try_clone_to_owned();
     let directory = directory.map_err(|error| failure("open", &target.path, error))?;
@@ -218,7 +218,7 @@ pub fn clear(
             Some(Existing::hold(system, File::from(open), &path, Some(&existing))?)
         }
     };
-    Ok(Cleared { system: system.clone(), path, made_in: Some(directory), held, size_bytes })
+    Ok(Cleared { system: system.clone(), path, directory: Some(directory), held, size_bytes })
 }
 
 /// The verdicts of the guards that [`clear`] asks, and the bytes that filling will write.
@@ -310,7 +310,7 @@ fn changed(path: &Path) -> Refusal {
 fn finish(
     held: Existing,
     path: PathBuf,
-    made_in: Option<OwnedFd>,
+    directory: Option<OwnedFd>,
     wanted: &Wanted<'_>,
     progress: Progress<'_>,
 ) -> Result<MeasurementFile, Problem> {
@@ -331,7 +331,7 @@ fn finish(
         },
         path,
         reused: usable,
-        made_in,
+        directory,
         inode: (stat.st_dev, stat.st_ino),
     };
     if !usable {

@@ -84,7 +84,7 @@ pub struct OwnFiles {
     naming: Naming,
     keep: bool,
     size_bytes: u64,
-    made: BTreeMap<String, (u64, u64)>,
+    inodes: BTreeMap<String, (u64, u64)>,
     folders: Vec<OwnFolder>,
     not_direct: Option<String>,
 }
@@ -106,7 +106,7 @@ pub fn clear(
         let found = format!("{} is no directory", target.expression.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a directory").into());
     };
-    guard::check_place(&target.path, file_system)?;
+    guard::check_location(&target.path, file_system)?;
     let directory = target.handle().try_clone_to_owned();
     let directory = directory.map_err(|error| failure("open", &target.path, error))?;
     if wanted.writes {
@@ -121,7 +121,7 @@ pub fn clear(
         naming: wanted.naming.clone(),
         keep: wanted.keep,
         size_bytes: wanted.size_bytes,
-        made: BTreeMap::new(),
+        inodes: BTreeMap::new(),
         folders: Vec::new(),
         not_direct: None,
     };
@@ -201,12 +201,12 @@ impl OwnFiles {
         self.remove_left(name, &path)?;
         let flags = OFlags::CREATE | OFlags::EXCL;
         let file = self.open_flags(name, flags).map_err(|e| cannot_make(&path, e))?;
-        let look = || -> io::Result<(u64, u64)> {
+        let read_inode = || -> io::Result<(u64, u64)> {
             let stat = rustix::fs::fstat(&file)?;
             Ok((stat.st_dev, stat.st_ino))
         };
-        let inode = look().map_err(|error| failure("look at", &path, error))?;
-        self.made.insert(name.to_owned(), inode);
+        let inode = read_inode().map_err(|error| failure("look at", &path, error))?;
+        self.inodes.insert(name.to_owned(), inode);
         guard::lock_file(&file, &path, Use::Write)?;
         // Where the file system has no such attributes, a file that a crash leaves is not known as
         // ours, and stays until its owner removes it.
@@ -263,7 +263,7 @@ impl OwnFiles {
             }
             let stat = rustix::fs::fstat(&file)?;
             let inode = (stat.st_dev, stat.st_ino);
-            if self.made.get(name).is_some_and(|made| *made != inode) {
+            if self.inodes.get(name).is_some_and(|known| *known != inode) {
                 return Err(io::Error::other("it is not the file that was made here"));
             }
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -291,7 +291,7 @@ impl OwnFiles {
             let path = self.path.join(&folder.name);
             first = first.and(removed.map_err(|error| failure("remove", &path, error)));
         }
-        for (name, inode) in std::mem::take(&mut self.made) {
+        for (name, inode) in std::mem::take(&mut self.inodes) {
             let removed = self.unlink(&name, inode);
             let removed = removed.map_err(|e| failure("remove", &self.path.join(&name), e));
             first = first.and(removed);
@@ -312,7 +312,7 @@ impl OwnFiles {
 
     /// Notes in each file that was made how it is left, so that a later run knows it.
     fn leave(&mut self) -> Result<(), Failure> {
-        for (name, inode) in std::mem::take(&mut self.made) {
+        for (name, inode) in std::mem::take(&mut self.inodes) {
             let Ok(file) = self.open_flags(&name, OFlags::empty()) else { continue };
             let is_it = rustix::fs::fstat(&file).is_ok_and(|s| (s.st_dev, s.st_ino) == inode);
             if is_it {
@@ -325,12 +325,12 @@ impl OwnFiles {
 
     /// G8 for every file that is there under a name of ours.
     fn check_names(&self) -> Result<(), Problem> {
-        let look = |error: Errno| failure("look into", &self.path, error.into());
+        let failed = |error: Errno| failure("look into", &self.path, error.into());
         // The handle at hand is a path only, which cannot be listed.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let listed = rustix::fs::openat(&self.directory, ".", flags, Mode::empty());
-        for entry in rustix::fs::Dir::new(listed.map_err(look)?).map_err(look)? {
-            let entry = entry.map_err(look)?;
+        for entry in rustix::fs::Dir::new(listed.map_err(failed)?).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if self.naming.has(&name) {
                 self.check_left(&name, &self.path.join(&name))?;
@@ -366,7 +366,7 @@ impl OwnFiles {
             answer => answer.map_err(|error| failure("look at", path, error.into()))?,
         };
         let inode = (stat.st_dev, stat.st_ino);
-        if self.made.get(name) == Some(&inode) {
+        if self.inodes.get(name) == Some(&inode) {
             return Ok(Some(inode));
         }
         let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
@@ -381,7 +381,7 @@ impl OwnFiles {
         let file = File::from(file);
         guard::lock_file(&file, path, Use::Write)?;
         guard::nobody_uses_file(&self.system, &file, path)?;
-        match seal::doubt_of_left(&file, name) {
+        match seal::why_left_changed(&file, name) {
             None => Ok(Some(inode)),
             Some(why) => Err(Refusal::new(
                 Guard::G8Ownership,

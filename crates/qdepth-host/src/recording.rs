@@ -108,7 +108,7 @@ fn errno(error: &io::Error) -> i32 {
 /// Taking down.
 impl Recording {
     /// The path below which something was found, with the links on the way taken down.
-    fn place(&mut self, path: &Path) -> PathBuf {
+    fn resolved(&mut self, path: &Path) -> PathBuf {
         resolve(path, |prefix| {
             let target = std::fs::read_link(prefix).ok()?;
             self.entries.insert(prefix.to_owned(), Entry::Link(target.clone()));
@@ -121,7 +121,7 @@ impl Recording {
             Ok(text) => Entry::File(text.clone()),
             Err(error) => Entry::Fail(errno(error)),
         };
-        let place = self.place(path);
+        let place = self.resolved(path);
         self.entries.insert(place, entry);
     }
 
@@ -130,16 +130,16 @@ impl Recording {
             Ok(names) => Entry::List(names.iter().cloned().collect()),
             Err(error) => Entry::Fail(errno(error)),
         };
-        let place = self.place(path);
+        let place = self.resolved(path);
         self.entries.insert(place, entry);
     }
 
     pub(crate) fn saw_link(&mut self, path: &Path) {
-        self.place(path);
+        self.resolved(path);
     }
 
-    pub(crate) fn saw_place(&mut self, path: &Path) {
-        let place = self.place(path);
+    pub(crate) fn saw_path(&mut self, path: &Path) {
+        let place = self.resolved(path);
         if !self.entries.contains_key(&place) && place.exists() {
             let entry = if place.is_dir() {
                 Entry::List(BTreeSet::new())

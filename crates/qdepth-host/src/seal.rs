@@ -75,7 +75,7 @@ fn sample(file: &File, size_bytes: u64, seed: u64) -> std::io::Result<String> {
 
 /// Why the label that was found on a device does not speak for what is on it now; none where it
 /// does.
-pub(crate) fn doubt(
+pub(crate) fn why_stale(
     system: &System,
     device: &DeviceIdentity,
     file: &File,
@@ -192,7 +192,7 @@ fn seal_device(seal: &mut DeviceSeal) -> std::io::Result<()> {
 const WRITING: &str = "user.qdepth-writing";
 
 /// What identifies a file among its copies.
-fn place_of(stat: &Stat, path: &Path) -> Left {
+fn name_and_inode(stat: &Stat, path: &Path) -> Left {
     let name =
         path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let name = name.replace(char::is_whitespace, "_");
@@ -205,10 +205,10 @@ fn time_of(stat: &Stat) -> String {
 }
 
 /// Why the label that was found in a file does not speak for what is in it now; none where it does.
-pub(crate) fn doubt_of_file(file: impl AsFd, names: &[PathBuf], label: &Label) -> Option<String> {
+pub(crate) fn why_file_stale(file: impl AsFd, names: &[PathBuf], label: &Label) -> Option<String> {
     let Ok(stat) = rustix::fs::fstat(&file) else { return Some("it does not answer".to_owned()) };
     let is_here = |path: &PathBuf| {
-        place_of(&stat, path).iter().all(|(key, value)| label.left.get(key) == Some(value))
+        name_and_inode(&stat, path).iter().all(|(key, value)| label.left.get(key) == Some(value))
     };
     if !names.iter().any(is_here) {
         return Some("it was copied or renamed since".to_owned());
@@ -222,7 +222,7 @@ pub(crate) fn doubt_of_file(file: impl AsFd, names: &[PathBuf], label: &Label) -
 /// Notes in a file that is about to be written by us which file it is.
 pub(crate) fn begin(file: impl AsFd, path: &Path, label: &mut Label) {
     if let Ok(stat) = rustix::fs::fstat(&file) {
-        label.left.extend(place_of(&stat, path));
+        label.left.extend(name_and_inode(&stat, path));
     }
     let _ = rustix::fs::fsetxattr(&file, WRITING, label.run_id.as_bytes(), XattrFlags::empty());
 }
@@ -260,7 +260,7 @@ pub(crate) fn take_back(file: &OwnedFd) {
 }
 
 /// Why a file that we made is not as it was left; none where it is, or where its run was killed.
-pub(crate) fn doubt_of_left(file: &File, name: &str) -> Option<String> {
+pub(crate) fn why_left_changed(file: &File, name: &str) -> Option<String> {
     let mut note = [0_u8; 512];
     let long = rustix::fs::fgetxattr(file, LEFT, &mut note).ok()?;
     let Ok(stat) = rustix::fs::fstat(file) else { return Some("it does not answer".to_owned()) };

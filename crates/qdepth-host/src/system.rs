@@ -229,7 +229,7 @@ impl System {
         if let Some(recorded) = self.recorded_tree() {
             return recorded.exists(path).then(|| recorded.canonical(path));
         }
-        self.take_down(|tape| tape.saw_place(path));
+        self.take_down(|tape| tape.saw_path(path));
         let real = self.path(path).canonicalize().ok()?;
         let root = self.root.canonicalize().ok()?;
         Some(Path::new("/").join(real.strip_prefix(root).ok()?))
@@ -241,7 +241,7 @@ impl System {
         if let Some(recorded) = self.recorded_tree() {
             return recorded.exists(path);
         }
-        self.take_down(|tape| tape.saw_place(path));
+        self.take_down(|tape| tape.saw_path(path));
         let is_node = self.staged.as_ref().is_some_and(|staged| staged.nodes.contains_key(path));
         is_node || self.path(path).exists()
     }

@@ -193,11 +193,11 @@ pub fn inspect(system: &System, expression: &Path) -> Result<Inspected, Refusal>
             );
         }
     };
-    inspect_held(system, expression, handle)
+    inspect_handle(system, expression, handle)
 }
 
 /// [`inspect`] of what is held already.
-pub(crate) fn inspect_held(
+pub(crate) fn inspect_handle(
     system: &System,
     expression: &Path,
     handle: OwnedFd,

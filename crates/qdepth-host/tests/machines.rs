@@ -30,7 +30,7 @@ fn machines() -> Vec<(String, String)> {
     names.into_iter().map(|name| (name.clone(), text(&name))).collect()
 }
 
-fn look(text: &str) -> Vec<Observation> {
+fn observations(text: &str) -> Vec<Observation> {
     inventory(&System::recorded(Recording::parse(text).unwrap()))
 }
 
@@ -64,7 +64,7 @@ fn every_machine_is_read_as_expected() {
     assert!(machines.len() >= 12, "{} machines", machines.len());
     let mut wrong = Vec::new();
     for (name, text) in machines {
-        let facts = look(&text);
+        let facts = observations(&text);
         let expected = fs::read_to_string(folder().join(format!("{name}.expected"))).unwrap();
         assert!(expected.lines().count() >= 5, "{name} expects next to nothing");
         let lines = expected.lines().filter_map(|line| differs(&facts, line));
@@ -77,7 +77,7 @@ fn every_machine_is_read_as_expected() {
 fn no_fact_is_told_twice() {
     for (name, text) in machines() {
         let mut seen = std::collections::BTreeSet::new();
-        for fact in look(&text) {
+        for fact in observations(&text) {
             let once = seen.insert((fact.subject.clone(), fact.key.clone()));
             assert!(once, "{name}: {} {}", fact.subject, fact.key);
         }
@@ -87,7 +87,7 @@ fn no_fact_is_told_twice() {
 #[test]
 fn a_redacted_machine_holds_none_of_its_names() {
     for (name, text) in machines() {
-        let mut facts = look(&text);
+        let mut facts = observations(&text);
         let named = |fact: &Observation| matches!(&*fact.key, "serial" | "wwid" | "uuid");
         let names: Vec<String> =
             facts.iter().filter(|f| named(f)).filter_map(|f| f.value.clone().ok()).collect();

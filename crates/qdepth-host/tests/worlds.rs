@@ -189,7 +189,7 @@ impl World {
                 bench.later(format!("losetup -d {over}"));
             }
             User::Writer { exclusive } => {
-                return Some(if exclusive { held(device) } else { written(device) });
+                return Some(if exclusive { exclusive_holder(device) } else { written(device) });
             }
             User::Swapping => {
                 sh(&format!("swapon {node}")).unwrap();
@@ -204,7 +204,7 @@ impl World {
 }
 
 /// A device that is open for its opener alone: `O_EXCL`.
-fn held(device: &Path) -> Holder {
+fn exclusive_holder(device: &Path) -> Holder {
     let flags = rustix::fs::OFlags::EXCL.bits() as i32;
     let mut options = File::options();
     Holder::Own(options.read(true).write(true).custom_flags(flags).open(device).unwrap())

@@ -69,8 +69,8 @@ pub(crate) fn join() -> Result<Option<AllRanks>> {
 }
 
 impl AllRanks {
-    pub(crate) fn leads(&self) -> bool {
-        self.group.borrow().leads()
+    pub(crate) fn is_leader(&self) -> bool {
+        self.group.borrow().is_leader()
     }
 
     /// Whether some are not on the leader's host.
@@ -130,7 +130,7 @@ impl AllRanks {
     /// Everyone's results at the leader; the others give theirs.
     pub(crate) fn results(&self, own: &[u8], stop: &AtomicBool) -> Vec<Result<Vec<u8>, Lost>> {
         let mut group = self.group.borrow_mut();
-        if group.leads() {
+        if group.is_leader() {
             return group.gather(&|| stop.load(Ordering::Relaxed));
         }
         group.send_news(&self.seen.borrow_mut().taken());
@@ -141,7 +141,7 @@ impl AllRanks {
     /// Ends MPI, which waits for all; where one is lost, the launcher ends the others.
     pub(crate) fn end(self) {
         let mut group = self.group.into_inner();
-        if group.leads() {
+        if group.is_leader() {
             group.broadcast(&[]);
         }
         if group.lost().is_none() {

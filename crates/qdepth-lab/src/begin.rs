@@ -15,11 +15,11 @@ use qdepth_workload::{Plan, STANDARD_AREA, WrittenTargets, needs_writing};
 
 use crate::Lab;
 use crate::certify::machine;
+use crate::cpu_placement::{CpuPlacement, can_be_used};
 use crate::expect::{can_stand_beside, expected};
 use crate::failure::Usage;
 use crate::follower;
 use crate::measure_options::MeasureOptions;
-use crate::placed::{CpuPlacement, can_be_used};
 use crate::precondition::precondition;
 use crate::preconditioned::Done;
 use crate::prepare::{
@@ -124,12 +124,12 @@ fn fresh(
     expect: Option<&TargetExpression>,
     open: impl FnOnce() -> Result<Logbook>,
 ) -> Result<(Logbook, Ready)> {
-    let made = seen.made.clone();
+    let provision = seen.provision.clone();
     let PlanRequest { file, choices, targets } = asked;
     let id = uuid::Uuid::now_v7().to_string();
     let writes = needs_writing(file, choices)?;
     let keep = lab.request.keep || file.keep_files;
-    let options = prepare_options(lab, &id, writes, made.clone(), keep);
+    let options = prepare_options(lab, &id, writes, provision.clone(), keep);
     let cleared = clear_targets(lab.system, targets, &options, lab.observer)?;
     let mut logbook = open()?;
     logbook.hold(&id)?;
@@ -139,7 +139,7 @@ fn fresh(
     let mut plan = seen.into_plan(asked, &shapes)?;
     let real = prepared.iter().all(|target| target.real().is_some());
     lab.all_ranks.iter().filter(|_| real).for_each(|all_ranks| all_ranks.spread(&mut plan));
-    follower::distribute(lab, &id, stamp(&plan, &id), &plan, targets, made.bytes())?;
+    follower::distribute(lab, &id, stamp(&plan, &id), &plan, targets, provision.bytes())?;
     let engine = lab.request.engine;
     let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);
@@ -229,8 +229,9 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
     reachable(lab.system, engine, &found, &plan)?;
     let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
-    let (made, keep) = (Provision::from_plan(&plan, bytes), lab.request.keep || plan.keep_files);
-    let options = prepare_options(lab, &run.id, plan.written_targets(), made, keep);
+    let (provision, keep) =
+        (Provision::from_plan(&plan, bytes), lab.request.keep || plan.keep_files);
+    let options = prepare_options(lab, &run.id, plan.written_targets(), provision, keep);
     let stopping = || lab.signals.caught().is_some();
     let mut prepared = prepare(lab.system, &targets, &options, lab.observer, &stopping)?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
@@ -255,7 +256,7 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
 /// What is told apart of the run's writes, where reads are held against them.
 fn written(lab: Lab<'_>, plan: &Plan) -> Written {
     let written = Written::from_plan(plan);
-    if let Some(end) = written.told_apart_to() {
+    if let Some(end) = written.distinguishable_to() {
         lab.observer.print_line(&format!(
             "verify: beyond {}, reads are held against their place and the run, and not against \
              the last of several writes: the area has too many blocks",
@@ -300,10 +301,10 @@ fn prepare_options<'a>(
     lab: Lab<'a>,
     run_id: &'a str,
     writes: WrittenTargets,
-    made: Provision,
+    provision: Provision,
     keep: bool,
 ) -> PrepareOptions<'a> {
     let results = lab.request.logbook.parent().filter(|p| !p.as_os_str().is_empty());
     let results_dir = results.unwrap_or(Path::new("."));
-    PrepareOptions { run_id, results_dir, writes, made, keep, consent: &lab.request.consent }
+    PrepareOptions { run_id, results_dir, writes, provision, keep, consent: &lab.request.consent }
 }

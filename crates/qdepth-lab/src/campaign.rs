@@ -8,7 +8,7 @@ use qdepth_record::{Observation, RunHeadline, RunRecord, RunState};
 /// Of the facts of a run.
 const SUBJECT: &str = "run";
 const ID: &str = "campaign";
-const PLACE: &str = "campaign_place";
+const INDEX: &str = "campaign_place";
 const COLUMN: &str = "campaign_column";
 const WORDS: &str = "campaign_words";
 
@@ -31,7 +31,7 @@ pub struct Member<'a> {
     /// The campaign that it is of.
     pub campaign: &'a Campaign,
     /// From 0, in the order of measuring.
-    pub place: u32,
+    pub index: u32,
     /// Which target.
     pub column: u32,
 }
@@ -42,7 +42,7 @@ pub struct Kept {
     /// UUID of the run.
     pub run: String,
     /// From 0, in the order of measuring.
-    pub place: u32,
+    pub index: u32,
     /// Which target.
     pub column: u32,
     /// All its points are there.
@@ -53,9 +53,9 @@ impl Campaign {
     /// The columns of a block in the order in which they are measured.
     pub fn order(&self, block: u32) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.columns).collect();
-        for place in (1..order.len()).rev() {
-            let draw = Seed(self.seed).derive(&format!("order {block} {place}")).0;
-            order.swap(place, (draw % (place as u64 + 1)) as usize);
+        for index in (1..order.len()).rev() {
+            let draw = Seed(self.seed).derive(&format!("order {block} {index}")).0;
+            order.swap(index, (draw % (index as u64 + 1)) as usize);
         }
         order
     }
@@ -75,15 +75,15 @@ impl Campaign {
                 continue;
             }
             let number = |key| value(&run, key).and_then(|text| text.parse::<u32>().ok());
-            let (Some(place), Some(column)) = (number(PLACE), number(COLUMN)) else { continue };
-            let found = logbook.looked_at(&[&headline])?;
+            let (Some(index), Some(column)) = (number(INDEX), number(COLUMN)) else { continue };
+            let found = logbook.read_each(&[&headline])?;
             let whole = run.state == RunState::Sealed && found.iter().all(RunHeadline::is_whole);
-            all.push(Kept { run: run.id, place, column, whole });
-            if place == 0 {
+            all.push(Kept { run: run.id, index, column, whole });
+            if index == 0 {
                 break;
             }
         }
-        all.sort_by_key(|kept| kept.place);
+        all.sort_by_key(|kept| kept.index);
         Ok(all)
     }
 
@@ -96,7 +96,7 @@ impl Campaign {
 impl Member<'_> {
     /// What is kept beside the run.
     pub fn facts(self) -> Vec<Observation> {
-        let Self { campaign, place, column } = self;
+        let Self { campaign, index, column } = self;
         let fact = |key: &str, value: String| Observation {
             subject: SUBJECT.to_owned(),
             key: key.to_owned(),
@@ -105,7 +105,7 @@ impl Member<'_> {
         };
         vec![
             fact(ID, campaign.id.clone()),
-            fact(PLACE, place.to_string()),
+            fact(INDEX, index.to_string()),
             fact(COLUMN, column.to_string()),
             fact(WORDS, campaign.words.clone()),
         ]

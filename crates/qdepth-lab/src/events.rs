@@ -58,7 +58,7 @@ pub(crate) struct Events<'a> {
     file: Option<&'a Kept>,
     written: RefCell<Written>,
     /// What was measured of each point of the group and not told yet.
-    untold: BTreeMap<u32, Interval>,
+    unreported: BTreeMap<u32, Interval>,
     rates: BTreeMap<u32, RateSoFar>,
     compared: Option<Comparison>,
 }
@@ -69,7 +69,7 @@ impl<'a> Events<'a> {
             observer,
             file,
             written: RefCell::default(),
-            untold: BTreeMap::new(),
+            unreported: BTreeMap::new(),
             rates: BTreeMap::new(),
             compared: None,
         }
@@ -92,7 +92,7 @@ impl<'a> Events<'a> {
     }
 
     /// Says what the file lacks.
-    fn say_what_is_lost(&self) {
+    fn warn_of_lost_lines(&self) {
         let Written { lines, lost, why: Some(why) } = &*self.written.borrow() else { return };
         let name = self.file.map_or_else(String::new, |file| file.path().display().to_string());
         self.observer.warn(&format!(
@@ -125,7 +125,7 @@ impl<'a> Events<'a> {
 
     /// Points begin that run at the same time; `before` is the planned time of those before them.
     pub(crate) fn group(&mut self, logbook: &Logbook, group: &[Point], before: Nanos) {
-        self.untold.clear();
+        self.unreported.clear();
         for point in group {
             self.rates.insert(point.index, RateSoFar::from_point(point));
             let event = event::PointStarted {
@@ -162,13 +162,13 @@ impl<'a> Events<'a> {
     /// A slice of a point's window has passed.
     pub(crate) fn interval(&mut self, logbook: &Logbook, point: u32, slice: &Interval) {
         self.rates.entry(point).or_default().push(slice);
-        let untold = self.untold.entry(point).or_default();
-        let start = if untold.length == Nanos::ZERO { slice.start } else { untold.start };
+        let unreported = self.unreported.entry(point).or_default();
+        let start = if unreported.length == Nanos::ZERO { slice.start } else { unreported.start };
         let end = slice.start + slice.length;
-        untold.add(slice);
-        untold.start = start;
-        untold.length = Nanos(end.0.saturating_sub(start.0));
-        if untold.length >= SECOND {
+        unreported.add(slice);
+        unreported.start = start;
+        unreported.length = Nanos(end.0.saturating_sub(start.0));
+        if unreported.length >= SECOND {
             self.publish_interval(logbook, point);
         }
     }
@@ -191,7 +191,7 @@ impl<'a> Events<'a> {
 
     /// What is left of a point is told.
     fn publish_interval(&mut self, logbook: &Logbook, point: u32) {
-        let Some(slice) = self.untold.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
+        let Some(slice) = self.unreported.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
         else {
             return;
         };
@@ -253,7 +253,7 @@ impl<'a> Events<'a> {
         findings.iter().for_each(|finding| self.raised(logbook, None, finding));
         let state = state.as_str().to_owned();
         self.publish(logbook, &RunEvent::RunEnded(event::RunEnded { state, points_done }));
-        self.say_what_is_lost();
+        self.warn_of_lost_lines();
     }
 }
 

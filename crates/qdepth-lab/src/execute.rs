@@ -19,6 +19,7 @@ use qdepth_measure::{Finding, Instant, Nanos};
 use qdepth_workload::{Contents, Point};
 
 use crate::all_ranks::{AllRanks, clocks};
+use crate::cpu_placement::worker_cpus;
 use crate::findings;
 use crate::identity::Identity;
 use crate::measure_options::MeasureOptions;
@@ -26,7 +27,6 @@ use crate::measured::{Measured, Used};
 use crate::monitors::{Monitors, Sampler};
 use crate::observer::Observer;
 use crate::other_ranks::{self, OtherRanks};
-use crate::placed::places;
 use crate::prepare::{Prepared, PreparedStorage};
 use crate::shard_results::{self, ShardResults};
 use crate::sight::{MachineNews, Sight};
@@ -127,14 +127,14 @@ fn real(
     };
     let measured = match points.as_slice() {
         [] => Vec::new(),
-        points => in_place(system, targets, points, options, stop, &mut see)?,
+        points => measure_storage(system, targets, points, options, stop, &mut see)?,
     };
     let mut all: Vec<(usize, Measured)> = there.iter().copied().zip(measured).chain(gone).collect();
     all.sort_by_key(|(place, _)| *place);
     Ok(all.into_iter().map(|(_, measured)| measured).collect())
 }
 
-fn in_place(
+fn measure_storage(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
@@ -147,14 +147,14 @@ fn in_place(
         let real = targets[point.target as usize].real().context("a medium among storage")?;
         storage.push(Storage::ready(system, real, point, options)?);
     }
-    if let Some(all_ranks) = options.all_ranks.filter(|all_ranks| all_ranks.leads()) {
+    if let Some(all_ranks) = options.all_ranks.filter(|all_ranks| all_ranks.is_leader()) {
         all_ranks.begin(group[0].group);
     }
     let before: Vec<Monitors> =
         storage.iter().map(|s| Monitors::sample(system, s.real.device().as_deref())).collect();
     let workers = group.iter().map(|point| point.workers).sum();
     let devices = storage.iter().map(|s| s.real.device()).collect::<Vec<_>>();
-    let cpus = places(system, &devices, workers, options.placement);
+    let cpus = worker_cpus(system, &devices, workers, options.placement);
     let below = ask_below(system, &storage);
     let sampler = Sampler::start(system, &below);
     let mut see = |sight: Sight<'_>| {
@@ -182,7 +182,7 @@ fn in_place(
                 monitored.without(read, written);
             }
         }
-        monitored.look_back(&samples, &below[place]);
+        monitored.summarize(&samples, &below[place]);
         // The drives below a target are asked once a group, however many of its loads are theirs.
         if group[..place].iter().all(|earlier| earlier.target != group[place].target) {
             monitored.troubles = real.health.borrow_mut().ask_again(system);

@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::Lab;
 use crate::all_ranks::AllRanks;
+use crate::cpu_placement::CpuPlacement;
 use crate::execute::execute;
 use crate::failure::{RemoteError, Usage, exit_status};
 use crate::measure_options::MeasureOptions;
-use crate::placed::CpuPlacement;
 use crate::prepare::{PrepareOptions, ResolvedTarget, prepare};
 use crate::provision::Provision;
 use crate::sight::hostname;
@@ -201,7 +201,7 @@ pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> 
         run_id: &task.run_id,
         results_dir: Path::new("."),
         writes: plan.written_targets(),
-        made: Provision::from_plan(&plan, task.bytes),
+        provision: Provision::from_plan(&plan, task.bytes),
         keep: task.keep,
         consent: &lab.request.consent,
     };

@@ -3,8 +3,8 @@
 use qdepth_linux::EngineChoice;
 
 use crate::all_ranks::AllRanks;
+use crate::cpu_placement::CpuPlacement;
 use crate::observer::Observer;
-use crate::placed::CpuPlacement;
 use crate::written::Written;
 
 /// How the workers of a group measure.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use qdepth_host::environment::health::{self, Health, TROUBLE};
 use qdepth_host::monitor::{
-    Clocks, CpuTimes, Disagreement, Disturbances, KernelStat, Sample, disturbances, series,
+    Clocks, CpuTimes, Disagreement, Interference, KernelStat, Sample, interference, series,
 };
 use qdepth_host::system::System;
 use qdepth_measure::{Nanos, label};
@@ -109,9 +109,9 @@ fn counts_trouble(health: &Health) -> bool {
 
 impl Seen {
     /// What the sampler saw of the machine and of these devices.
-    pub(crate) fn look_back(&mut self, samples: &[Sample], devices: &[String]) {
+    pub(crate) fn summarize(&mut self, samples: &[Sample], devices: &[String]) {
         let own: Vec<Sample> = samples.iter().map(|sample| sample.restricted_to(devices)).collect();
-        self.disturbances = disturbances(&own);
+        self.interference = interference(&own);
         self.series = series(&own);
     }
 
@@ -143,7 +143,7 @@ impl Seen {
         self.clocks.drift += (later.clocks.drift - self.clocks.drift) * share;
         self.clocks.suspended |= later.clocks.suspended;
         self.shared |= later.shared;
-        let (mine, theirs) = (&mut self.disturbances, later.disturbances);
+        let (mine, theirs) = (&mut self.interference, later.interference);
         for (mine, theirs) in mine.pressure.iter_mut().zip(theirs.pressure) {
             mean(mine, theirs);
         }
@@ -194,7 +194,7 @@ pub(crate) struct Seen {
     /// not this load's.
     pub(crate) shared: bool,
     /// What else went on, from all samples together.
-    pub(crate) disturbances: Disturbances,
+    pub(crate) interference: Interference,
     /// The samples, by the second.
     pub(crate) series: Vec<MonitorRecord>,
     /// Counters of a drive's health that rose: drive, counter, by how much.

@@ -22,7 +22,7 @@ const STOPPED_MOST: f64 = 0.67;
 /// Half the width of a 95 % interval in standard errors.
 const NORMAL_95: f64 = 1.96;
 /// What tells that the machine or somebody else disturbed a run.
-const DOUBTS: [Code; 5] =
+const INTERFERENCE: [Code; 5] =
     [Code::ForeignIo, Code::Throttled, Code::Steal, Code::BackgroundWork, Code::Swapping];
 
 /// What runs say of one target.
@@ -31,7 +31,7 @@ pub struct Seen {
     pub observed: Vec<Observed>,
     /// Which runs of what they are of.
     pub provenance: Provenance,
-    /// Points with a remark that tells of a disturbance.
+    /// Points with a remark that tells of interference.
     pub remarked: Vec<String>,
     /// Points that are not valid: they are not fitted.
     pub left_out: Vec<String>,
@@ -61,9 +61,10 @@ pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
             if !is_plain(&plan, point) {
                 continue;
             }
-            let doubt = record.findings.iter().find(|finding| DOUBTS.contains(&finding.code));
-            remarked.extend(doubt.map(|doubt| {
-                format!("{} at {}: {}", record.profile, record.outstanding, doubt.code.as_str())
+            let finding =
+                record.findings.iter().find(|finding| INTERFERENCE.contains(&finding.code));
+            remarked.extend(finding.map(|finding| {
+                format!("{} at {}: {}", record.profile, record.outstanding, finding.code.as_str())
             }));
             all.extend(observed(point, record));
         }

@@ -48,7 +48,7 @@ pub(crate) fn points(
         let show = &mut Shown { logbook, events: &mut *events, before };
         let measured = in_turn(lab, ready, &wanted, show)?;
         for (group, visited) in wanted.iter().zip(measured) {
-            let Some(Visited { measured, started_at, doubts, .. }) = visited else { continue };
+            let Some(Visited { measured, started_at, findings, .. }) = visited else { continue };
             let group = &*virtual_time::bounded(&ready.targets, group);
             let of_workers = group.iter().zip(&measured);
             ranks.extend(of_workers.map(|(point, result)| (point.clone(), result.ranks.clone())));
@@ -57,7 +57,7 @@ pub(crate) fn points(
                     continue;
                 }
                 let mut sealed = one_sealed(lab, ready, point, measured, &started_at);
-                sealed.findings.extend(doubts.get(place).cloned().flatten());
+                sealed.findings.extend(findings.get(place).cloned().flatten());
                 let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
                 if ready.plan.ends_when_not_followed && whole && !follows(&sealed) {
                     ended.insert(point.target);

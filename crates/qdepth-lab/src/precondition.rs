@@ -8,11 +8,11 @@ use qdepth_record::{Observation, source};
 use qdepth_workload::{Plan, Point, Wear};
 
 use crate::Lab;
+use crate::cpu_placement::CpuPlacement;
 use crate::execute::execute;
 use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
 use crate::observer::{Preparing, Progress};
-use crate::placed::CpuPlacement;
 use crate::preconditioned::{Done, fact, is_there};
 use crate::prepare::{Prepared, PreparedStorage};
 use crate::until_steady::{rounds, rounds_text};

@@ -141,7 +141,7 @@ impl<'a> Preparation<'a> {
         if steps.is_empty() {
             return Ok(None);
         }
-        let place = PathBuf::from(journal::PLACE);
+        let place = PathBuf::from(journal::PATH);
         if journal::is_open(&place) {
             anyhow::bail!(Usage(format!(
                 "an earlier preparation was not taken back (journal {}): `qdepth host undo` first",

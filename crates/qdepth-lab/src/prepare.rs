@@ -72,13 +72,15 @@ pub fn find(system: &System, expression: &Path) -> Result<ResolvedTarget> {
 
 /// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
 /// that does not fit is wrong usage, and must be found before anything is written.
-pub fn previewed(target: &ResolvedTarget, made: &Provision) -> Result<TargetShape> {
+pub fn previewed(target: &ResolvedTarget, provision: &Provision) -> Result<TargetShape> {
     let target = match target {
         ResolvedTarget::Real(inspected) => inspected,
         ResolvedTarget::Emulated(medium) => return Ok(medium.shape()?.into()),
     };
     let (length_bytes, block_bytes) = match &target.kind {
-        Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => (made.bytes(), FILE_BLOCK),
+        Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => {
+            (provision.bytes(), FILE_BLOCK)
+        }
         Kind::RegularFile { size_bytes, .. } => (*size_bytes, FILE_BLOCK),
         Kind::BlockDevice(device) => (
             device.identity.size_bytes.saturating_sub(2 * LABEL_ROOM),
@@ -86,7 +88,8 @@ pub fn previewed(target: &ResolvedTarget, made: &Provision) -> Result<TargetShap
         ),
     };
     let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, block_bytes);
-    let holds_files = matches!((&target.kind, made), (Kind::Directory(_), Provision::OwnFiles(_)));
+    let holds_files =
+        matches!((&target.kind, provision), (Kind::Directory(_), Provision::OwnFiles(_)));
     Ok(TargetShape { holds_files, ..whole })
 }
 
@@ -220,7 +223,7 @@ pub(crate) struct PrepareOptions<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) results_dir: &'a Path,
     pub(crate) writes: WrittenTargets,
-    pub(crate) made: Provision,
+    pub(crate) provision: Provision,
     pub(crate) keep: bool,
     pub(crate) consent: &'a ConsentWords,
 }
@@ -390,7 +393,7 @@ fn promised(earlier: &[Inspected], cleared: &[Cleared], target: &Inspected) -> u
 
 fn wanted<'a>(prepare_options: &PrepareOptions<'a>) -> Wanted<'a> {
     Wanted {
-        size_bytes: prepare_options.made.bytes(),
+        size_bytes: prepare_options.provision.bytes(),
         run_id: prepare_options.run_id,
         now: Timestamp::now(),
         keep: prepare_options.keep,
@@ -419,7 +422,7 @@ fn clear(
 ) -> Result<Cleared> {
     let writes = is_written(&prepare_options.writes, number, target);
     Ok(match &target.kind {
-        Kind::Directory(_) => match &prepare_options.made {
+        Kind::Directory(_) => match &prepare_options.provision {
             Provision::OwnFiles(files) => {
                 let wanted = own_files::Wanted {
                     size_bytes: files.bytes,
@@ -461,7 +464,7 @@ fn make_ready(
         Cleared::ReadOnly(claim) => StorageClaim::Claim(claim),
         Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(prepare_options))?),
         Cleared::File(cleared) => {
-            let (path, bytes) = (&*inspected.expression, prepare_options.made.bytes());
+            let (path, bytes) = (&*inspected.expression, prepare_options.provision.bytes());
             let mut filling = Progress::begin(observer, Preparing::Filling { path, bytes });
             let mut progress = |bytes| {
                 filling.reach(bytes);

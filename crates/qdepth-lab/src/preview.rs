@@ -22,7 +22,7 @@ pub struct Preview {
     /// The targets, as they are now.
     pub found: Vec<ResolvedTarget>,
     /// What would be made in a directory.
-    pub made: Provision,
+    pub provision: Provision,
     shapes: Vec<TargetShape>,
 }
 
@@ -42,8 +42,8 @@ impl Preview {
 
 /// The plan as it would be, from a look at the targets that touches nothing.
 pub fn preview(system: &System, asked: &PlanRequest) -> Result<Preview> {
-    let made = asked.made();
-    let previews = each(&asked.targets, |target| look(system, target, &made))?;
+    let provision = asked.provision();
+    let previews = each(&asked.targets, |target| target_preview(system, target, &provision))?;
     let (found, shapes): (Vec<ResolvedTarget>, Vec<Option<TargetShape>>) =
         previews.into_iter().unzip();
     of_one_kind(&found)?;
@@ -51,10 +51,11 @@ pub fn preview(system: &System, asked: &PlanRequest) -> Result<Preview> {
     all_different(&real)?;
     // A real target is asked what it offers once it is known to be none of the others.
     let shapes = found.iter().zip(shapes);
-    let shapes = shapes.map(|(target, shape)| shape.map_or_else(|| previewed(target, &made), Ok));
+    let shapes =
+        shapes.map(|(target, shape)| shape.map_or_else(|| previewed(target, &provision), Ok));
     let shapes: Vec<TargetShape> = shapes.collect::<Result<_>>()?;
     match resolve(&asked.file, &asked.choices, &shapes) {
-        Ok(plan) => Ok(Preview { plan, found, made, shapes }),
+        Ok(plan) => Ok(Preview { plan, found, provision, shapes }),
         Err(error) => {
             files_may_be_used(system, asked, &real)?;
             Err(error.into())
@@ -88,16 +89,16 @@ fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -
 type TargetPreview = (ResolvedTarget, Option<TargetShape>);
 
 /// A target, and of an emulated one the shape.
-fn look(system: &System, target: &Path, made: &Provision) -> Result<TargetPreview> {
+fn target_preview(system: &System, target: &Path, provision: &Provision) -> Result<TargetPreview> {
     let found = find(system, target)?;
-    let shape = found.real().is_none().then(|| previewed(&found, made)).transpose()?;
+    let shape = found.real().is_none().then(|| previewed(&found, provision)).transpose()?;
     Ok((found, shape))
 }
 
 /// Looks at each target; at a medium that many words name, once.
 fn each<P: AsRef<Path>>(
     targets: &[P],
-    mut look: impl FnMut(&Path) -> Result<TargetPreview>,
+    mut preview_target: impl FnMut(&Path) -> Result<TargetPreview>,
 ) -> Result<Vec<TargetPreview>> {
     let mut known: BTreeMap<&Path, (TargetExpression, Option<TargetShape>)> = BTreeMap::new();
     let mut all = Vec::with_capacity(targets.len());
@@ -105,7 +106,7 @@ fn each<P: AsRef<Path>>(
         all.push(match known.get(target) {
             Some((medium, shape)) => (ResolvedTarget::Emulated(medium.clone()), *shape),
             None => {
-                let (found, shape) = look(target)?;
+                let (found, shape) = preview_target(target)?;
                 if let ResolvedTarget::Emulated(medium) = &found {
                     known.insert(target, (medium.clone(), shape));
                 }
@@ -135,10 +136,10 @@ mod tests {
         let names = ["media:p3700-800gb", "media:null"];
         let targets: Vec<&str> = names.into_iter().cycle().take(1000).collect();
         let mut looks = 0;
-        let made = Provision::MeasurementFile(1 << 30);
+        let provision = Provision::MeasurementFile(1 << 30);
         let all = each(&targets, |target| {
             looks += 1;
-            look(&system, target, &made)
+            target_preview(&system, target, &provision)
         });
         assert_eq!((looks, all.unwrap().len()), (2, 1000));
     }
@@ -176,7 +177,7 @@ mod tests {
                 run_id: "a",
                 results_dir: Path::new("."),
                 writes: needs_writing(&asked.file, &asked.choices).unwrap(),
-                made: seen.made.clone(),
+                provision: seen.provision.clone(),
                 keep: false,
                 consent: &ConsentWords::default(),
             };

@@ -17,8 +17,8 @@ use qdepth_workload::{Compared, Comparison, Plan, Role};
 
 use crate::Lab;
 use crate::calibrate;
+use crate::cpu_placement;
 use crate::findings::of_run;
-use crate::placed;
 use crate::prepare::{Prepared, PreparedStorage};
 use crate::request::RunRequest;
 
@@ -85,7 +85,7 @@ pub(crate) fn record(
         expected: Vec::new(),
         findings: of_run(plan, prepared)
             .into_iter()
-            .chain(placed::far_drives(lab, plan, prepared))
+            .chain(cpu_placement::far_drives(lab, plan, prepared))
             .collect(),
     }
 }
@@ -125,7 +125,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
 fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
     let (system, engine) = (lab.system, lab.request.engine);
     let mut facts = environment::observe(system);
-    facts.extend(placed::facts(lab, plan, prepared));
+    facts.extend(cpu_placement::facts(lab, plan, prepared));
     // What nobody keeps need not say what the generator does under other loads.
     if lab.request.is_kept && prepared.iter().any(|target| target.real().is_some()) {
         let all = calibrate::cpus();

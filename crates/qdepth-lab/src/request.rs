@@ -115,7 +115,7 @@ impl PlanRequest {
     }
 
     /// What is made in a directory.
-    pub fn made(&self) -> Provision {
+    pub fn provision(&self) -> Provision {
         if self.file.files.is_some() {
             let bytes = self.bytes_of_files();
             return Provision::OwnFiles(ProvisionedFiles {

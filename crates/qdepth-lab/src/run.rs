@@ -23,7 +23,7 @@ pub fn run(
 ) -> Result<Option<Ran>> {
     let (system, all_ranks) = (System::real(), join()?);
     let lab = Lab { request, system: &system, observer, signals, all_ranks: all_ranks.as_ref() };
-    let ran = match lab.all_ranks.filter(|all_ranks| !all_ranks.leads()) {
+    let ran = match lab.all_ranks.filter(|all_ranks| !all_ranks.is_leader()) {
         Some(all_ranks) => run_as_follower(lab, all_ranks).map(|()| None),
         None => run_as_leader(lab),
     };

@@ -187,7 +187,7 @@ mod tests {
             let point = &plan.points[0];
             let mut target = medium.open(&OpenMedia::for_point(point)).unwrap();
             let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
-            if !group.leads() {
+            if !group.is_leader() {
                 group
                     .give(&write(&vec![vec![(outcome.clone(), WorkerResult::default())]]).unwrap());
                 return (outcome, Vec::new());

@@ -41,7 +41,7 @@ fn folder() -> Result<PathBuf> {
 /// # Errors
 /// Where the directory cannot be made, is another user's, or others may write to it; and where what
 /// lies there already could be somebody else's.
-pub fn to_be_made() -> Result<PathBuf> {
+pub fn created_path() -> Result<PathBuf> {
     let folder = folder()?;
     Folder::make(&folder, 0o700)?.must_be_ours_alone()?;
     let path = folder.join(FILE);
@@ -69,7 +69,7 @@ pub(crate) fn load(ranks: u32) -> Result<Mpi> {
     let kept = found.ok_or_else(|| none(&format!("there is no {}", path.display())))?;
     // By its handle: it is what was looked at that is loaded.
     let handle = PathBuf::from(format!("/proc/self/fd/{}", kept.file().as_raw_fd()));
-    let mpi = Mpi::open(&handle).map_err(|why| none(&said_of(&path, &handle, &why)))?;
+    let mpi = Mpi::open(&handle).map_err(|why| none(&loader_message(&path, &handle, &why)))?;
     if mpi.size() < ranks {
         return Err(strangers(ranks, mpi.size()).into());
     }
@@ -94,7 +94,7 @@ fn in_cache() -> Result<PathBuf> {
 }
 
 /// What the loader said, with the name that a person knows.
-fn said_of(path: &Path, handle: &Path, why: &str) -> String {
+fn loader_message(path: &Path, handle: &Path, why: &str) -> String {
     let why = why.replace(&*handle.to_string_lossy(), &path.to_string_lossy());
     if why.contains("failed to map segment") {
         // What the loader says of a file system that is mounted noexec.
@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn what_the_loader_says_names_the_file() {
-        let said = |why: &str| said_of(Path::new("/c/shim.so"), Path::new("/proc/self/fd/7"), why);
+        let said =
+            |why: &str| loader_message(Path::new("/c/shim.so"), Path::new("/proc/self/fd/7"), why);
         assert_eq!(said("/proc/self/fd/7: file too short"), "/c/shim.so: file too short");
         let noexec = said("/proc/self/fd/7: failed to map segment from shared object");
         assert!(noexec.contains("/c/shim.so") && noexec.contains("XDG_CACHE_HOME"), "{noexec}");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// From look to look, at least: the kernel counts CPU time in ticks of 10 ms.
 const NEWS_MIN: Nanos = Nanos::from_millis(200);
 /// Slices of one sign of life, at most: what a screen cannot show is no reason to hold memory.
-const HELD_MAX: usize = 4096;
+const SLICES_MAX: usize = 4096;
 
 /// Something that is seen by whoever waits for the workers.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub(crate) struct RankNews {
 impl RankNews {
     pub(crate) fn see(&mut self, sight: Sight<'_>) {
         match sight {
-            Sight::Slice(place, slice) if self.slices.len() < HELD_MAX => {
+            Sight::Slice(place, slice) if self.slices.len() < SLICES_MAX => {
                 self.slices.push((place, *slice));
             }
             Sight::Machine(machine) => self.machine = Some(machine.clone()),

@@ -19,14 +19,14 @@ pub(crate) fn rule_of(group: &[Point]) -> Option<SteadyRule> {
 }
 
 /// What the loads of a group do, round by round.
-struct Course<'a> {
+struct GroupRounds<'a> {
     ready: &'a Ready,
     group: &'a [Point],
     rule: SteadyRule,
     known: Vec<SteadyRounds>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> GroupRounds<'a> {
     fn new(ready: &'a Ready, group: &'a [Point], rule: SteadyRule) -> Self {
         // What is only read, or was preconditioned, waits for no writes.
         let written = |point: &Point| {
@@ -58,12 +58,12 @@ impl<'a> Course<'a> {
         first?.into_iter().max()
     }
 
-    fn doubts(&self) -> Vec<Option<Finding>> {
-        let doubt = |(point, rounds): (&Point, &SteadyRounds)| {
+    fn findings(&self) -> Vec<Option<Finding>> {
+        let finding = |(point, rounds): (&Point, &SteadyRounds)| {
             let target = &self.ready.targets[point.target as usize];
             not_steady(target, &point.steady_round(0), rounds, self.rule)
         };
-        self.group.iter().zip(&self.known).map(doubt).collect()
+        self.group.iter().zip(&self.known).map(finding).collect()
     }
 }
 
@@ -81,24 +81,29 @@ pub(crate) fn until_steady(
     rule: SteadyRule,
     shown: &mut Shown<'_, '_>,
 ) -> Result<Visited> {
-    let course = Course::new(ready, group, rule);
+    let group_rounds = GroupRounds::new(ready, group, rule);
     if ready.run.emulated {
-        in_virtual_time(lab, course, shown)
+        in_virtual_time(lab, group_rounds, shown)
     } else {
-        in_rounds(lab, course, shown)
+        in_rounds(lab, group_rounds, shown)
     }
 }
 
-fn in_rounds(lab: Lab<'_>, mut course: Course<'_>, shown: &mut Shown<'_, '_>) -> Result<Visited> {
+fn in_rounds(
+    lab: Lab<'_>,
+    mut group_rounds: GroupRounds<'_>,
+    shown: &mut Shown<'_, '_>,
+) -> Result<Visited> {
     let mut rounds: Vec<Visit> = Vec::new();
-    while !course.is_over() {
+    while !group_rounds.is_over() {
         let number = rounds.len() as u32;
-        let points: Vec<Point> = course.group.iter().map(|p| p.steady_round(number)).collect();
+        let points: Vec<Point> =
+            group_rounds.group.iter().map(|p| p.steady_round(number)).collect();
         let first = rounds.first().map(|first| first.began);
-        let round = visit(lab, course.ready, &points, first, shown)?;
+        let round = visit(lab, group_rounds.ready, &points, first, shown)?;
         for (place, measured) in round.measured.iter().enumerate() {
             // What came outside of the window is not told apart by direction, and left out.
-            course.push(place, &slices(measured), measured.outcome.directions[1].bytes);
+            group_rounds.push(place, &slices(measured), measured.outcome.directions[1].bytes);
         }
         let is_broken = round.is_broken();
         rounds.push(round);
@@ -106,42 +111,43 @@ fn in_rounds(lab: Lab<'_>, mut course: Course<'_>, shown: &mut Shown<'_, '_>) ->
             return Ok(visited(rounds, 0, cut_short(is_broken), Vec::new()));
         }
     }
-    let from = course.steady_from();
+    let from = group_rounds.steady_from();
     let ended = if from.is_some() { Ended::Steady } else { Ended::Duration };
-    Ok(visited(rounds, from.unwrap_or(0), ended, course.doubts()))
+    Ok(visited(rounds, from.unwrap_or(0), ended, group_rounds.findings()))
 }
 
 /// An emulated medium begins anew with each measurement, so its rounds are parts of one: of the
 /// whole time first, then, with the same draws, with all before the steady rounds as lead-in.
 fn in_virtual_time(
     lab: Lab<'_>,
-    mut course: Course<'_>,
+    mut group_rounds: GroupRounds<'_>,
     shown: &mut Shown<'_, '_>,
 ) -> Result<Visited> {
-    let points: Vec<Point> = course.group.iter().map(Point::in_one_go).collect();
-    let whole = visit(lab, course.ready, &points, None, shown)?;
+    let points: Vec<Point> = group_rounds.group.iter().map(Point::in_one_go).collect();
+    let whole = visit(lab, group_rounds.ready, &points, None, shown)?;
     if whole.is_broken() || lab.signals.caught().is_some() {
         let ended = cut_short(whole.is_broken());
         return Ok(visited(vec![whole], 0, ended, Vec::new()));
     }
     let parts: Vec<Vec<RoundSlices>> =
-        course.group.iter().zip(&whole.measured).map(|(point, m)| parts(point, m)).collect();
+        group_rounds.group.iter().zip(&whole.measured).map(|(point, m)| parts(point, m)).collect();
     for number in 0..STEADY_ROUNDS as usize {
         for (place, of_load) in parts.iter().enumerate() {
             let (slices, written) = of_load.get(number).cloned().unwrap_or_default();
-            course.push(place, &slices, written);
+            group_rounds.push(place, &slices, written);
         }
-        if course.is_over() {
+        if group_rounds.is_over() {
             break;
         }
     }
-    let Some(from) = course.steady_from() else {
-        return Ok(visited(vec![whole], 0, Ended::Duration, course.doubts()));
+    let Some(from) = group_rounds.steady_from() else {
+        return Ok(visited(vec![whole], 0, Ended::Duration, group_rounds.findings()));
     };
-    let (from, count) = (from as u32, course.count() as u32);
-    let points: Vec<Point> = course.group.iter().map(|p| p.steady_part(from, count)).collect();
-    let steady = visit(lab, course.ready, &points, Some(whole.began), shown)?;
-    Ok(visited(vec![steady], 0, Ended::Steady, course.doubts()))
+    let (from, count) = (from as u32, group_rounds.count() as u32);
+    let points: Vec<Point> =
+        group_rounds.group.iter().map(|p| p.steady_part(from, count)).collect();
+    let steady = visit(lab, group_rounds.ready, &points, Some(whole.began), shown)?;
+    Ok(visited(vec![steady], 0, Ended::Steady, group_rounds.findings()))
 }
 
 /// How loads end of which one was broken off, which says so itself, or all by the user.
@@ -169,19 +175,24 @@ fn parts(point: &Point, measured: &Measured) -> Vec<RoundSlices> {
 }
 
 /// The rounds from that one on as one measurement; those before lead in.
-fn visited(rounds: Vec<Visit>, from: usize, ended: Ended, doubts: Vec<Option<Finding>>) -> Visited {
+fn visited(
+    rounds: Vec<Visit>,
+    from: usize,
+    ended: Ended,
+    findings: Vec<Option<Finding>>,
+) -> Visited {
     let joined = rounds.into_iter().enumerate().fold(None, |former, (number, round)| {
         let with = if number < from { Visited::led_in } else { Visited::with };
         Some(with(former, round))
     });
-    let mut told = joined.unwrap_or_default();
-    for measured in &mut told.measured {
+    let mut whole = joined.unwrap_or_default();
+    for measured in &mut whole.measured {
         let outcome = &mut measured.outcome;
         if outcome.failure.is_none() && !outcome.interrupted {
             outcome.interrupted = ended == Ended::Interrupted;
             outcome.ended = ended;
         }
     }
-    told.doubts = doubts;
-    told
+    whole.findings = findings;
+    whole
 }

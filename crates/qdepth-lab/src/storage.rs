@@ -136,7 +136,7 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
             continue;
         }
         // The leader makes what all share before it tells the others to begin.
-        let makes = point.writes() && (!shared || all_ranks.is_none_or(AllRanks::leads));
+        let makes = point.writes() && (!shared || all_ranks.is_none_or(AllRanks::is_leader));
         if !point.writes() && !files.has(&name) {
             if point.verify {
                 bail!(

@@ -3,7 +3,7 @@
 //! error: the run goes on, and says so.
 
 use anyhow::{Context, Result, bail};
-use qdepth_measure::{Bytes, Course, Nanos, SteadyRounds, SteadyRule, SteadyVerdict};
+use qdepth_measure::{Bytes, Nanos, SteadyRounds, SteadyRule, SteadyState, SteadyVerdict};
 use qdepth_record::{Observation, source};
 use qdepth_workload::{Point, UntilSteady};
 
@@ -115,34 +115,34 @@ fn progress_line(rounds: &SteadyRounds, rule: SteadyRule) -> String {
         "round {:<4} {:.0} IO/s: {}",
         rounds.count(),
         rounds.last_rate(),
-        match verdict.course {
+        match verdict.state {
             // Before the last round that is no verdict.
-            Course::NeverSteady => format!("not steady{}", figures(&verdict)),
-            course => format!("{}{}", course_text(course, rounds, rule), figures(&verdict)),
+            SteadyState::NeverSteady => format!("not steady{}", figures(&verdict)),
+            state => format!("{}{}", state_text(state, rounds, rule), figures(&verdict)),
         }
     )
 }
 
 fn figures(verdict: &SteadyVerdict) -> String {
-    if verdict.course == Course::TooShort {
+    if verdict.state == SteadyState::TooShort {
         return String::new();
     }
     let SteadyVerdict { range_share, slope_share, .. } = verdict;
     format!(" (range {:.1} %, slope {:.1} %)", range_share * 100.0, slope_share * 100.0)
 }
 
-fn course_text(course: Course, rounds: &SteadyRounds, rule: SteadyRule) -> String {
-    match course {
-        Course::Steady => "steady".to_owned(),
-        Course::Cyclic { .. } => format!(
+fn state_text(state: SteadyState, rounds: &SteadyRounds, rule: SteadyRule) -> String {
+    match state {
+        SteadyState::Steady => "steady".to_owned(),
+        SteadyState::Cyclic { .. } => format!(
             "cyclic, every {:.1} rounds",
             rounds.verdict().period_rounds.unwrap_or_default()
         ),
-        Course::Drifting { rises: true } => "drifting up".to_owned(),
-        Course::Drifting { rises: false } => "drifting down".to_owned(),
-        Course::NeverSteady => "never steady".to_owned(),
-        Course::TooShort if rule == SteadyRule::Snia => "too few rounds".to_owned(),
-        Course::TooShort => {
+        SteadyState::Drifting { rises: true } => "drifting up".to_owned(),
+        SteadyState::Drifting { rises: false } => "drifting down".to_owned(),
+        SteadyState::NeverSteady => "never steady".to_owned(),
+        SteadyState::TooShort if rule == SteadyRule::Snia => "too few rounds".to_owned(),
+        SteadyState::TooShort => {
             format!("too short: the area was written {:.2} times", rounds.written())
         }
     }
@@ -156,7 +156,7 @@ fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) 
          area",
         point.profile,
         point.request_size.text(),
-        course_text(verdict.course, rounds, rule),
+        state_text(verdict.state, rounds, rule),
         whose(rule),
         rounds.count(),
         Nanos(point.stop.duration_ns),

@@ -65,7 +65,7 @@ pub(crate) struct Visited {
     pub(crate) began: Instant,
     pub(crate) visits: u32,
     /// What is doubted of each load; empty where nothing is.
-    pub(crate) doubts: Vec<Option<Finding>>,
+    pub(crate) findings: Vec<Option<Finding>>,
 }
 
 impl Visited {
@@ -73,7 +73,7 @@ impl Visited {
     pub(crate) fn with(former: Option<Self>, visit: Visit) -> Self {
         let Some(former) = former else {
             let Visit { measured, started_at, began } = visit;
-            return Self { measured, started_at, began, visits: 1, doubts: Vec::new() };
+            return Self { measured, started_at, began, visits: 1, findings: Vec::new() };
         };
         let offset = visit.began.since(former.began);
         let both = former.measured.into_iter().zip(visit.measured);
@@ -112,16 +112,16 @@ pub(crate) fn visit(
     events.visit(logbook, points, *before);
     let options = ready.options(lab);
     let stop = lab.signals.stop();
-    let mut tell = |batch: SightBatch| {
+    let mut report = |batch: SightBatch| {
         for (place, slice) in batch.slices {
             events.interval(logbook, points[place].index, &slice.moved(offset));
         }
         batch.machines.into_iter().for_each(|machine| events.machine(logbook, machine));
     };
     let mut together = Together::new(options.all_ranks);
-    let mut seen = |sight: Sight<'_>| tell(together.see(sight));
+    let mut seen = |sight: Sight<'_>| report(together.see(sight));
     let measured = execute(lab.system, &ready.targets, points, options, stop, &mut seen);
-    tell(together.rest());
+    report(together.rest());
     events.paused(logbook, points);
     let measured = measured?;
     let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);

@@ -49,7 +49,7 @@ impl Written {
 
     /// Bytes from which on places are too many for their writes to be told apart; none where all
     /// are.
-    pub(crate) fn told_apart_to(&self) -> Option<u64> {
+    pub(crate) fn distinguishable_to(&self) -> Option<u64> {
         let most = self.block_bytes.max(8).saturating_mul(BLOCKS_MAX);
         (self.end_bytes > most).then_some(most)
     }

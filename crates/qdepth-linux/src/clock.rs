@@ -15,7 +15,7 @@ const CALIBRATION: Nanos = Nanos::from_millis(20);
 /// thread some 5 to 50 µs late, while a look takes 0.2 µs.
 pub(crate) const SPIN: Nanos = Nanos::from_micros(60);
 /// Completions after which the next requests still bear the stamp of these as that of their issue:
-/// the books of two take some 30 ns, so a latency is too long by no more, and never too short.
+/// recording two takes some 30 ns, so a latency is too long by no more, and never too short.
 pub(crate) const FEW: usize = 2;
 /// Readings of which the one with the least time between its two sides is taken.
 const TRIES: u32 = 9;

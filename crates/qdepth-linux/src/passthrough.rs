@@ -94,7 +94,7 @@ impl Passthrough {
     /// Writes what is the same in every command.
     fn lay(&mut self, namespace: u32) {
         let ring = &mut self.ring_queue.ring;
-        for place in 0..ring.places() {
+        for place in 0..ring.entries() {
             let entry = ring.entry(place);
             entry.opcode = IoringOp::UringCmd;
             entry.flags = IoringSqeFlags::FIXED_FILE;
@@ -109,7 +109,7 @@ impl Passthrough {
 
     fn set_flags(&mut self, flags: IoringUringCmdFlags) {
         let ring = &mut self.ring_queue.ring;
-        for place in 0..ring.places() {
+        for place in 0..ring.entries() {
             ring.entry(place).op_flags.uring_cmd_flags = flags;
         }
     }

@@ -65,7 +65,7 @@ pub(crate) enum Await {
     /// It only hands over.
     Nothing,
     /// It hands over and looks once for what has completed.
-    Look,
+    Poll,
     /// The first completion, however long that takes.
     First,
     /// So many completions, or the end of the time.
@@ -172,7 +172,7 @@ impl<const WIDE: bool> Ring<WIDE> {
     }
 
     /// How many submission entries there are.
-    pub(crate) fn places(&self) -> u32 {
+    pub(crate) fn entries(&self) -> u32 {
         self.layout.sq_mask + 1
     }
 
@@ -221,7 +221,7 @@ impl<const WIDE: bool> Ring<WIDE> {
         let (mut wanted, mut at, mut length) = (0, 0, 0);
         match wait {
             Await::Nothing => {}
-            Await::Look => flags |= IoringEnterFlags::GETEVENTS,
+            Await::Poll => flags |= IoringEnterFlags::GETEVENTS,
             Await::First => {
                 flags |= IoringEnterFlags::GETEVENTS;
                 wanted = 1;

@@ -92,7 +92,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         entry.user_data = io_uring_user_data { u64_: HEARTBEAT };
         self.ring.queue();
         // A kernel that does not know it answers at once.
-        match self.ring.enter(Await::Look) {
+        match self.ring.enter(Await::Poll) {
             Ok(()) if self.ring.ready() == 0 => self.heartbeat = Some(beat),
             Ok(()) => {
                 let answer = io::Error::from_raw_os_error(-self.ring.take().result);
@@ -163,7 +163,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         self.at_once &= self.in_kernel == 0;
     }
 
-    /// The time after so many completions of the last wait were taken into the books.
+    /// The time after so many completions of the last wait were taken into the results.
     #[inline(always)]
     pub(crate) fn now_after(&mut self, taken: usize) -> Instant {
         if taken <= FEW { self.last } else { self.now() }
@@ -180,14 +180,14 @@ impl<const WIDE: bool> RingQueue<WIDE> {
     fn enter(&mut self, until: Instant) -> Result<(), TargetFailure> {
         let left = until.since(self.last);
         let wait = if self.completion_mode == CompletionMode::Completions {
-            Await::Look
+            Await::Poll
         } else if self.at_once && self.in_kernel > 0 && self.in_kernel == self.ring.queued() {
             // Nothing else is in flight, whose end a call that does not look would leave unseen.
             Await::Nothing
         } else if left >= BEAT && self.in_kernel > 0 && self.heartbeat.is_some() {
             Await::First
         } else if left <= SPIN {
-            Await::Look
+            Await::Poll
         } else {
             Await::Until(1, Nanos(left.0 - SPIN.0))
         };

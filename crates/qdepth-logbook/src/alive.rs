@@ -12,7 +12,7 @@ use qdepth_files::{FileError, Kept, Named};
 
 const ENDING: &str = ".running-";
 /// Length of what is told, in bytes: days of a run; then it begins anew.
-const TOLD_MAX: u64 = 4 << 20;
+const LENGTH_MAX: u64 = 4 << 20;
 /// Between making the file and locking it another process may take it for one left behind.
 const TRIES: usize = 10;
 
@@ -21,7 +21,7 @@ const TRIES: usize = 10;
 pub(crate) struct Alive {
     sign: Kept,
     /// How the run began, told again where the file begins anew; and the file's length.
-    told: RefCell<(String, u64)>,
+    beginning_and_length: RefCell<(String, u64)>,
 }
 
 impl Alive {
@@ -40,28 +40,28 @@ impl Alive {
             if sign.is_in_place() {
                 // Of a killed run, if anything.
                 let _ = sign.file().set_len(0);
-                return Ok(Some(Self { sign, told: RefCell::default() }));
+                return Ok(Some(Self { sign, beginning_and_length: RefCell::default() }));
             }
         }
         let away = io::Error::other("the file goes away again and again");
         Err(logbook.folder().failed("mark the run as alive", &away))
     }
 
-    /// Writes a line into the sign, which may grow to [`TOLD_MAX`].
+    /// Writes a line into the sign, which may grow to [`LENGTH_MAX`].
     pub(crate) fn append(&self, line: &str, beginning: bool) {
-        let mut told = self.told.borrow_mut();
+        let (first_line, length) = &mut *self.beginning_and_length.borrow_mut();
         if beginning {
-            told.0 = format!("{line}\n");
+            *first_line = format!("{line}\n");
         }
         let mut file = self.sign.file();
         let mut text = format!("{line}\n");
-        if told.1 > TOLD_MAX && file.set_len(0).is_ok() {
-            told.1 = 0;
-            text.insert_str(0, if beginning { "" } else { &told.0 });
+        if *length > LENGTH_MAX && file.set_len(0).is_ok() {
+            *length = 0;
+            text.insert_str(0, if beginning { "" } else { first_line });
         }
         // Whoever looks on is no matter of the run; nor is a disk that is full.
         if file.write_all(text.as_bytes()).is_ok() {
-            told.1 += text.len() as u64;
+            *length += text.len() as u64;
         }
     }
 

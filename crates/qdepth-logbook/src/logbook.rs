@@ -320,16 +320,16 @@ impl Logbook {
     ///
     /// # Errors
     /// Where the file is damaged.
-    pub fn looked_at(&self, runs: &[&RunHeadline]) -> Result<Vec<RunHeadline>> {
+    pub fn read_each(&self, runs: &[&RunHeadline]) -> Result<Vec<RunHeadline>> {
         let what = "reading the list of runs";
         let snapshot = self.snapshot(what)?;
-        let look = |line: &&RunHeadline| -> rusqlite::Result<Option<RunHeadline>> {
+        let read_line = |line: &&RunHeadline| -> rusqlite::Result<Option<RunHeadline>> {
             let Some(run) = read::number(&snapshot, &line.id)? else { return Ok(None) };
             let found = headlines::checked(&snapshot, run, &line.id, self.purpose)?;
             Ok(Some(RunHeadline { alive: line.alive, ..found }))
         };
         let found: rusqlite::Result<Vec<RunHeadline>> =
-            runs.iter().filter_map(|line| look(line).transpose()).collect();
+            runs.iter().filter_map(|line| read_line(line).transpose()).collect();
         found.map_err(doing(&self.path, what))
     }
 

@@ -54,7 +54,7 @@ fn by_hand(file: &Path) -> Connection {
 }
 
 /// Everything that export and report are made of.
-fn told((run, points): &(RunRecord, Vec<PointRecord>)) -> String {
+fn exported_text((run, points): &(RunRecord, Vec<PointRecord>)) -> String {
     format!("{}{}{run:?}{points:?}", export_json(run, points), export_csv(run, points))
 }
 
@@ -68,7 +68,7 @@ fn says_so((run, _): &(RunRecord, Vec<PointRecord>)) -> bool {
 
 /// Whether what is read of a run is either what it was, or said to be damaged.
 fn silent(file: &Path, id: &str, before: &str) -> bool {
-    read(file, id).is_ok_and(|found| !says_so(&found) && told(&found) != before)
+    read(file, id).is_ok_and(|found| !says_so(&found) && exported_text(&found) != before)
 }
 
 fn tables(connection: &Connection) -> Vec<(String, Vec<String>)> {
@@ -93,7 +93,7 @@ fn no_column_of_any_table_changes_unnoticed() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     let whole = std::fs::read(&file).unwrap();
-    let before = [ID, OTHER].map(|id| told(&read(&file, id).unwrap()));
+    let before = [ID, OTHER].map(|id| exported_text(&read(&file, id).unwrap()));
     let all = tables(&Connection::open(&file).unwrap());
     let mut altered = 0;
     for (table, columns) in &all {
@@ -270,15 +270,15 @@ fn of_older_schema(file: &Path) {
 fn an_older_logbook_gets_its_digests_when_it_is_opened_for_writing() {
     let directory = tempfile::tempdir().unwrap();
     let file = good_with(directory.path(), &point(0));
-    let before = told(&read(&file, ID).unwrap());
+    let before = exported_text(&read(&file, ID).unwrap());
     of_older_schema(&file);
-    assert!(told(&read(&file, ID).unwrap()) == before);
+    assert!(exported_text(&read(&file, ID).unwrap()) == before);
     let checked = Logbook::open_read_only(&file).unwrap().check().unwrap();
     assert!(checked.without_digests && checked.is_whole(), "{checked:?}");
     drop(Logbook::open(&file).unwrap());
     let checked = Logbook::open_read_only(&file).unwrap().check().unwrap();
     assert!(!checked.without_digests && checked.is_whole(), "{checked:?}");
-    assert!(told(&read(&file, ID).unwrap()) == before);
+    assert!(exported_text(&read(&file, ID).unwrap()) == before);
     let mut logbook = Logbook::open(&file).unwrap();
     logbook.add_point(OTHER, &point(3)).unwrap();
     drop(logbook);
@@ -327,7 +327,7 @@ fn a_flipped_bit_changes_nothing_unnoticed() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     let whole = std::fs::read(&file).unwrap();
-    let before = [ID, OTHER].map(|id| told(&read(&file, id).unwrap()));
+    let before = [ID, OTHER].map(|id| exported_text(&read(&file, id).unwrap()));
     let victim = directory.path().join("flipped.db");
     let (mut state, rounds) = (11_u64, tries(400));
     let (mut refused, mut said, mut same) = (0_u64, 0_u64, 0_u64);
@@ -346,7 +346,7 @@ fn a_flipped_bit_changes_nothing_unnoticed() {
                 Err(_) => refused += 1,
                 Ok(found) if says_so(&found) => said += 1,
                 Ok(found) => {
-                    assert!(&told(&found) == before, "bit {bit} changed {id} unnoticed");
+                    assert!(&exported_text(&found) == before, "bit {bit} changed {id} unnoticed");
                     same += 1;
                 }
             }

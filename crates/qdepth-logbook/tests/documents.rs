@@ -36,7 +36,7 @@ type Rows = BTreeMap<(String, String), (String, Option<String>)>;
 
 /// The rows of a page below headings that are known are these, in the page's order, new ones last.
 /// `QDEPTH_WRITE_REFERENCE=1` writes them anew; a meaning that is none is the page's own.
-fn is_as_told(page: &str, rows: &Rows) {
+fn assert_page(page: &str, rows: &Rows) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     let text = std::fs::read_to_string(&path).unwrap();
     let (mut told, mut heading, mut open) = (String::new(), String::new(), BTreeMap::new());
@@ -100,7 +100,7 @@ fn the_page_on_the_tables_names_every_column() {
         rows.insert((table.clone(), column.clone()), (kind, meaning));
         columns.entry(table).or_default().insert(column);
     }
-    is_as_told("schema.md", &rows);
+    assert_page("schema.md", &rows);
     assert_eq!(listed("schema.md"), columns);
     // What is stored of a point is in the table of fields, but for what only SQL needs.
     let kept: BTreeSet<String> = PointRecord::columns().map(|column| column.name.into()).collect();
@@ -161,7 +161,7 @@ fn the_page_on_json_names_every_field() {
     for (name, object) in schema["$defs"].as_object().unwrap() {
         rows_of(name, object, &mut rows);
     }
-    is_as_told("json.md", &rows);
+    assert_page("json.md", &rows);
     let mut fields = Listed::new();
     fields.insert("Document".into(), names(&schema));
     for (name, object) in schema["$defs"].as_object().unwrap() {

@@ -21,7 +21,7 @@ fn short(index: u32) -> PointRecord {
     PointRecord { intervals: whole.intervals[..2].to_vec(), ..whole }
 }
 
-fn say(what: &str) {
+fn print_line(what: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{what}").unwrap();
     out.flush().unwrap();
@@ -36,14 +36,14 @@ fn child_measures() {
         logbook.begin_run(&run(ID))?;
         for index in 0..POINTS {
             logbook.add_point(ID, &short(index))?;
-            say(&format!("stored {index}"));
+            print_line(&format!("stored {index}"));
         }
         logbook.end_run(ID, RunState::Sealed, END, &[])?;
-        say("sealed");
+        print_line("sealed");
         Ok(())
     };
     if let Err(error) = measure() {
-        say(&format!("refused {error}"));
+        print_line(&format!("refused {error}"));
     }
 }
 
@@ -183,7 +183,7 @@ fn no_fault_of_a_call_loses_a_point() {
         }
     }
     assert!(refused > 0 && ended > 0, "{refused} refused, {ended} ended");
-    say(&format!(
+    print_line(&format!(
         "TRIES logbook-faults {tried} lost=0 wrong=0 calls={calls} ways={} refused={refused} \
          ended={ended}",
         ways.len()

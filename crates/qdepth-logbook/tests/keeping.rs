@@ -124,7 +124,7 @@ mod tests {
         let plan = run(&id(1)).plan_name;
         assert_eq!((&lines[2].plan, lines[2].damaged), (&plan, false), "as it was written");
         assert_eq!(lines[1].points_done, 4, "read whole, since its line is not what was written");
-        let found = opened.looked_at(&lines.iter().collect::<Vec<_>>()).unwrap();
+        let found = opened.read_each(&lines.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(found.iter().map(|run| run.damaged).collect::<Vec<_>>(), [false, false, true]);
         // What is chosen from is what was written; what is found, what is there.
         assert!(opened.newest_runs(9, |run| run.plan == plan && !run.damaged).unwrap().len() == 2);

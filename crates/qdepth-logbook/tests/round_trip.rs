@@ -33,14 +33,14 @@ fn a_run_comes_back_as_it_went_in() {
     for point in &points {
         logbook.add_point(ID, point).unwrap();
     }
-    let doubt = Finding::remark(Code::MonitorMissing).label("monitor", "smart");
-    let findings = [expected.findings[0].clone(), doubt.clone()];
+    let finding = Finding::remark(Code::MonitorMissing).label("monitor", "smart");
+    let findings = [expected.findings[0].clone(), finding.clone()];
     logbook.end_run(ID, RunState::Sealed, END, &findings).unwrap();
     drop(logbook);
 
     expected.state = RunState::Sealed;
     expected.ended_at = Some(END.into());
-    expected.findings.push(doubt);
+    expected.findings.push(finding);
     let logbook = Logbook::open_read_only(directory.path().join("qdepth.db")).unwrap();
     assert_eq!(logbook.run(ID).unwrap(), expected);
     assert_eq!(logbook.points(ID).unwrap(), [0, 1, 2].map(point));

@@ -27,17 +27,17 @@ pub fn all() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::ROUNDS;
-    use crate::Course;
+    use crate::SteadyState;
 
     #[test]
     fn rounds_come_to_nothing_else() {
         let all = [
-            Course::TooShort,
-            Course::Steady,
-            Course::Cyclic { period: 3.0 },
-            Course::Drifting { rises: true },
-            Course::NeverSteady,
+            SteadyState::TooShort,
+            SteadyState::Steady,
+            SteadyState::Cyclic { period: 3.0 },
+            SteadyState::Drifting { rises: true },
+            SteadyState::NeverSteady,
         ];
-        assert_eq!(all.map(Course::as_str), ROUNDS);
+        assert_eq!(all.map(SteadyState::as_str), ROUNDS);
     }
 }

@@ -40,10 +40,10 @@ pub use laws::{PointFacts, check_laws, grade};
 pub use resolvable::{Repeatability, repeatability};
 pub use rounds::{SteadyRounds, SteadyRule, SteadyVerdict};
 pub use scaling::{Saturation, saturation, together};
-pub use settling::{Sample, Settled, Settling, SettlingCourse, SettlingFigure, Slice};
+pub use settling::{Sample, Settled, Settling, SettlingFigure, SettlingSamples, Slice};
 pub use split_mix::SplitMix;
 pub use steady::{
-    Course, Line, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
+    Line, ROUNDS_MAX, Steadiness, SteadyState, WINDOW_ROUNDS, Window, first_steady, steadiness,
 };
 pub use units::{Bytes, Instant, Nanos, ParseBytesError, ParseNanosError, Seed};
 pub use until::{EarlyEnd, ParseEarlyEndError, ParseToleranceError, Precision, Tolerance};

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::spectrum::{join_neighbours, mean};
-use crate::steady::{Course, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, steadiness};
+use crate::steady::{ROUNDS_MAX, Steadiness, SteadyState, WINDOW_ROUNDS, Window, steadiness};
 use crate::units::Nanos;
 
 /// Samples that a round is cut into for our own rule.
@@ -77,7 +77,7 @@ pub struct SteadyRounds {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyVerdict {
     /// What the rate does. By SNIA's rule it is steady, never steady, or of fewer rounds than five.
-    pub course: Course,
+    pub state: SteadyState,
     /// Rate that it rests on, I/Os per second: of SNIA's window, or of the last half.
     pub level: f64,
     /// How far rounds, or parts of the last half, are apart, over the level.
@@ -118,7 +118,7 @@ impl SteadyRounds {
             }
         }
         if self.rule == SteadyRule::Own && self.is_checked() {
-            let aimless = self.verdict().course == Course::NeverSteady;
+            let aimless = self.verdict().state == SteadyState::NeverSteady;
             self.aimless = if aimless { self.aimless + 1 } else { 0 };
         }
     }
@@ -149,7 +149,7 @@ impl SteadyRounds {
 
     /// Whether they end now since a level is known.
     pub fn is_settled(&self) -> bool {
-        self.is_checked() && self.verdict().course.has_level()
+        self.is_checked() && self.verdict().state.has_level()
     }
 
     /// The first round of those that tell the level, where there is one: of the last half by our
@@ -160,7 +160,7 @@ impl SteadyRounds {
             SteadyRule::Own => self.count() / 2,
             SteadyRule::Snia => self.count().saturating_sub(WINDOW_ROUNDS),
         };
-        self.verdict().course.has_level().then_some(first)
+        self.verdict().state.has_level().then_some(first)
     }
 
     /// Whether they end now since there were enough: so many, or by our own rule 25 in which the
@@ -183,16 +183,16 @@ impl SteadyRounds {
 
     fn by_snia(&self) -> SteadyVerdict {
         let Some(window) = Window::from_rounds(&self.rates) else {
-            let course = match self.count() < WINDOW_ROUNDS {
-                true => Course::TooShort,
-                false => Course::NeverSteady,
+            let state = match self.count() < WINDOW_ROUNDS {
+                true => SteadyState::TooShort,
+                false => SteadyState::NeverSteady,
             };
             let level = mean(&self.rates);
             let (range_share, slope_share, period_rounds) = (0.0, 0.0, None);
-            return SteadyVerdict { course, level, range_share, slope_share, period_rounds };
+            return SteadyVerdict { state, level, range_share, slope_share, period_rounds };
         };
         SteadyVerdict {
-            course: if window.is_steady() { Course::Steady } else { Course::NeverSteady },
+            state: if window.is_steady() { SteadyState::Steady } else { SteadyState::NeverSteady },
             level: window.mean,
             range_share: window.range / window.mean,
             slope_share: window.line.slope * (WINDOW_ROUNDS as f64 - 1.0) / window.mean,
@@ -209,14 +209,13 @@ impl SteadyRounds {
             true => (samples.len() as f64 * WRITTEN_LEAST / self.written).ceil() as usize,
             false => usize::MAX,
         };
-        let Steadiness { course, level, range_share, slope_share, .. } =
-            steadiness(&samples, least);
+        let Steadiness { state, level, range_share, slope_share, .. } = steadiness(&samples, least);
         let each = samples.len() as f64 / self.count().max(1) as f64;
-        let period_rounds = match course {
-            Course::Cyclic { period } => Some(period / each),
+        let period_rounds = match state {
+            SteadyState::Cyclic { period } => Some(period / each),
             _ => None,
         };
-        SteadyVerdict { course, level, range_share, slope_share, period_rounds }
+        SteadyVerdict { state, level, range_share, slope_share, period_rounds }
     }
 }
 
@@ -286,8 +285,8 @@ mod tests {
             }
             let known = first_steady(&all.collect::<Vec<_>>());
             assert_eq!(rounds.count(), known.map_or(ROUNDS_MAX, |window| window.last));
-            let course = rounds.verdict().course;
-            assert_eq!(course == Course::Steady, known.is_some(), "{course:?}");
+            let state = rounds.verdict().state;
+            assert_eq!(state == SteadyState::Steady, known.is_some(), "{state:?}");
             never += u32::from(known.is_none());
         }
         assert!(never > 20, "{never}: both were tried");
@@ -296,7 +295,7 @@ mod tests {
     #[test]
     fn on_a_slow_cliff_our_rounds_go_on_until_its_end_and_snias_do_not() {
         let mut draw = Draw::new(22);
-        let (mut claims, mut biased, mut by_snia) = (0, 0, 0);
+        let (mut levels_found, mut biased, mut by_snia) = (0, 0, 0);
         for _ in 0..60 {
             let height = 1.0 + 8.0 * draw.uniform();
             let tau = 3.0 + 57.0 * draw.uniform();
@@ -305,15 +304,15 @@ mod tests {
             let own = cliff((SteadyRule::Own, 1440), falls, &mut draw);
             assert!(own.written() >= WRITTEN_LEAST - 1e-9);
             let bias = |rounds: &SteadyRounds| (rounds.verdict().level / 1e5 - 1.0).abs();
-            if own.verdict().course.has_level() {
-                claims += 1;
+            if own.verdict().state.has_level() {
+                levels_found += 1;
                 biased += u32::from(bias(&own) > 0.05);
             }
             let snia = cliff((SteadyRule::Snia, 25), falls, &mut draw);
             by_snia += u32::from(bias(&snia) > 0.05);
         }
-        assert!(claims >= 57, "{claims} of 60");
-        assert_eq!(biased, 0, "of {claims}");
+        assert!(levels_found >= 57, "{levels_found} of 60");
+        assert_eq!(biased, 0, "of {levels_found}");
         assert!(by_snia > 30, "{by_snia} of 60: what SNIA's rule does");
     }
 
@@ -328,18 +327,18 @@ mod tests {
             rounds.push(&round(&rates), 0.5);
         }
         assert_eq!(rounds.count(), 32, "half the area a round, sixteen times");
-        assert_eq!(rounds.verdict().course, Course::Drifting { rises: false });
+        assert_eq!(rounds.verdict().state, SteadyState::Drifting { rises: false });
         // Of an area that is not written twice nothing is claimed, however level it is.
         let mut level = SteadyRounds::new(SteadyRule::Own, 0.0);
         while !level.is_settled() && !level.is_over(40) {
             level.push(&round(&[1e5; 20]), 0.04);
         }
-        assert_eq!((level.count(), level.verdict().course), (40, Course::TooShort));
+        assert_eq!((level.count(), level.verdict().state), (40, SteadyState::TooShort));
         let mut put = SteadyRounds::new(SteadyRule::Own, 2.0);
         while !put.is_settled() && !put.is_over(40) {
             put.push(&round(&[1e5; 20]), 0.0);
         }
-        assert_eq!((put.count(), put.verdict().course), (5, Course::Steady));
+        assert_eq!((put.count(), put.verdict().state), (5, SteadyState::Steady));
     }
 
     #[test]
@@ -356,7 +355,7 @@ mod tests {
             rounds.push(&round(&rates), 0.1);
         }
         let told = rounds.verdict();
-        assert!(matches!(told.course, Course::Cyclic { .. }), "{told:?}");
+        assert!(matches!(told.state, SteadyState::Cyclic { .. }), "{told:?}");
         let period = told.period_rounds.unwrap();
         assert!((period / 1.5 - 1.0).abs() < 0.05, "{period}");
     }

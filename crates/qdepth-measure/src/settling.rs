@@ -86,7 +86,7 @@ pub struct Slice {
 
 /// The samples of a load on its way.
 #[derive(Clone, Debug)]
-pub struct SettlingCourse {
+pub struct SettlingSamples {
     rule: Settling,
     /// Samples of a full window.
     full: usize,
@@ -115,7 +115,7 @@ impl Settling {
     }
 }
 
-impl SettlingCourse {
+impl SettlingSamples {
     /// Before the first slice. Nothing is allocated after this.
     pub fn new(rule: Settling) -> Self {
         let full = (rule.over_ns / rule.every_ns.max(1)).clamp(1, SAMPLES_MAX) as usize;
@@ -200,7 +200,7 @@ mod tests {
 
     /// After how many tenths of a second, and what was said then.
     fn after(rule: Settling, ios: impl Fn(u64) -> u64) -> (u64, Settled) {
-        let mut course = SettlingCourse::new(rule);
+        let mut samples = SettlingSamples::new(rule);
         for tenth in 0..1000 {
             let ios = ios(tenth);
             let slice = Slice {
@@ -209,11 +209,11 @@ mod tests {
                 latency_ns: 100 * ios,
                 length: Nanos::from_millis(100),
             };
-            if course.closed(slice) {
-                return (tenth + 1, course.settled());
+            if samples.closed(slice) {
+                return (tenth + 1, samples.settled());
             }
         }
-        (1000, course.settled())
+        (1000, samples.settled())
     }
 
     #[test]

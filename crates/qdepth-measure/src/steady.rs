@@ -132,7 +132,7 @@ pub fn first_steady(rounds: &[f64]) -> Option<Window> {
 
 /// What a figure does, by our own rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Course {
+pub enum SteadyState {
     /// Nothing can be said yet.
     TooShort,
     /// It stays where it is.
@@ -151,7 +151,7 @@ pub enum Course {
     NeverSteady,
 }
 
-impl Course {
+impl SteadyState {
     /// A level can be told.
     pub fn has_level(self) -> bool {
         matches!(self, Self::Steady | Self::Cyclic { .. })
@@ -173,7 +173,7 @@ impl Course {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steadiness {
     /// The verdict.
-    pub course: Course,
+    pub state: SteadyState,
     /// Index of the first sample that was looked at; all later ones were.
     pub from: usize,
     /// Mean of those.
@@ -198,15 +198,15 @@ pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
     let from = series.len() / 2;
     let tail = &series[from..];
     let level = mean(tail);
-    let seen = |course, parts: &[f64]| {
+    let seen = |state, parts: &[f64]| {
         let (range_share, slope_share) = shares(parts, level);
         let variation = variance(tail).sqrt() / level;
-        Steadiness { course, from, level, range_share, slope_share, variation }
+        Steadiness { state, from, level, range_share, slope_share, variation }
     };
     let usable = level > 0.0 && series.iter().all(|figure| figure.is_finite());
     if series.len() < least.max(SAMPLES_MIN) || !usable {
         return Steadiness {
-            course: Course::TooShort,
+            state: SteadyState::TooShort,
             from,
             level,
             range_share: 0.0,
@@ -238,17 +238,17 @@ pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
     // Parts that are not whole cycles change by themselves.
     let seen_in = if period.is_some() { &parts } else { &fine };
     let changed = step(seen_in) || (period.is_none() && wanders(&fine, level));
-    let course = match period {
+    let state = match period {
         _ if kept && !changed && (settled || period.is_some()) => match period {
-            Some(period) => Course::Cyclic { period },
-            None => Course::Steady,
+            Some(period) => SteadyState::Cyclic { period },
+            None => SteadyState::Steady,
         },
         _ if line_share(seen_in) >= LINE_SHARE && slope_share.abs() > OWN_SLOPE_MOST => {
-            Course::Drifting { rises: slope_share > 0.0 }
+            SteadyState::Drifting { rises: slope_share > 0.0 }
         }
-        _ => Course::NeverSteady,
+        _ => SteadyState::NeverSteady,
     };
-    seen(course, &parts)
+    seen(state, &parts)
 }
 
 /// Range of the parts, and rise of the line over them, over the level.

@@ -16,7 +16,7 @@ pub(crate) struct Discarded {
 }
 
 /// Where the bit of a page is: its part, its word, the bit in it.
-fn place(page: u64) -> (usize, usize, u64) {
+fn bit_of(page: u64) -> (usize, usize, u64) {
     let word = (page / 64) as usize;
     (word / WORDS, word % WORDS, 1 << (page % 64))
 }
@@ -27,7 +27,7 @@ impl Discarded {
         let end = (offset + u64::from(size)) / PAGE;
         let mut freed = 0;
         for page in offset.div_ceil(PAGE)..end {
-            let (part, word, bit) = place(page);
+            let (part, word, bit) = bit_of(page);
             if part >= PARTS_MAX {
                 break;
             }
@@ -44,7 +44,7 @@ impl Discarded {
     /// Something is written to the range.
     pub(crate) fn write(&mut self, offset: u64, size: u32) {
         for page in touched(offset, size) {
-            let (part, word, bit) = place(page);
+            let (part, word, bit) = bit_of(page);
             if let Some(Some(words)) = self.parts.get_mut(part) {
                 words[word] &= !bit;
             }
@@ -54,7 +54,7 @@ impl Discarded {
     /// Whether nothing is stored anywhere in the range.
     pub(crate) fn holds_nothing(&self, offset: u64, size: u32) -> bool {
         touched(offset, size).all(|page| {
-            let (part, word, bit) = place(page);
+            let (part, word, bit) = bit_of(page);
             let words = self.parts.get(part).and_then(Option::as_deref);
             words.is_some_and(|words| words[word] & bit != 0)
         })

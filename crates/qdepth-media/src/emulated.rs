@@ -53,7 +53,7 @@ pub struct Emulated {
     requests: Vec<Io>,
     pending: Calendar,
     /// The last end that was handed back, which may lie ahead of time where answers have a lead.
-    handed: u64,
+    last_end: u64,
     host_events: BinaryHeap<Reverse<(Tick, Stage, u32)>>,
     ends: Vec<End>,
     /// Requests by which a stream may be ahead of the slowest; 0: any.
@@ -63,7 +63,7 @@ pub struct Emulated {
     /// Requests of each stream that have not ended.
     present: Vec<u32>,
     /// Requests of streams that are too far ahead.
-    held: Vec<u32>,
+    waiting: Vec<u32>,
     /// Whether something is decided between submission and end.
     staged: bool,
 }
@@ -96,12 +96,12 @@ impl Emulated {
             bound: 0,
             begun: vec![0; routes.len()],
             present: vec![0; routes.len()],
-            held: Vec::with_capacity(slots),
+            waiting: Vec::with_capacity(slots),
             owners: owned.chain(std::iter::repeat(last)).take(slots).map(owner).collect(),
             routes,
             requests: vec![Io { read: true, trim: false, offset: 0, size: 0 }; slots],
             pending: Calendar::new(slots),
-            handed: 0,
+            last_end: 0,
             host_events: BinaryHeap::with_capacity(slots),
             ends: Vec::with_capacity(slots),
         }
@@ -111,7 +111,7 @@ impl Emulated {
     pub(crate) fn typed(&mut self) -> Option<Typed<'_>> {
         let [route] = self.routes[..] else { return None };
         // Answers that were handed back ahead of time hold up those that follow.
-        if self.staged || self.handed > self.now.0 {
+        if self.staged || self.last_end > self.now.0 {
             return None;
         }
         let Self { now, host, nodes, pending, .. } = self;
@@ -158,13 +158,13 @@ impl Emulated {
     /// Lets held requests into the host, as far as their streams are not too far ahead of the
     /// slowest that has work.
     fn release(&mut self) {
-        while !self.held.is_empty() {
+        while !self.waiting.is_empty() {
             let working = self.begun.iter().zip(&self.present).filter(|(_, n)| **n > 0);
             let slowest = working.map(|(begun, _)| *begun).min().unwrap_or(0);
             let may =
                 |slot: &u32| self.begun[self.owner(*slot).stream as usize] < slowest + self.bound;
-            let Some(index) = self.held.iter().position(may) else { return };
-            let slot = self.held.remove(index);
+            let Some(index) = self.waiting.iter().position(may) else { return };
+            let slot = self.waiting.remove(index);
             let stream = self.owner(slot).stream;
             self.begun[stream as usize] += 1;
             self.hand_to_host(slot);
@@ -188,7 +188,7 @@ impl Emulated {
     #[inline]
     fn end(&mut self, end: End, size: u32) {
         let result = if end.errno == 0 { size as i32 } else { -end.errno };
-        let at = instant(end.at).0.max(self.now.0).max(self.handed);
+        let at = instant(end.at).0.max(self.now.0).max(self.last_end);
         self.pending.push(at, end.slot, result);
     }
 
@@ -253,7 +253,7 @@ impl Emulated {
                 return;
             }
             let result = self.pending.take();
-            self.handed = at;
+            self.last_end = at;
             let SlotOwner { stream, node } = self.owner(slot);
             if result != 0 {
                 // A sync was never at a medium.
@@ -306,7 +306,7 @@ impl Target for Emulated {
         let index = slot.0 as usize;
         if request.direction == Direction::Sync {
             // Everything acknowledged is safe: the media have capacitors, and disks are asked last.
-            self.pending.push(self.now.0.max(self.handed), slot.0, 0);
+            self.pending.push(self.now.0.max(self.last_end), slot.0, 0);
             return;
         }
         let owner = self.owners[index];
@@ -316,7 +316,7 @@ impl Target for Emulated {
             self.requests[index] = io;
             if self.bound > 0 {
                 self.present[stream] += 1;
-                self.held.push(slot.0);
+                self.waiting.push(slot.0);
             } else {
                 self.hand_to_host(slot.0);
             }

@@ -358,7 +358,7 @@ impl TargetExpression {
             Form::Independent(members) => members.as_slice(),
             single => std::slice::from_ref(single),
         };
-        let mut maker = Maker { target: self, options, made: 0, area: 0.0 };
+        let mut maker = Maker { target: self, options, created: 0, area: 0.0 };
         let parts = f64::from(shape.parts.max(1));
         let share = parts / members.len() as f64;
         maker.area = loaded_bytes(&options.loads) as f64 / parts * share;
@@ -466,7 +466,7 @@ fn default_host(
 struct Maker<'a> {
     target: &'a TargetExpression,
     options: &'a OpenMedia,
-    made: usize,
+    created: usize,
     area: f64,
 }
 
@@ -515,8 +515,8 @@ impl Maker<'_> {
 
     fn medium(&mut self, name: &str, format: Option<&str>, area: f64) -> Result<Node, MediaError> {
         let (kind, values) = self.target.values(name, format)?;
-        let number = self.made;
-        self.made += 1;
+        let number = self.created;
+        self.created += 1;
         let seed = Seed(self.options.seed).derive("medium").derive(&number.to_string());
         Ok(match kind.as_str() {
             "hdd" => Node::Hdd(Box::new(Hdd::new(&values))),

@@ -16,7 +16,7 @@ pub(crate) struct Pressured {
     pub(crate) drive: Ssd,
     gap: Tick,
     next: Tick,
-    places: u64,
+    positions: u64,
     random: Xoshiro256PlusPlus,
 }
 
@@ -24,14 +24,14 @@ impl Pressured {
     pub(crate) fn new(drive: Ssd, bytes_per_s: u64, capacity: u64, seed: u64) -> Self {
         let gap = micros(f64::from(SIZE) * 1e6 / bytes_per_s as f64);
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { drive, gap, next: gap, places: capacity / u64::from(SIZE), random }
+        Self { drive, gap, next: gap, positions: capacity / u64::from(SIZE), random }
     }
 
     /// What was due before the request goes before it: arrival order is kept, so nothing is lost by
     /// adding it late.
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         while self.next <= now {
-            let place = (u128::from(self.random.next_u64()) * u128::from(self.places)) >> 64;
+            let place = (u128::from(self.random.next_u64()) * u128::from(self.positions)) >> 64;
             let offset = place as u64 * u64::from(SIZE);
             self.drive.submit(self.next, Io { read: false, trim: false, offset, size: SIZE });
             self.drive.completed();

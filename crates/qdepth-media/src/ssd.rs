@@ -340,7 +340,7 @@ impl Ssd {
 
     #[inline(always)]
     fn sense_chunk(&mut self, start: Tick, chunk: u64, length: Tick) -> Tick {
-        let index = place(chunk, self.dies.len());
+        let index = die_of(chunk, self.dies.len());
         let die = &mut self.dies[index];
         let mut begin = start.max(die.read_free);
         if die.program_free > begin {
@@ -494,7 +494,7 @@ impl Medium for Ssd {
 /// The die of a chunk: spread evenly along an address, without order between distant ones
 /// (multiplicative hashing by the golden ratio, Knuth vol. 3, 6.4).
 #[inline]
-fn place(chunk: u64, dies: usize) -> usize {
+fn die_of(chunk: u64, dies: usize) -> usize {
     let spread = chunk.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     ((spread * dies as u64) >> 32) as usize
 }

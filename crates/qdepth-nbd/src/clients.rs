@@ -24,7 +24,7 @@ const STACK: usize = 256 << 10;
 /// A client by the place that it has, and by its number, since places are taken again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Client {
-    pub(crate) place: usize,
+    pub(crate) slot: usize,
     pub(crate) number: u64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Clients {
     /// None where all who come are there already.
     listener: Option<UnixListener>,
     capacity: u64,
-    places: Vec<Option<(u64, Connection)>>,
+    slots: Vec<Option<(u64, Connection)>>,
     /// Those who negotiate, and what came of it: none where a client was let go.
     negotiating: usize,
     negotiated: (Sender<Option<UnixStream>>, Receiver<Option<UnixStream>>),
@@ -54,7 +54,7 @@ impl Clients {
     pub(crate) fn alone(stream: UnixStream, capacity: u64) -> io::Result<Self> {
         let mut clients = Self::without_a_door(capacity);
         clients.count = 1;
-        clients.places.push(Some((1, Connection::new(stream)?)));
+        clients.slots.push(Some((1, Connection::new(stream)?)));
         Ok(clients)
     }
 
@@ -62,7 +62,7 @@ impl Clients {
         Self {
             listener: None,
             capacity,
-            places: Vec::new(),
+            slots: Vec::new(),
             negotiating: 0,
             negotiated: channel(),
             count: 0,
@@ -84,9 +84,9 @@ impl Clients {
             let Some(stream) = answer else { continue };
             self.count += 1;
             let client = Some((self.count, Connection::new(stream)?));
-            match self.places.iter_mut().find(|place| place.is_none()) {
-                Some(place) => *place = client,
-                None => self.places.push(client),
+            match self.slots.iter_mut().find(|slot| slot.is_none()) {
+                Some(slot) => *slot = client,
+                None => self.slots.push(client),
             }
         }
         Ok(())
@@ -107,35 +107,35 @@ impl Clients {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.places.iter().all(Option::is_none)
+        self.slots.iter().all(Option::is_none)
     }
 
     pub(crate) fn all(&self) -> Vec<Client> {
-        let client = |(place, client): (usize, &Option<(u64, Connection)>)| {
-            client.as_ref().map(|(number, _)| Client { place, number: *number })
+        let client = |(slot, client): (usize, &Option<(u64, Connection)>)| {
+            client.as_ref().map(|(number, _)| Client { slot, number: *number })
         };
-        self.places.iter().enumerate().filter_map(client).collect()
+        self.slots.iter().enumerate().filter_map(client).collect()
     }
 
     /// The connection of a client that has not left.
     pub(crate) fn get(&mut self, client: Client) -> Option<&mut Connection> {
-        let (number, connection) = self.places.get_mut(client.place)?.as_mut()?;
+        let (number, connection) = self.slots.get_mut(client.slot)?.as_mut()?;
         (*number == client.number).then_some(connection)
     }
 
     pub(crate) fn leave(&mut self, client: Client) {
         if self.get(client).is_some() {
-            self.places[client.place] = None;
+            self.slots[client.slot] = None;
         }
     }
 
     /// Reads what clients sent; whether there was anything. Those who are gone leave.
     pub(crate) fn receive(&mut self) -> bool {
         let mut any = false;
-        for place in &mut self.places {
-            match place.as_mut().map_or(Ok(false), |(_, connection)| connection.receive()) {
+        for slot in &mut self.slots {
+            match slot.as_mut().map_or(Ok(false), |(_, connection)| connection.receive()) {
                 Ok(received) => any |= received,
-                Err(_) => *place = None,
+                Err(_) => *slot = None,
             }
         }
         any
@@ -143,9 +143,9 @@ impl Clients {
 
     /// Sends what clients take.
     pub(crate) fn send(&mut self) {
-        for place in &mut self.places {
-            if place.as_mut().is_some_and(|(_, connection)| connection.send().is_err()) {
-                *place = None;
+        for slot in &mut self.slots {
+            if slot.as_mut().is_some_and(|(_, connection)| connection.send().is_err()) {
+                *slot = None;
             }
         }
     }
@@ -156,7 +156,7 @@ impl Clients {
         if let Some(listener) = &self.listener {
             files.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
         }
-        for (_, connection) in self.places.iter().flatten() {
+        for (_, connection) in self.slots.iter().flatten() {
             let flags = if connection.unsent() > 0 { PollFlags::OUT } else { PollFlags::empty() };
             files.push(PollFd::from_borrowed_fd(connection.stream(), flags | PollFlags::IN));
         }

@@ -73,7 +73,7 @@ pub(crate) struct Column {
     plain: Vec<u8>,
     flags: Vec<bool>,
     /// Places of texts in the dictionary.
-    places: Runs,
+    indices: Runs,
     dictionary: BTreeMap<String, u32>,
     dictionary_bytes: Vec<u8>,
     /// The text before this one, which is the same in most rows.
@@ -96,7 +96,7 @@ impl Column {
             present: Runs::default(),
             plain: Vec::new(),
             flags: Vec::new(),
-            places: Runs::default(),
+            indices: Runs::default(),
             dictionary: BTreeMap::new(),
             dictionary_bytes: Vec::new(),
             last: None,
@@ -142,13 +142,13 @@ impl Column {
                 (text.to_owned(), place)
             }
         };
-        self.places.push(place);
+        self.indices.push(place);
         self.last = Some((text, place));
     }
 
     /// Bytes that are held of it, about.
-    pub(crate) fn held(&self) -> usize {
-        let runs = self.present.held() + self.places.held();
+    pub(crate) fn bytes_held(&self) -> usize {
+        let runs = self.present.bytes_held() + self.indices.bytes_held();
         runs + self.plain.len() + self.flags.len() + 3 * self.dictionary_bytes.len()
     }
 
@@ -165,7 +165,7 @@ impl Column {
                 let values = column.dictionary.len() as u64;
                 let bits = (u64::BITS - values.saturating_sub(1).leading_zeros()).max(1);
                 data.push(bits as u8);
-                data.extend(column.places.encoded(bits));
+                data.extend(column.indices.encoded(bits));
                 encoding = BY_DICTIONARY;
                 let sort = Sort::Dictionary { values };
                 dictionary = Some(Page::new(&sort, &column.dictionary_bytes));

@@ -24,7 +24,7 @@ impl Runs {
     }
 
     /// Bytes that are held of it, about.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn bytes_held(&self) -> usize {
         self.runs.len() * size_of::<(u64, u32)>()
     }
 

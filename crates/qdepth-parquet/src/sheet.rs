@@ -68,7 +68,9 @@ impl Sheet {
             }
             self.rows_of_group += 1;
             let looks = self.rows_of_group.is_multiple_of(SIZE_CHECK_ROWS);
-            if looks && self.columns.iter().map(Column::held).sum::<usize>() >= self.group_bytes {
+            if looks
+                && self.columns.iter().map(Column::bytes_held).sum::<usize>() >= self.group_bytes
+            {
                 self.close_group(&mut bytes);
             }
         });

@@ -23,14 +23,14 @@ pub struct Field<'a> {
     /// The column, with its unit.
     pub name: Cow<'static, str>,
     /// What it is, for people.
-    pub says: &'static str,
+    pub description: &'static str,
     /// The value.
     pub value: Value<'a>,
 }
 
 impl<'a> Field<'a> {
-    pub(crate) fn new(name: &'static str, says: &'static str, value: Value<'a>) -> Self {
-        Self { name: Cow::Borrowed(name), says, value }
+    pub(crate) fn new(name: &'static str, description: &'static str, value: Value<'a>) -> Self {
+        Self { name: Cow::Borrowed(name), description, value }
     }
 }
 

@@ -77,7 +77,7 @@ impl TableOf {
     }
 
     /// What a row of it is, for people.
-    pub const fn says(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Runs => "a run",
             Self::Targets => "a target of a run",
@@ -135,10 +135,10 @@ impl TableOf {
             }),
             Self::Errors => points.iter().for_each(|point| errors(run, point, &mut row)),
             Self::Findings => {
-                run.findings.iter().for_each(|doubt| row(finding_fields(run, None, doubt)));
+                run.findings.iter().for_each(|finding| row(finding_fields(run, None, finding)));
                 for point in points {
-                    let doubts = point.findings.iter();
-                    doubts.for_each(|doubt| row(finding_fields(run, Some(point), doubt)));
+                    let findings = point.findings.iter();
+                    findings.for_each(|finding| row(finding_fields(run, Some(point), finding)));
                 }
             }
         }
@@ -152,7 +152,7 @@ impl TableOf {
         self.rows(tabled, |row| {
             let typed = |field: Field<'_>| Field {
                 name: field.name,
-                says: field.says,
+                description: field.description,
                 value: match field.value {
                     Value::Text(_) => Value::Text(None),
                     Value::Whole(_) => Value::Whole(None),
@@ -185,11 +185,11 @@ fn something() -> (RunHeadline, RunRecord, Vec<PointRecord>) {
         ceiling: Vec::new(),
         facts: vec![fact()],
     };
-    let doubt = || Finding::remark(qdepth_measure::Code::Buffered);
+    let finding = || Finding::remark(qdepth_measure::Code::Buffered);
     let mut point = PointRecord {
         intervals: vec![IntervalRecord::default()],
         monitors: vec![Default::default()],
-        findings: vec![doubt()],
+        findings: vec![finding()],
         ..PointRecord::default()
     };
     point.reads.errors.push(crate::record::ErrorCount { errno: 5, count: 1 });
@@ -211,7 +211,7 @@ fn something() -> (RunHeadline, RunRecord, Vec<PointRecord>) {
         environment: vec![fact()],
         targets: vec![target],
         expected: Vec::new(),
-        findings: vec![doubt()],
+        findings: vec![finding()],
     };
     let headline = RunHeadline {
         id: String::new(),

@@ -88,7 +88,7 @@ impl Reference {
             })?;
         let mut relations = relation::read(shipped!("relations.toml"))?;
         for (tag, text) in translation::FILES {
-            tell(tag, text, &mut documents, &mut relations)?;
+            translate(tag, text, &mut documents, &mut relations)?;
         }
         let Diagrams { diagram, maxima } = targets::read_diagrams(shipped!("diagrams.toml"))?;
         let Goals { goal, shares } = goals::read(shipped!("goals.toml"))?;
@@ -187,7 +187,7 @@ impl Reference {
 ///
 /// # Errors
 /// Where it tells what there is not, or is not of the expected form.
-pub(crate) fn tell(
+pub(crate) fn translate(
     tag: &'static str,
     text: &str,
     documents: &mut [Document],

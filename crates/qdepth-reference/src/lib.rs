@@ -33,7 +33,7 @@ pub use json::{json, json_schema};
 pub use noise::Noise;
 pub use plans::SectionPlan;
 pub use published::{Precision, Published, Use};
-pub use relation::{Relation, RelationUse, Told};
+pub use relation::{Relation, RelationText, RelationUse};
 pub use shading::{Class, Shaded};
 pub use targets::{Diagram, Intensity, Line, Maxima, Named, Target};
 pub use translation::phrases_in;

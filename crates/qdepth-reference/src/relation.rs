@@ -47,7 +47,7 @@ pub struct Relation {
 
 /// What a relation says, in one language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told<'r> {
+pub struct RelationText<'r> {
     /// The statement.
     pub says: &'r str,
     /// Under which conditions.
@@ -60,11 +60,11 @@ pub struct Told<'r> {
 
 impl Relation {
     /// What it says in the language of this BCP 47 tag; in English what that does not tell.
-    pub fn told_in(&self, tag: &str) -> Told<'_> {
+    pub fn text_in(&self, tag: &str) -> RelationText<'_> {
         let Self { says, place, expected, why, .. } = self;
-        let english = Told { says, place, expected, why };
+        let english = RelationText { says, place, expected, why };
         let Some(told) = self.statements.get(tag) else { return english };
-        Told {
+        RelationText {
             says: or(&told.says, says),
             place: or(&told.place, place),
             expected: or(&told.expected, expected),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::data::{Reference, tell};
-use crate::relation::{Relation, Told};
+use crate::data::{Reference, translate};
+use crate::relation::{Relation, RelationText};
 use crate::translation::FILES;
 
 /// Numbers of a text, also those that English spells.
@@ -65,11 +65,11 @@ fn every_language_tells_every_document_and_relation_with_the_same_numbers() {
 fn what_is_left_out_is_told_in_english() {
     let reference = Reference::shipped().unwrap();
     let relation = reference.relations.iter().find(|r| r.id == "p3700-r01").unwrap();
-    let told = relation.told_in("ja");
+    let told = relation.text_in("ja");
     assert_eq!((told.place, told.expected), ("すべての負荷", "AIC = SFF"));
     assert!(told.says.ends_with('。') && told.why.contains('1'), "{told:?}");
     let Relation { says, place, expected, why, .. } = relation;
-    assert_eq!(relation.told_in("en"), Told { says, place, expected, why });
+    assert_eq!(relation.text_in("en"), RelationText { says, place, expected, why });
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_translation_of_nothing_is_refused() {
     let mut reference = Reference::shipped().unwrap();
     let Reference { documents, relations, .. } = &mut reference;
     let mut said = |text: &str| {
-        let told = tell("xx", text, documents, relations);
+        let told = translate("xx", text, documents, relations);
         told.expect_err("there is no such thing").to_string()
     };
     let whole = "reference/translations/xx.toml: there is no ";

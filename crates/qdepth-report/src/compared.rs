@@ -18,7 +18,7 @@ pub(crate) struct Compared<'a> {
     /// Those points, in the same order.
     parts: Vec<Cell<'a>>,
     /// Where the cell of each whole point is among them, by its place in the plan.
-    places: BTreeMap<u32, usize>,
+    indices: BTreeMap<u32, usize>,
     /// Columns of figures that were published.
     pub(crate) published: Vec<&'a PublishedDrive>,
 }
@@ -37,14 +37,14 @@ impl<'a> Compared<'a> {
         let wholes = parts.iter().map(whole).collect();
         let drive = |name: &String| drives.iter().find(|drive| drive.name == *name);
         let published = record.published.iter().filter_map(drive).collect();
-        let places = parts.iter().enumerate().map(|(place, cell)| (cell.whole.index, place));
-        let places = places.collect();
-        Some(Self { record, wholes, parts, places, published })
+        let indices = parts.iter().enumerate().map(|(place, cell)| (cell.whole.index, place));
+        let indices = indices.collect();
+        Some(Self { record, wholes, parts, indices, published })
     }
 
     /// What the whole points of a cell are made of.
     pub(crate) fn cell(&self, whole: &PointRecord) -> Option<&Cell<'a>> {
-        let place = self.places.get(&whole.index)?;
+        let place = self.indices.get(&whole.index)?;
         self.parts.get(*place)
     }
 

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::compared::Compared;
 use crate::document::{Align, Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
+use crate::presentation::Presentation;
 use crate::redact;
 use crate::section::answer;
 use crate::section::bandwidth;
@@ -26,30 +27,33 @@ use crate::section::sweep::sentences;
 use crate::section::sweep::series;
 use crate::section::sweep::tables;
 use crate::section::timeline;
-use crate::telling::Telling;
 use crate::view::{Load, View};
 use crate::words::{about, aside, counted, fill_in};
 
 /// Composes the report of a run from its points (in any order; several targets are compared in
 /// the same diagrams).
-pub fn compose(run: &RunRecord, points: &[PointRecord], telling: impl Into<Telling>) -> Document {
-    let telling = telling.into();
+pub fn compose(
+    run: &RunRecord,
+    points: &[PointRecord],
+    presentation: impl Into<Presentation>,
+) -> Document {
+    let presentation = presentation.into();
     // Of what was measured, so that anybody with the logbook can compute it again.
     let results = results_hash(run, points);
-    if telling.redact {
+    if presentation.redact {
         let (run, points) = redact::redacted(run, points);
-        let compared = Compared::from_run(&run, &points, &telling.columns);
-        let view = View::new(&run, &points, compared.as_ref(), &telling);
-        return compose_view(&view, &telling, &results);
+        let compared = Compared::from_run(&run, &points, &presentation.columns);
+        let view = View::new(&run, &points, compared.as_ref(), &presentation);
+        return compose_view(&view, &presentation, &results);
     }
-    let compared = Compared::from_run(run, points, &telling.columns);
-    compose_view(&View::new(run, points, compared.as_ref(), &telling), &telling, &results)
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    compose_view(&View::new(run, points, compared.as_ref(), &presentation), &presentation, &results)
 }
 
-fn compose_view(view: &View<'_>, telling: &Telling, results: &str) -> Document {
+fn compose_view(view: &View<'_>, presentation: &Presentation, results: &str) -> Document {
     let (run, words) = (view.run, view.words);
     let targets = sentences::in_title(view, sentences::target_names(view));
-    let own = telling.paper.title.in_lang(telling.lang);
+    let own = presentation.paper.title.in_lang(presentation.lang);
     let title =
         if own.is_empty() { fill_in(words.title, &[("targets", targets)]) } else { own.to_owned() };
     let title = if own.is_empty() { view.marked(title) } else { title };
@@ -61,13 +65,13 @@ fn compose_view(view: &View<'_>, telling: &Telling, results: &str) -> Document {
             ("version", run.qdepth_version.clone()),
         ],
     );
-    let opening = telling.paper.opening.in_lang(telling.lang);
+    let opening = presentation.paper.opening.in_lang(presentation.lang);
     let opening = (!opening.is_empty()).then(|| opening.to_owned());
     let day = run.ended_at.as_deref().unwrap_or(&run.started_at);
-    let (paper, logo) = (&telling.paper, telling.logo.as_ref());
-    let cover = paper::cover(paper, logo, day, telling.lang, words);
+    let (paper, logo) = (&presentation.paper, presentation.logo.as_ref());
+    let cover = paper::cover(paper, logo, day, presentation.lang, words);
     Document {
-        lang: telling.lang,
+        lang: presentation.lang,
         cover: Cover { tested: pts::tested(view).unwrap_or_default(), ..cover },
         title,
         subtitle,
@@ -94,28 +98,28 @@ pub(crate) fn results_hash(run: &RunRecord, points: &[PointRecord]) -> String {
 pub fn summary_sentences(
     run: &RunRecord,
     points: &[PointRecord],
-    telling: impl Into<Telling>,
+    presentation: impl Into<Presentation>,
 ) -> Vec<String> {
-    let telling = telling.into();
-    let compared = Compared::from_run(run, points, &telling.columns);
-    sentences::summary(&View::new(run, points, compared.as_ref(), &telling))
+    let presentation = presentation.into();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    sentences::summary(&View::new(run, points, compared.as_ref(), &presentation))
 }
 
 /// Each kind of doubt once, the heaviest first, with where it is: what the grades of a table stand
 /// for.
-pub fn doubts_in_words(
+pub fn finding_sentences(
     run: &RunRecord,
     points: &[PointRecord],
-    telling: impl Into<Telling>,
+    presentation: impl Into<Presentation>,
 ) -> Vec<String> {
-    let telling = telling.into();
-    let compared = Compared::from_run(run, points, &telling.columns);
-    let view = View::new(run, points, compared.as_ref(), &telling);
+    let presentation = presentation.into();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    let view = View::new(run, points, compared.as_ref(), &presentation);
     let mut said = Vec::new();
     for block in findings(&view) {
         let Block::Finding(group) = block else { continue };
         for case in &group.cases {
-            let place = match case.place.as_str() {
+            let place = match case.location.as_str() {
                 "" => String::new(),
                 place => aside(view.lang, place),
             };
@@ -131,11 +135,11 @@ pub fn doubts_in_words(
 pub fn point_tables(
     run: &RunRecord,
     points: &[PointRecord],
-    telling: impl Into<Telling>,
+    presentation: impl Into<Presentation>,
 ) -> Vec<Table> {
-    let telling = telling.into();
-    let compared = Compared::from_run(run, points, &telling.columns);
-    let view = View::new(run, points, compared.as_ref(), &telling);
+    let presentation = presentation.into();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    let view = View::new(run, points, compared.as_ref(), &presentation);
     untraced(tables_of(&view, compared.is_some()))
 }
 

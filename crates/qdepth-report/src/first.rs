@@ -5,7 +5,7 @@ use qdepth_measure::{Code, Finding, Severity};
 use qdepth_record::{PointRecord, RunRecord};
 
 use crate::number::{self, TimeUnit, in_prose};
-use crate::telling::Telling;
+use crate::presentation::Presentation;
 use crate::view::{Load, Point, View};
 use crate::words::{Lang, finding_text};
 
@@ -23,8 +23,8 @@ pub struct FirstWords {
 
 /// What follows from the first numbers, each in a sentence or two.
 pub fn first_words(run: &RunRecord, points: &[PointRecord]) -> FirstWords {
-    let telling = Telling::from(Lang::En);
-    let view = View::new(run, points, None, &telling);
+    let presentation = Presentation::from(Lang::En);
+    let view = View::new(run, points, None, &presentation);
     let known = |(_, point): (_, &Point<'_>)| point.main().interval.is_some();
     let mut notes = Vec::new();
     if view.points().any(known) {

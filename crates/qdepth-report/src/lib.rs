@@ -18,10 +18,10 @@ mod limit;
 mod names;
 mod number;
 mod paper;
+mod presentation;
 mod published;
 mod redact;
 mod section;
-mod telling;
 mod trace;
 mod view;
 mod words;
@@ -35,14 +35,15 @@ pub use compare::{
     SteadyPoint, SteadyTold, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus,
     VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, compose_trend,
     compose_versus, documents, repeated, repeated_json, repeated_schema, repeated_table,
-    rounds_sentences, steady_json, steady_schema, steady_sentences, steady_table, steady_told,
+    rounds_sentences, steady_json, steady_report, steady_schema, steady_sentences, steady_table,
     trend, trend_json, trend_of, trend_schema, trend_sentences, trend_table, versus, versus_json,
     versus_schema, versus_sentences, versus_table,
 };
-pub use compose::{compose, doubts_in_words, point_tables, summary_sentences};
+pub use compose::{compose, finding_sentences, point_tables, summary_sentences};
 pub use first::{FirstWords, first_words};
 pub use limit::{Limit, Statistic, UnknownLimit};
 pub use paper::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
+pub use presentation::{Measured, Presentation};
 pub use published::{PublishedDrive, PublishedQuantity, PublishedValue};
 pub use qdepth_document::document::{
     Align, Banner, Block, Cell, Column, Cover, Document, Drawing, Fact, FindingCase, FindingGroup,
@@ -58,7 +59,6 @@ pub use qdepth_document::{
 };
 pub(crate) use qdepth_document::{document, figure};
 pub use section::machine::host_tables;
-pub use telling::{Measured, Telling};
 pub use words::{FindingText, Lang, finding_text, reason_text};
 
 #[cfg(test)]

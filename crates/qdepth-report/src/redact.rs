@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use qdepth_measure::{Finding, RANK};
 use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind, TargetRecord};
 
-use crate::telling::Measured;
+use crate::presentation::Measured;
 
 /// Keys of facts that name something, with the kind of their pseudonym.
 const NAMING: [(&str, &str); 12] = [
@@ -178,7 +178,7 @@ fn naming(seen: &Observation) -> Option<(&str, &'static str)> {
 mod tests {
     use super::*;
     use crate::tests::fixture;
-    use crate::{Lang, Telling, compose, html};
+    use crate::{Lang, Presentation, compose, html};
 
     fn secret_run() -> RunRecord {
         let mut run = fixture::run(2);
@@ -215,8 +215,8 @@ mod tests {
     fn no_name_is_left_and_each_has_one_pseudonym() {
         let (run, points) = (secret_run(), fixture::points(2));
         for lang in Lang::ALL {
-            let telling = Telling { redact: true, ..Telling::from(lang) };
-            let page = html(&compose(&run, &points, telling)).unwrap();
+            let presentation = Presentation { redact: true, ..Presentation::from(lang) };
+            let page = html(&compose(&run, &points, presentation)).unwrap();
             for secret in
                 ["S4EWNX0M", "db7", "example.org", "/srv/secret", "bench on", "jane", "node9"]
             {
@@ -234,7 +234,8 @@ mod tests {
     fn the_hash_of_the_results_is_that_of_what_was_measured() {
         let (run, points) = (secret_run(), fixture::points(2));
         let hash = |redact| {
-            let document = compose(&run, &points, Telling { redact, ..Telling::default() });
+            let document =
+                compose(&run, &points, Presentation { redact, ..Presentation::default() });
             document.facts.last().unwrap().value.clone()
         };
         assert_eq!(hash(true), hash(false));

@@ -13,8 +13,8 @@ use crate::limit::{Limit, Statistic};
 use crate::names;
 use crate::number;
 use crate::paper::Paper;
+use crate::presentation::Presentation;
 use crate::published::PublishedDrive;
-use crate::telling::Telling;
 use crate::words::{Lang, Words, aside, counted, fill_in, step_title, title_of, words};
 
 /// The percentiles with a column of their own.
@@ -140,11 +140,11 @@ impl<'a> View<'a> {
         run: &'a RunRecord,
         points: &'a [PointRecord],
         compared: Option<&'a Compared<'a>>,
-        telling: &'a Telling,
+        presentation: &'a Presentation,
     ) -> Self {
         let records = points;
         let points = compared.map_or(points, |compared| &compared.wholes);
-        let words = words(telling.lang);
+        let words = words(presentation.lang);
         let mut in_order: Vec<&PointRecord> = points.iter().collect();
         in_order.sort_by_key(|p| p.index);
         let mut keys: Vec<String> = Vec::new();
@@ -170,7 +170,7 @@ impl<'a> View<'a> {
         }
         let of_run = compared.map_or(&[][..], |compared| &compared.published).iter().copied();
         let mut published: Vec<&PublishedDrive> = Vec::new();
-        for drive in of_run.chain(&telling.published) {
+        for drive in of_run.chain(&presentation.published) {
             if published.iter().all(|other| other.name != drive.name) {
                 published.push(drive);
             }
@@ -183,18 +183,18 @@ impl<'a> View<'a> {
         Self {
             run,
             records,
-            lang: telling.lang,
+            lang: presentation.lang,
             words,
             loads,
             targets: targets.into_iter().collect(),
             intensities,
             asked,
             compared,
-            limits: telling.limits.clone(),
-            paper: &telling.paper,
-            topology: telling.topology.as_ref(),
+            limits: presentation.limits.clone(),
+            paper: &presentation.paper,
+            topology: presentation.topology.as_ref(),
             killed: run.state == RunState::Running
-                && telling.alive.as_ref().is_some_and(|alive| !alive.contains(&run.id)),
+                && presentation.alive.as_ref().is_some_and(|alive| !alive.contains(&run.id)),
             published,
         }
     }

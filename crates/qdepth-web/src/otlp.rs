@@ -70,8 +70,8 @@ impl Exporter {
             .map_err(|error| fail(error.to_string()))?;
         let empty = json!({ "resourceMetrics": [] });
         runtime.block_on(collector.push(&empty)).map_err(fail)?;
-        let (events, told) = channel();
-        let work = move || pushes(&runtime, &collector, &told);
+        let (events, received) = channel();
+        let work = move || pushes(&runtime, &collector, &received);
         let thread = std::thread::Builder::new().name("otlp".to_owned()).spawn(work);
         let thread = thread.map_err(|error| fail(error.to_string()))?;
         Ok(Self { events: Some(events), thread: Some(thread) })
@@ -95,13 +95,13 @@ impl Exporter {
 fn pushes(
     runtime: &tokio::runtime::Runtime,
     collector: &Collector,
-    told: &Receiver<RunEvent>,
+    events: &Receiver<RunEvent>,
 ) -> Pushed {
     let (mut known, mut pushed, mut began) = (Known::default(), Pushed::default(), now_ns());
     let mut next = now_ns() + EXPORT_INTERVAL.as_nanos();
     loop {
         let wait = Duration::from_nanos(next.saturating_sub(now_ns()) as u64);
-        let ended = match told.recv_timeout(wait) {
+        let ended = match events.recv_timeout(wait) {
             Ok(event) => {
                 if matches!(event, RunEvent::RunStarted(_)) {
                     began = now_ns();

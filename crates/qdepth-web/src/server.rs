@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 
 use crate::connection::{Peers, converse};
 use crate::guard::Door;
-use crate::site::{MADE_AT_ONCE, Site};
+use crate::site::{PAGES_AT_ONCE, Site};
 use crate::source::Source;
 
 /// How often the loop looks whether it is to stop.
@@ -98,7 +98,7 @@ impl Server {
         let runtime = Builder::new_current_thread()
             .enable_io()
             .enable_time()
-            .max_blocking_threads(MADE_AT_ONCE)
+            .max_blocking_threads(PAGES_AT_ONCE)
             .build()
             .map_err(WebError::Wait)?;
         let served = runtime.block_on(take(self.listener, self.site, stop));

@@ -26,7 +26,7 @@ const PAGE_TIME: Duration = Duration::from_secs(60);
 /// Pages that read many whole runs.
 const LONG: [&str; 2] = ["/compare", "/trend"];
 /// Pages that are made at the same time, each on a thread of its own.
-pub(crate) const MADE_AT_ONCE: usize = 2;
+pub(crate) const PAGES_AT_ONCE: usize = 2;
 const FAULT: &str = "a fault of qdepth: see its terminal";
 const ICON: &str = include_str!("../templates/icon.svg");
 const LIVE: &str = include_str!("../templates/live.js");
@@ -49,7 +49,8 @@ type Page = fn(&PageRequest<'_>) -> Result<Response<Body>, Trouble>;
 impl Site {
     pub(crate) fn new(source: Source, door: Door) -> Self {
         let door = Arc::new(door);
-        let [making, long] = [MADE_AT_ONCE, MADE_AT_ONCE - 1].map(|n| Arc::new(Semaphore::new(n)));
+        let [making, long] =
+            [PAGES_AT_ONCE, PAGES_AT_ONCE - 1].map(|n| Arc::new(Semaphore::new(n)));
         Self { source, door, making, long }
     }
 
@@ -59,9 +60,12 @@ impl Site {
 
     /// Every address there is, behind the guard.
     pub(crate) fn router(self: &Arc<Self>) -> Router {
-        let page = |page: Page| get(move |State(site), uri| made(site, uri, String::new(), page));
+        let page =
+            |page: Page| get(move |State(site), uri| render_page(site, uri, String::new(), page));
         let named_page = |page: Page| {
-            get(move |State(site), uri, Path(name): Path<String>| made(site, uri, name, page))
+            get(move |State(site), uri, Path(name): Path<String>| {
+                render_page(site, uri, name, page)
+            })
         };
         Router::new()
             .route("/", page(runs::page))
@@ -81,7 +85,7 @@ impl Site {
             .route("/style.css", get(style))
             .route("/icon.svg", get(|| async { file(SVG, ICON) }))
             .fallback(|State(site): State<Arc<Self>>, request: Request| {
-                made(site, request.uri().clone(), String::new(), missing)
+                render_page(site, request.uri().clone(), String::new(), missing)
             })
             .layer(middleware::from_fn_with_state(self.door.clone(), guard))
             .with_state(self.clone())
@@ -97,11 +101,11 @@ async fn events(
     uri: Uri,
 ) -> Response<Body> {
     // It is looked for on a disk.
-    let look = move || {
+    let read_page = move || {
         let request = PageRequest::new(&site.source, &uri, &id);
         site.source.live(&id).map_err(|error| Box::new(trouble(&request, &error.into())))
     };
-    let found = match tokio::task::spawn_blocking(look).await {
+    let found = match tokio::task::spawn_blocking(read_page).await {
         Ok(Ok(found)) => found,
         Ok(Err(answer)) => return *answer,
         Err(_) => return plain(StatusCode::INTERNAL_SERVER_ERROR, FAULT),
@@ -115,7 +119,7 @@ async fn style() -> Response<Body> {
 }
 
 /// Makes a page on a thread of its own: it reads from a disk, and draws.
-async fn made(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Response<Body> {
+async fn render_page(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Response<Body> {
     let work = async {
         let alone = match LONG.contains(&uri.path()) {
             true => Some(site.long.clone().acquire_owned().await.ok()?),

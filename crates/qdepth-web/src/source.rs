@@ -63,11 +63,11 @@ impl Source {
     }
 
     /// These runs of a list, each read whole; without those that are gone by now.
-    pub(crate) fn looked_at(
+    pub(crate) fn read_each(
         &self,
         runs: &[&RunHeadline],
     ) -> Result<Vec<RunHeadline>, LogbookError> {
-        if runs.is_empty() { Ok(Vec::new()) } else { self.open()?.looked_at(runs) }
+        if runs.is_empty() { Ok(Vec::new()) } else { self.open()?.read_each(runs) }
     }
 
     /// Ids of the runs that are being measured, in the order of their beginning.

@@ -17,7 +17,7 @@ pub struct AddressPattern {
     former: u64,
     /// Places that a request of the former size may begin at, and that size: a division a size
     /// and not a request.
-    places: u64,
+    positions: u64,
     size: u64,
     /// For each size, with the size; none where each place is alike.
     placements: Vec<(u64, Placement)>,
@@ -37,7 +37,7 @@ impl AddressPattern {
             alignment,
             random_threshold,
             former: 0,
-            places: 0,
+            positions: 0,
             size: 0,
             placements: Vec::new(),
             current: 0,
@@ -63,15 +63,15 @@ impl AddressPattern {
     ) -> Self {
         if *distribution != Distribution::Uniform {
             let placement = |size: u64| {
-                let places = self.places(size);
-                (size, Placement::new(distribution.clone(), places, &mut random.clone()))
+                let positions = self.position_count(size);
+                (size, Placement::new(distribution.clone(), positions, &mut random.clone()))
             };
             self.placements = sizes.map(placement).collect();
         }
         self
     }
 
-    fn places(&self, size: u64) -> u64 {
+    fn position_count(&self, size: u64) -> u64 {
         self.area.length_bytes.saturating_sub(size) / self.alignment + 1
     }
 
@@ -99,15 +99,15 @@ impl AddressPattern {
     pub(crate) fn settle(&mut self, size: u64) {
         self.former = self.end().wrapping_sub(size);
         self.size = size;
-        self.places = self.places(size);
+        self.positions = self.position_count(size);
         self.current =
             self.placements.iter().position(|(of_size, _)| *of_size == size).unwrap_or(0);
     }
 
     /// The first request that follows another does so at a place drawn by 64 random bits.
     pub(crate) fn begin_at(&mut self, draw: u64) {
-        let places = self.places(self.size);
-        let place = ((u128::from(draw) * u128::from(places)) >> 64) as u64;
+        let positions = self.position_count(self.size);
+        let place = ((u128::from(draw) * u128::from(positions)) >> 64) as u64;
         self.former = (place * self.alignment).wrapping_sub(self.size);
     }
 
@@ -128,7 +128,7 @@ impl AddressPattern {
         let start = if (draw & 0xffff_ffff) < self.random_threshold {
             // Lemire's multiply-shift (ACM TOMACS 29:1, 2019) without the rejection step: with n
             // places the bias is below n / 2^64, under 1e-9 for an exbibyte.
-            let product = u128::from(random.next_u64()) * u128::from(self.places);
+            let product = u128::from(random.next_u64()) * u128::from(self.positions);
             (product >> 64) as u64 * self.alignment
         } else {
             self.following()
@@ -146,7 +146,7 @@ impl AddressPattern {
     /// One alignment before the former request; the last place where there is none before it, or no
     /// former request.
     fn preceding(&self) -> u64 {
-        let last = (self.places - 1) * self.alignment;
+        let last = (self.positions - 1) * self.alignment;
         let before = self.former.checked_sub(self.alignment);
         before.filter(|before| *before <= last).unwrap_or(last)
     }

@@ -88,13 +88,13 @@ fn check_zones(zones: &[Zone]) -> Result<(), String> {
 struct Map(Vec<(f64, u64, u64)>);
 
 impl Map {
-    fn new(zones: &[Zone], places: u64) -> Self {
+    fn new(zones: &[Zone], positions: u64) -> Self {
         let (mut access, mut area) = (0.0, 0.0);
         let zone = |zone: &Zone| {
-            let first = ((places as f64 * area / 100.0) as u64).min(places - 1);
+            let first = ((positions as f64 * area / 100.0) as u64).min(positions - 1);
             access += zone.access;
             area += zone.area;
-            let end = ((places as f64 * area / 100.0) as u64).clamp(first + 1, places);
+            let end = ((positions as f64 * area / 100.0) as u64).clamp(first + 1, positions);
             (access / 100.0, first, end - first)
         };
         Self(zones.iter().map(zone).collect())
@@ -120,39 +120,39 @@ pub(crate) struct Placement {
 
 impl Placement {
     /// Over `places` (above 0) places.
-    pub(crate) fn new(distribution: Distribution, places: u64, random: &mut impl Rng) -> Self {
+    pub(crate) fn new(distribution: Distribution, positions: u64, random: &mut impl Rng) -> Self {
         let law = match distribution {
-            Distribution::Zipf { exponent } => Some(Zipf::new(places as f64, exponent)),
+            Distribution::Zipf { exponent } => Some(Zipf::new(positions as f64, exponent)),
             _ => None,
         };
         let map = match &distribution {
-            Distribution::Zones { zones } => Some(Map::new(zones, places)),
+            Distribution::Zones { zones } => Some(Map::new(zones, positions)),
             _ => None,
         };
-        Self { distribution, shuffle: Shuffle::new(places, random), law, map, drawn: 0 }
+        Self { distribution, shuffle: Shuffle::new(positions, random), law, map, drawn: 0 }
     }
 
     pub(crate) fn draw(&mut self, random: &mut impl Rng) -> u64 {
-        let places = self.shuffle.places;
+        let positions = self.shuffle.positions;
         if let Some(map) = &self.map {
-            return map.draw(random).min(places - 1);
+            return map.draw(random).min(positions - 1);
         }
         let rank = match (&self.distribution, &self.law) {
             (Distribution::Zipf { .. }, Some(law)) => law.draw(random) as u64 - 1,
             (Distribution::Pareto { power }, _) => {
                 let exponent = power.ln() / (1.0 - power).ln();
-                (places as f64 * unit(random).powf(exponent)) as u64
+                (positions as f64 * unit(random).powf(exponent)) as u64
             }
             _ => {
-                if self.drawn == places {
-                    self.shuffle = Shuffle::new(places, random);
+                if self.drawn == positions {
+                    self.shuffle = Shuffle::new(positions, random);
                     self.drawn = 0;
                 }
                 self.drawn += 1;
                 self.drawn - 1
             }
         };
-        self.shuffle.place(rank.min(places - 1))
+        self.shuffle.position(rank.min(positions - 1))
     }
 }
 
@@ -166,26 +166,26 @@ fn unit(random: &mut impl Rng) -> f64 {
 /// four walks are needed on average.
 #[derive(Clone, Debug)]
 struct Shuffle {
-    places: u64,
+    positions: u64,
     half_bits: u32,
     keys: [u64; 4],
 }
 
 impl Shuffle {
-    fn new(places: u64, random: &mut impl Rng) -> Self {
-        let bits = (64 - places.saturating_sub(1).leading_zeros()).max(2);
+    fn new(positions: u64, random: &mut impl Rng) -> Self {
+        let bits = (64 - positions.saturating_sub(1).leading_zeros()).max(2);
         Self {
-            places,
+            positions,
             half_bits: bits.div_ceil(2),
             keys: std::array::from_fn(|_| random.next_u64()),
         }
     }
 
-    fn place(&self, rank: u64) -> u64 {
+    fn position(&self, rank: u64) -> u64 {
         let mut value = rank;
         loop {
             value = self.round(value);
-            if value < self.places {
+            if value < self.positions {
                 return value;
             }
         }
@@ -263,15 +263,16 @@ mod tests {
 
     #[test]
     fn each_place_is_drawn_once_in_every_pass() {
-        for places in [1, 2, 3, 17, 64, 1000] {
+        for positions in [1, 2, 3, 17, 64, 1000] {
             let mut random = random();
-            let mut placement = Placement::new(Distribution::EachOnce, places, &mut random);
+            let mut placement = Placement::new(Distribution::EachOnce, positions, &mut random);
             for _ in 0..3 {
-                let mut pass: Vec<u64> = (0..places).map(|_| placement.draw(&mut random)).collect();
+                let mut pass: Vec<u64> =
+                    (0..positions).map(|_| placement.draw(&mut random)).collect();
                 let sorted_already = pass.is_sorted();
                 pass.sort_unstable();
-                assert_eq!(pass, (0..places).collect::<Vec<_>>());
-                assert!(places < 17 || !sorted_already);
+                assert_eq!(pass, (0..positions).collect::<Vec<_>>());
+                assert!(positions < 17 || !sorted_already);
             }
         }
     }

@@ -82,7 +82,7 @@ fn sum(parts: &[u64]) -> Option<u64> {
 
 impl Point {
     fn check(&self) -> Result<(), String> {
-        self.check_place()?;
+        self.check_area()?;
         self.check_streams()?;
         if self.stop.visits == 0 || self.stop.visits > VISITS.1 {
             return Err(format!("{} visits: 1 to {}", self.stop.visits, VISITS.1));
@@ -163,7 +163,7 @@ impl Point {
         }
     }
 
-    fn check_place(&self) -> Result<(), String> {
+    fn check_area(&self) -> Result<(), String> {
         let Extent { offset_bytes, length_bytes } = self.area;
         if self.area.end_bytes().is_none() {
             return Err(format!("{length_bytes} bytes from {offset_bytes} on run over"));

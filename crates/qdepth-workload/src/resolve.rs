@@ -17,8 +17,8 @@ pub use self::precondition::{Method, Preconditioning, Wear};
 pub use self::variants::side_by_side;
 use self::ways::ways;
 
+mod area;
 mod bandwidth;
-mod place;
 mod point;
 mod precondition;
 mod variants;

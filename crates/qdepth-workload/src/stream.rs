@@ -99,7 +99,7 @@ impl Segments {
     }
 
     #[cold]
-    fn place(self, offset: u64) -> u64 {
+    fn offset_of(self, offset: u64) -> u64 {
         let within = offset - self.part;
         self.first + within / self.piece * self.stride + within % self.piece
     }
@@ -211,7 +211,7 @@ impl RequestStream {
         };
         let size = sizes.draw(&mut self.random);
         let offset = address.next(draw >> 32, &mut self.random, u64::from(size));
-        let offset = self.segments.map_or(offset, |segments| segments.place(offset));
+        let offset = self.segments.map_or(offset, |segments| segments.offset_of(offset));
         self.writes_since_sync += u32::from(direction == Direction::Write);
         (offset, (size, direction))
     }

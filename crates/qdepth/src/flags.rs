@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_record::RunRecord;
-use qdepth_report::{Lang, Limit, Telling};
+use qdepth_report::{Lang, Limit, Presentation};
 
 mod alone;
 mod bandwidth;
@@ -177,7 +177,7 @@ pub(crate) struct LogbookOption {
 }
 
 #[derive(Args, Clone, Debug)]
-pub(crate) struct TellingOptions {
+pub(crate) struct PresentationOptions {
     /// Under write pressure: say at which write load this figure of the reader's latency passes
     /// this time, as p99.9=2ms, mean=500us
     #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…", help_heading = "Results")]
@@ -187,11 +187,15 @@ pub(crate) struct TellingOptions {
     pub(crate) lang: Language,
 }
 
-impl TellingOptions {
+impl PresentationOptions {
     /// As the report's crate wants it for this run.
-    pub(crate) fn telling(&self, run: &RunRecord) -> Telling {
+    pub(crate) fn presentation(&self, run: &RunRecord) -> Presentation {
         let columns = qdepth_validate::columns([run]);
-        Telling { limits: self.limit.clone(), columns, ..Telling::from(self.lang.of_report()) }
+        Presentation {
+            limits: self.limit.clone(),
+            columns,
+            ..Presentation::from(self.lang.of_report())
+        }
     }
 }
 
@@ -228,7 +232,7 @@ pub(crate) struct RunOptions {
     )]
     pub(crate) report: PathBuf,
     #[command(flatten)]
-    pub(crate) telling: TellingOptions,
+    pub(crate) presentation: PresentationOptions,
     /// Leave the measurement file where it is, for the next run
     #[arg(long, help_heading = "How it is measured")]
     pub(crate) keep: bool,
@@ -421,7 +425,7 @@ pub(crate) struct ShowOptions {
     #[command(flatten)]
     pub(crate) choice: RunChoice,
     #[command(flatten)]
-    pub(crate) telling: TellingOptions,
+    pub(crate) presentation: PresentationOptions,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -55,7 +55,7 @@ pub(crate) fn lay(data: &Table, style: Style) -> Laid {
 
 /// Columns that the screen has, with their cells.
 struct Grid {
-    columns: Vec<Placed>,
+    columns: Vec<ColumnLayout>,
     rows: Vec<Cells>,
     left_out: Vec<String>,
     room: usize,
@@ -67,7 +67,7 @@ struct Cells {
     cells: Vec<String>,
 }
 
-struct Placed {
+struct ColumnLayout {
     heading: Vec<String>,
     align: Align,
     width: usize,
@@ -103,14 +103,14 @@ impl Grid {
             cells: kept.iter().map(|sized| cell(row, sized.at)).collect(),
         });
         let rows = rows.collect();
-        let placed = |sized: &Sized<'_>| Placed {
+        let layout = |sized: &Sized<'_>| ColumnLayout {
             heading: (heading(sized.column).iter())
                 .flat_map(|line| wrapped(line, sized.width, ""))
                 .collect(),
             align: sized.column.align,
             width: sized.width,
         };
-        Self { columns: kept.iter().map(placed).collect(), rows, left_out, room: style.width }
+        Self { columns: kept.iter().map(layout).collect(), rows, left_out, room: style.width }
     }
 
     fn width(&self) -> usize {
@@ -126,7 +126,8 @@ impl Grid {
         let mut lines = Vec::new();
         let most = self.columns.iter().map(|column| column.heading.len()).max().unwrap_or(0);
         for line in 0..most {
-            let part = |column: &Placed| column.heading.get(line).cloned().unwrap_or_default();
+            let part =
+                |column: &ColumnLayout| column.heading.get(line).cloned().unwrap_or_default();
             lines.push(self.line(&self.columns.iter().map(part).collect::<Vec<_>>(), false));
         }
         lines.push(rule.clone());
@@ -163,7 +164,7 @@ impl Grid {
     }
 
     fn line(&self, cells: &[String], colours: bool) -> String {
-        let padded = |(cell, column): (&String, &Placed)| {
+        let padded = |(cell, column): (&String, &ColumnLayout)| {
             let space = column.width.saturating_sub(cell.width());
             let (before, behind) = match column.align {
                 Align::Number => (space, 0),
@@ -242,7 +243,7 @@ fn heading(column: &Column) -> Vec<String> {
 }
 
 /// A cell in its column: words are broken, a single long one is shortened.
-fn within(cell: &str, column: &Placed) -> Vec<String> {
+fn within(cell: &str, column: &ColumnLayout) -> Vec<String> {
     if cell.width() <= column.width {
         vec![cell.to_owned()]
     } else {

@@ -159,7 +159,7 @@ impl Screen {
         let mut screen = Self::new();
         screen.plain |= options.plain;
         // Then nothing else is a result.
-        screen.prints_events = options.tells_events_alone();
+        screen.prints_events = options.prints_events_alone();
         let has_table = !screen.prints_events && !options.json && options.repeat.is_none();
         screen.tabled = has_table && !screen.plain && std::io::stdout().is_terminal();
         match &options.otlp {
@@ -217,7 +217,7 @@ impl Screen {
 
     /// Points and findings that no table will have stay where they are.
     fn leave(&self) {
-        let told = std::mem::take(&mut self.shown.state().live.told);
+        let told = std::mem::take(&mut self.shown.state().live.messages);
         told.iter().for_each(|line| self.print_line(line));
     }
 
@@ -261,7 +261,7 @@ impl Screen {
             RunEvent::FindingRaised(finding) => {
                 let point = finding.point.and_then(begun);
                 let about = point.map(|point| load(point) + &on(point));
-                Some(doubt(finding, about.as_deref().unwrap_or("the run")))
+                Some(finding_line(finding, about.as_deref().unwrap_or("the run")))
             }
             _ => None,
         }
@@ -409,7 +409,7 @@ fn line(point: &PointStarted, on: &str, ended: &PointEnded) -> String {
 }
 
 /// A doubt as it is raised; the table's end has it with its figures.
-fn doubt(finding: &FindingRaised, about: &str) -> String {
+fn finding_line(finding: &FindingRaised, about: &str) -> String {
     let known = finding.code.parse::<Code>().map(Finding::remark).ok();
     let title = known.map_or_else(String::new, |known| finding_text(&known, Lang::En).title);
     format!("  {}: {about}: {title} ({})", finding.severity, finding.code)

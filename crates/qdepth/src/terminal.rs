@@ -21,7 +21,7 @@ const LINES: usize = 24;
 const COLUMNS_MIN: usize = 20;
 
 /// Columns that are said by the environment or by the terminal that results go to.
-fn columns_said() -> Option<usize> {
+fn stated_columns() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let of_terminal = || {
         let size = terminal_size::terminal_size_of(io::stdout());
@@ -34,7 +34,7 @@ fn columns_said() -> Option<usize> {
 pub(crate) fn table_style(blocks: bool) -> Style {
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
     let colours = io::stdout().is_terminal() && !no_colour && !is_dumb();
-    Style { width: columns_said().unwrap_or(COLUMNS), blocks, colours }
+    Style { width: stated_columns().unwrap_or(COLUMNS), blocks, colours }
 }
 
 /// Prints a table.
@@ -45,7 +45,7 @@ pub(crate) fn print_table(table: &Table, blocks: bool) -> Result<()> {
 /// Prints words of a result for a person: broken between words where a terminal says how wide it
 /// is, and whole for a program that reads them.
 pub(crate) fn print(text: &str) -> Result<()> {
-    out(&broken(&visible(text, Lines::Many), columns_said()))
+    out(&broken(&visible(text, Lines::Many), stated_columns()))
 }
 
 /// Each line in lines of this width, those behind the first below its words. A command that is to

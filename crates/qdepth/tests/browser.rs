@@ -32,7 +32,7 @@ mod tests {
     }
 
     /// What is found at these addresses.
-    fn look(mode: &str, addresses: &[String]) -> String {
+    fn run_browser(mode: &str, addresses: &[String]) -> String {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/look.mjs");
         let quoted: Vec<String> = addresses.iter().map(|address| format!("'{address}'")).collect();
         let modules = modules();
@@ -53,7 +53,7 @@ mod tests {
         let file = |name: &str| folder.join(format!("{name}.webp"));
         let word = |(name, address): &(&str, String)| format!("{}={address}", file(name).display());
         let words: Vec<String> = pages.iter().map(word).collect();
-        assert_eq!(look("pictures", &words), "");
+        assert_eq!(run_browser("pictures", &words), "");
         for (name, _) in pages {
             let size = std::fs::metadata(file(name)).unwrap().len();
             assert!((4_000..100_000).contains(&size), "{name} has {size} bytes");
@@ -62,7 +62,7 @@ mod tests {
 
     fn served(workspace: &Workspace) -> (Running, String) {
         let mut running = workspace.start("serve --port 0");
-        running.says("Ctrl-C ends it");
+        running.wait_for_err("Ctrl-C ends it");
         let address = running.out().lines().next().unwrap().to_owned();
         (running, address)
     }
@@ -125,12 +125,15 @@ mod tests {
         let files = sh(&format!("ls {}/*.html", workspace.path().display())).unwrap();
         assert_eq!(files.lines().count(), 15, "{files}");
         addresses.extend(files.lines().map(|file| format!("file://{file}")));
-        assert_eq!(look("pages", &addresses), "");
+        assert_eq!(run_browser("pages", &addresses), "");
         let report = |name: &str| format!("file://{}", workspace.join(name).display());
-        assert_eq!(look("scales", &["pressure.en.html", "pressure.ja.html"].map(report)), "");
-        assert_eq!(look("compare", std::slice::from_ref(&base)), "");
+        assert_eq!(
+            run_browser("scales", &["pressure.en.html", "pressure.ja.html"].map(report)),
+            ""
+        );
+        assert_eq!(run_browser("compare", std::slice::from_ref(&base)), "");
         let aided = [format!("{base}runs/{}", id(2)), report("report.en.html")];
-        assert_eq!(look("aids", &aided), "");
+        assert_eq!(run_browser("aids", &aided), "");
         let run = format!("{base}runs/{}", id(2));
         pictures(&workspace, &[("serve-runs", base), ("serve-run", run)]);
         end(running);
@@ -158,10 +161,10 @@ mod tests {
         let words = reads_for(&workspace, "60s");
         let mut measured = workspace.start(&format!("{words} --events told.jsonl"));
         let (running, base) = served(&workspace);
-        measured.says("is measured next");
+        measured.wait_for_err("is measured next");
         let live = format!("{base}live");
         let told = workspace.join("told.jsonl").display().to_string();
-        assert_eq!(look("live", &[live.clone(), told]), "");
+        assert_eq!(run_browser("live", &[live.clone(), told]), "");
         pictures(&workspace, &[("serve-live", live)]);
         measured.signal("INT");
         measured.wait_at_most(Duration::from_secs(60)).expect(130);

@@ -180,15 +180,15 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     let scaled = (0..3).find_map(|_| {
         let document = workspace.run(&words).expect_finished().json();
         let times = rate(&document, 1, "reads") / rate(&document, 0, "reads");
-        let doubts: BTreeSet<String> = points(&document)
+        let findings: BTreeSet<String> = points(&document)
             .iter()
             .filter(|point| point["grade"] == "C")
             .flat_map(codes)
             .collect();
-        println!("four drives: {times:.3} times one, invalid: {doubts:?}");
-        (doubts.is_empty() || (times - 4.0).abs() <= 0.04).then_some((document, doubts))
+        println!("four drives: {times:.3} times one, invalid: {findings:?}");
+        (findings.is_empty() || (times - 4.0).abs() <= 0.04).then_some((document, findings))
     });
-    let Some((document, doubts)) = scaled else {
+    let Some((document, findings)) = scaled else {
         println!("SKIPPED: {test}: the machine held every one of three runs off");
         return;
     };
@@ -198,7 +198,7 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     };
     let Some(quotient) = column(1)["quotient"].as_f64() else {
         // Of points that are not valid there is none; their rates were right all the same.
-        assert!(!doubts.is_empty(), "{document:#}");
+        assert!(!findings.is_empty(), "{document:#}");
         return;
     };
     assert!((quotient - 4.0).abs() <= 0.04, "{quotient}");

@@ -83,14 +83,14 @@ fn with_read_errors(filters: &str, text: &str) -> (Value, (u64, u64)) {
     let before = merges(&device);
     let toml = workspace.write("plan.toml", text);
     let mut run = workspace.start(&format!("run {toml} {} --json", device.display()));
-    run.says("plan faults");
+    run.wait_for_err("plan faults");
     // Only now, so that looking at the device is not disturbed.
     fs::write(&trigger, "").unwrap();
     let document = run.wait().expect(1).json();
     fs::remove_file(&trigger).unwrap();
     let (truth, (inside, all)) = (served.injected("pread"), reported(&document, "read"));
     println!("read errors: injected {truth}, reported {all}, of these in windows {inside}");
-    all_are_reported(truth, all, merges(&device) - before, &served.said());
+    all_are_reported(truth, all, merges(&device) - before, &served.unexpected_errors());
     failed_are_in_no_figure(&document);
     (document, (inside, all))
 }
@@ -133,7 +133,7 @@ fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
     let toml = workspace.write("plan.toml", &text.replace("[[", "targets = \"together\"\n[["));
     let words = format!("run {toml} {} {} --json", goes.display(), stays.display());
     let mut run = workspace.start(&words);
-    run.says("load         × 1");
+    run.wait_for_err("load         × 1");
     fs::File::options().write(true).open(workspace.join("goes")).unwrap().set_len(0).unwrap();
     sh(&format!("losetup -c {}", goes.display())).unwrap();
     let document = run.wait().expect(1).json();
@@ -181,7 +181,7 @@ fn injected_write_errors_are_reported_exactly() {
         "run {toml} {} --json --destroy {name} --consent {consent}",
         device.display()
     ));
-    run.says("plan faults");
+    run.wait_for_err("plan faults");
     fs::write(&trigger, "").unwrap();
     let ended = run.wait().expect(1);
     fs::remove_file(&trigger).unwrap();
@@ -190,7 +190,7 @@ fn injected_write_errors_are_reported_exactly() {
     // The label at the end is written under the same faults.
     let told = u64::from(ended.err.contains(&no_label(&device)));
     println!("write errors: injected {truth}, reported {all} + {told}, in windows {inside}");
-    all_are_reported(truth, all + told, merges(&device) - before, &served.said());
+    all_are_reported(truth, all + told, merges(&device) - before, &served.unexpected_errors());
     assert!(inside > 0 && inside <= all);
     failed_are_in_no_figure(&document);
 }
@@ -220,7 +220,7 @@ fn a_label_that_cannot_be_written_is_told_and_does_not_count() {
     let refused = workspace.run(&words).expect(3);
     let consent = workspace.write("consent", &consent_lines(&refused.err));
     let mut run = workspace.start(&format!("{words} --destroy {name} --consent {consent}"));
-    run.says("plan faults");
+    run.wait_for_err("plan faults");
     fs::write(&trigger, "").unwrap();
     let ended = run.wait().expect(1);
     fs::remove_file(&trigger).unwrap();
@@ -242,7 +242,7 @@ fn device_that_hangs_does_not_hang_the_program() {
     let device = workspace.attach(&served.file);
     let toml = workspace.write("plan.toml", &plan(100, "8", "100ms", "2s"));
     let mut run = workspace.start(&format!("run {toml} {} --json", device.display()));
-    run.says("plan faults");
+    run.wait_for_err("plan faults");
     pause(700);
     served.signal("STOP");
     let began = Instant::now();
@@ -261,7 +261,7 @@ fn device_that_hangs_does_not_hang_the_program() {
 
 /// Lines of finished points on standard error.
 #[cfg(test)]
-fn said_finished(ended: &Ended) -> usize {
+fn finished_lines(ended: &Ended) -> usize {
     let whole = ended.err.rfind('\n').map_or("", |end| &ended.err[..end]);
     whole.lines().filter(|line| line.contains("IO/s")).count()
 }
@@ -296,7 +296,7 @@ fn after_death(workspace: &Workspace, words: &str) -> Ended {
 fn recovers(workspace: &Workspace, killed: &Ended, words: &str) -> &'static str {
     let Ok(mut stored) = serde_json::from_str::<Value>(&workspace.run("export --json").out) else {
         // Killed before the run was in the logbook: nothing may have been called finished.
-        assert_eq!(said_finished(killed), 0);
+        assert_eq!(finished_lines(killed), 0);
         let nothing = workspace.run("run --resume").expect(2);
         assert!(nothing.err.contains("nothing to resume"), "{}", nothing.err);
         all_points(&after_death(workspace, words).expect_finished().json(), 6);
@@ -305,7 +305,7 @@ fn recovers(workspace: &Workspace, killed: &Ended, words: &str) -> &'static str 
     let listed = workspace.run("list").expect(0).out;
     assert!(listed.contains(&stored["run"]["id"].as_str().unwrap()[..13]), "{listed}");
     let kept = points(&stored).len();
-    assert!(kept >= said_finished(killed), "{kept} points kept: {}", killed.err);
+    assert!(kept >= finished_lines(killed), "{kept} points kept: {}", killed.err);
     if stored["run"]["state"] == "sealed" {
         all_points(&stored, 6);
         // Its file is removed last; the next run takes up one that a kill left, and removes it.
@@ -401,7 +401,7 @@ fn interrupted_by(signal: &str, status: i32) {
     let toml = plan(67, "1, 2, 4", "100ms", "1s").replace("[[", "file_size = \"8MiB\"\n[[");
     workspace.write("plan.toml", &toml);
     let mut run = workspace.start("run plan.toml . --json");
-    run.says("MiB/s");
+    run.wait_for_err("MiB/s");
     pause(300);
     let began = Instant::now();
     run.signal(signal);
@@ -450,7 +450,7 @@ fn full_results_disk_ends_the_run_and_loses_nothing() {
     let toml = plan(67, &depths.join(", "), "10ms", "100ms");
     workspace.write("plan.toml", &toml.replace("[[", "file_size = \"8MiB\"\n[["));
     let mut run = workspace.start("run plan.toml . --logbook results/q.db --no-report --json");
-    run.says("MiB/s");
+    run.wait_for_err("MiB/s");
     sh(&format!("fallocate -l $(($(df --output=avail -B1 {at} | tail -1) - 262144)) {at}/filler"))
         .unwrap();
     let ended = run.wait_at_most(Duration::from_secs(60)).expect(4);
@@ -460,10 +460,10 @@ fn full_results_disk_ends_the_run_and_loses_nothing() {
     let kept = points(&stored).len();
     println!(
         "full disk: {kept} points kept, {} said finished: {}",
-        said_finished(&ended),
+        finished_lines(&ended),
         stored["run"]["state"]
     );
-    assert!(kept >= said_finished(&ended) && kept > 1 && kept < 200, "{kept}");
+    assert!(kept >= finished_lines(&ended) && kept > 1 && kept < 200, "{kept}");
     assert!(!workspace.has("qdepth-measurement-file"));
     workspace.run("show --logbook results/q.db").expect(0);
 }

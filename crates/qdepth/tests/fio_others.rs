@@ -5,7 +5,7 @@ use crate::common::{Workspace, can, sh};
 use serde_json::Value;
 
 /// Requests of the first job by way, and how long they took, ms.
-fn told(document: &Value) -> (u64, u64, u64) {
+fn requests_by_way(document: &Value) -> (u64, u64, u64) {
     let job = &document["jobs"][0];
     let number = |way: &str, name: &str| job[way][name].as_u64().unwrap();
     assert_eq!(job["error"], 0, "{job:#}");
@@ -31,19 +31,19 @@ fn a_trace_of_fio_is_replayed_with_its_requests_at_its_times() {
     let theirs: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
     // Over a file that is made for it: what is there already would need a consent.
     let replay = replay.replace("there", "made");
-    let made = told(&ours(&workspace, &replay));
-    let real = told(&theirs);
+    let made = requests_by_way(&ours(&workspace, &replay));
+    let real = requests_by_way(&theirs);
     assert_eq!((made.0, made.1), (real.0, real.1), "requests of the trace");
     // 256 requests, 400 each way a second: 0.32 s as recorded.
     assert!((280..600).contains(&made.2), "{} ms as recorded", made.2);
-    let slow = told(&ours(&workspace, &format!("{replay} --replay_time_scale=50")));
+    let slow = requests_by_way(&ours(&workspace, &format!("{replay} --replay_time_scale=50")));
     assert!(slow.2 > made.2 * 3 / 2, "{} ms at half the speed, {} ms else", slow.2, made.2);
-    let fast = told(&ours(&workspace, &format!("{replay} --replay_no_stall=1")));
+    let fast = requests_by_way(&ours(&workspace, &format!("{replay} --replay_no_stall=1")));
     assert_eq!((fast.0, fast.1), (real.0, real.1));
     assert!(!workspace.has("made"), "what was made for it is gone");
     // On an emulated drive time is exact.
     let words = replay.replace("made", "media\\:p3700-1600gb");
-    assert_eq!(told(&ours(&workspace, &words)).0, real.0);
+    assert_eq!(requests_by_way(&ours(&workspace, &words)).0, real.0);
 }
 
 #[test]

@@ -118,14 +118,14 @@ fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
     let (_alone, workspace) = (alone(), Workspace::new());
     let line = "-w -k -e -t 4k -b 8m -s 16 -i 40 -N 2 -F -o f";
     let mut run = workspace.start(&format!("ior --no-report {line}"));
-    run.says("MiB/s");
+    run.wait_for_err("MiB/s");
     run.signal("INT");
     run.wait().expect(130);
     // Whatever else is called as ours would be: none of it is touched.
     workspace.write("qdepth-bandwidth.00000000", "the only copy");
     let mut again = workspace.start("run --resume --no-report");
-    again.says("plan ior");
-    again.says("MiB/s");
+    again.wait_for_err("plan ior");
+    again.wait_for_err("MiB/s");
     again.signal("INT");
     again.wait().expect(130);
     let left = files(&workspace, ".").into_iter().map(|(name, _)| name);

@@ -49,7 +49,7 @@ mod tests {
             // Between the two looks something may be drawn.
             for _ in 0..20 {
                 let [as_is, joined, again] =
-                    ["-p -S -", "-p -S - -J", "-p -S -"].map(|how| self.look(how));
+                    ["-p -S -", "-p -S - -J", "-p -S -"].map(|how| self.capture(how));
                 if as_is == again {
                     let whole = as_is == joined;
                     return (as_is, whole);
@@ -58,7 +58,7 @@ mod tests {
             panic!("never the same twice");
         }
 
-        fn look(&self, how: &str) -> String {
+        fn capture(&self, how: &str) -> String {
             let text = self.tmux(&format!("capture-pane {how}"));
             text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
         }

@@ -32,8 +32,9 @@ fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
     let device = workspace.device("image", 64 << 20);
     let (ours, theirs) =
         (plan(&workspace, "ours", 2000, "2s"), plan(&workspace, "theirs", 20, "6s"));
-    let run = |book: &str| {
-        let words = format!("run {ours} {} --json --no-report --logbook {book}", device.display());
+    let run = |logbook: &str| {
+        let words =
+            format!("run {ours} {} --json --no-report --logbook {logbook}", device.display());
         workspace.run(&words).expect_finished().json()
     };
     for trial in 0..3 {
@@ -93,7 +94,7 @@ fn a_stopped_generator_does_not_blame_the_storage() {
     let (_alone, workspace) = (alone(), Workspace::new());
     workspace.write("still.toml", READS);
     let mut run = workspace.start("run still.toml . --json --no-report");
-    run.says("plan still");
+    run.wait_for_err("plan still");
     crate::common::pause(2500);
     run.signal("STOP");
     crate::common::pause(2000);

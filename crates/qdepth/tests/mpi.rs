@@ -42,7 +42,7 @@ fn launched(workspace: &Workspace, kind: &str, words: &str) -> Child {
 }
 
 #[cfg(test)]
-fn said(workspace: &Workspace, name: &str) -> String {
+fn read_text(workspace: &Workspace, name: &str) -> String {
     fs::read_to_string(workspace.join(name)).unwrap()
 }
 
@@ -133,9 +133,9 @@ fn ranks_together_count_what_one_process_counts() {
     assert_eq!(single.len(), 8);
     for (kind, ranks) in [("openmpi", 2), ("openmpi", 4), ("openmpi", 8), ("mpich", 4)] {
         let status = under_mpi(&workspace, kind, ranks, words).wait().unwrap();
-        let told = said(&workspace, "mpi.err");
+        let told = read_text(&workspace, "mpi.err");
         assert!(status.code().is_some_and(|code| code <= 1), "{kind} {ranks}: {told}");
-        let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
+        let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
         assert_eq!(counts(&document), single, "{kind}, {ranks} ranks");
         assert!(told.contains("clocks: that of rank"), "{told}");
         assert_eq!(fs::read_dir(workspace.join("d")).unwrap().count(), 0, "{kind} {ranks}");
@@ -152,11 +152,11 @@ fn what_is_told_live_is_what_all_ranks_do() {
     let words = "run bandwidth d --threads 3 --transfer 16KiB --bytes-per-thread 48MiB \
                  --events e.jsonl --otlp http://127.0.0.1:1 --json";
     let status = under_mpi(&workspace, "openmpi", 3, words).wait().unwrap();
-    let told = said(&workspace, "mpi.err");
+    let told = read_text(&workspace, "mpi.err");
     assert!(status.code().is_some_and(|code| code <= 1), "{told}");
     assert_eq!(told.matches("nothing is pushed of this run").count(), 1, "{told}");
-    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
-    let events: Vec<Value> = said(&workspace, "e.jsonl")
+    let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
+    let events: Vec<Value> = read_text(&workspace, "e.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
@@ -196,8 +196,8 @@ fn a_shared_file_is_shared_by_ranks() {
     let workspace = Workspace::new();
     let words = "ior --no-report -e -k -t 64k -b 128k -s 4 -o shared";
     let status = under_mpi(&workspace, "openmpi", 4, words).wait().unwrap();
-    let told = said(&workspace, "mpi.out");
-    assert!(status.code().is_some_and(|code| code <= 1), "{}", said(&workspace, "mpi.err"));
+    let told = read_text(&workspace, "mpi.out");
+    assert!(status.code().is_some_and(|code| code <= 1), "{}", read_text(&workspace, "mpi.err"));
     assert!(told.contains("tasks               : 4"), "{told}");
     let whole = fs::read(workspace.join("shared")).unwrap();
     assert_eq!(whole.len(), (4 * 4 * 128) << 10);
@@ -209,7 +209,7 @@ fn a_shared_file_is_shared_by_ranks() {
 #[cfg(test)]
 fn ended_as_failed(workspace: &Workspace, logbook: &str) {
     let kept = workspace.run(&format!("export latest --logbook {logbook}")).expect(0).json();
-    assert_eq!(kept["run"]["state"], "failed", "{logbook}: {}", said(workspace, "mpi.err"));
+    assert_eq!(kept["run"]["state"], "failed", "{logbook}: {}", read_text(workspace, "mpi.err"));
     assert_eq!(points(&kept).last().unwrap()["ended_by"], "failure", "{kept:#}");
     let moved = |point: &Value| point["written_bytes"].as_u64().unwrap();
     assert!(points(&kept).iter().map(moved).sum::<u64>() > 0, "{kept:#}");
@@ -248,7 +248,7 @@ fn kill_a_rank(moment: u64) {
     let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 128MiB \
                  --no-report --logbook killed.db";
     let mut job = under_mpi(&workspace, "openmpi", 4, words);
-    while !said(&workspace, "mpi.err").contains("clocks:") {
+    while !read_text(&workspace, "mpi.err").contains("clocks:") {
         pause(10);
     }
     let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
@@ -261,7 +261,7 @@ fn kill_a_rank(moment: u64) {
     let began = Instant::now();
     while job.try_wait().unwrap().is_none() {
         let waited = began.elapsed();
-        assert!(waited < Duration::from_secs(20), "hangs: {}", said(&workspace, "mpi.err"));
+        assert!(waited < Duration::from_secs(20), "hangs: {}", read_text(&workspace, "mpi.err"));
         pause(20);
     }
     ended_as_failed(&workspace, "killed.db");
@@ -278,7 +278,7 @@ fn a_rank_that_stands_still_is_found_and_named() {
     fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 96MiB --json";
     let mut job = under_mpi(&workspace, "openmpi", 2, words);
-    while !said(&workspace, "mpi.err").contains("clocks:") {
+    while !read_text(&workspace, "mpi.err").contains("clocks:") {
         pause(10);
     }
     let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
@@ -290,8 +290,8 @@ fn a_rank_that_stands_still_is_found_and_named() {
     pause(1500);
     sh(&format!("kill -CONT {follower}")).unwrap();
     let status = job.wait().unwrap();
-    assert_eq!(status.code(), Some(1), "{}", said(&workspace, "mpi.err"));
-    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
+    assert_eq!(status.code(), Some(1), "{}", read_text(&workspace, "mpi.err"));
+    let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
     let stopped: Vec<&Value> = points(&document)
         .iter()
         .flat_map(|point| point["findings"].as_array().unwrap())
@@ -324,7 +324,7 @@ fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
     };
     let status =
         launched(&workspace, "openmpi", &format!("{} : {}", on("a", 2), on("b", 1))).wait();
-    let told = said(&workspace, "mpi.err");
+    let told = read_text(&workspace, "mpi.err");
     assert_eq!(status.unwrap().code(), Some(3), "{told}");
     assert!(told.contains("rank 2 of 3: refused by guard G8, nothing was changed"), "{told}");
     assert_eq!(fs::read_to_string(foreign).unwrap(), "the only copy");
@@ -354,9 +354,9 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
     let single = counts(&workspace.run(words).expect_finished().json());
     assert_eq!(single, [[4, 4096, 0, 16 << 20, 0]]);
     let status = under_mpi(&workspace, "openmpi", 3, words).wait().unwrap();
-    let told = said(&workspace, "mpi.err");
+    let told = read_text(&workspace, "mpi.err");
     assert!(status.code().is_some_and(|code| code <= 1), "{told}");
-    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
+    let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
     assert_eq!(counts(&document), single, "{told}");
     for (words, why) in [
         ("run quick file", "a file or device that is written is locked by one process"),
@@ -365,7 +365,7 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
         ("run --resume", "several ranks cannot take a run up again"),
     ] {
         let status = under_mpi(&workspace, "openmpi", 2, words).wait().unwrap();
-        let told = said(&workspace, "mpi.err");
+        let told = read_text(&workspace, "mpi.err");
         assert_eq!(status.code(), Some(2), "{words}: {told}");
         assert!(told.contains(why), "{words}: {told}");
     }
@@ -381,8 +381,8 @@ fn virtual_time_is_one_whatever_the_number_of_ranks() {
     let words = "run latency media:p3700-800gb --duration 50ms --json --no-report";
     let single = workspace.run(words).expect(0).json();
     let status = under_mpi(&workspace, "openmpi", 3, words).wait().unwrap();
-    assert_eq!(status.code(), Some(0), "{}", said(&workspace, "mpi.err"));
-    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
+    assert_eq!(status.code(), Some(0), "{}", read_text(&workspace, "mpi.err"));
+    let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
     assert_eq!(document["run"]["plan_hash"], single["run"]["plan_hash"]);
     assert_eq!(counts(&document), counts(&single));
 }
@@ -400,7 +400,7 @@ fn an_mpi_that_its_launcher_does_not_know_is_refused() {
     let job = job.args(["--oversubscribe", "--allow-run-as-root", "-n", "2"]);
     let job = job.arg(env!("CARGO_BIN_EXE_qdepth")).args(words.split(' '));
     let status = launch(&workspace, "mpich", job).wait().unwrap();
-    let told = said(&workspace, "mpi.err");
+    let told = read_text(&workspace, "mpi.err");
     assert_eq!(status.code(), Some(2), "{told}");
     assert!(told.contains("started 2 ranks, and MPI counts 1"), "{told}");
     assert!(!workspace.has("qdepth.db") && fs::read_dir(workspace.join("d")).unwrap().count() == 0);
@@ -497,12 +497,12 @@ fn two_nodes_count_what_one_process_counts() {
     assert_eq!(single.len(), 8);
     let before = nodes.sent();
     let status = nodes.start(&workspace, words).wait().unwrap();
-    let told = said(&workspace, "mpi.err");
+    let told = read_text(&workspace, "mpi.err");
     assert!(status.code().is_some_and(|code| code <= 1), "{told}");
-    let document: Value = serde_json::from_str(&said(&workspace, "mpi.out")).unwrap();
+    let document: Value = serde_json::from_str(&read_text(&workspace, "mpi.out")).unwrap();
     assert_eq!(counts(&document), single);
     assert!(told.contains("clocks: that of rank"), "{told}");
-    // Two ranks give their books of eight points, each with histograms.
+    // Two ranks give their results of eight points, each with histograms.
     let sent = nodes.sent() - before;
     assert!(sent > 10_000, "only {sent} bytes went over the cable");
     assert_eq!(fs::read_dir(workspace.join("d")).unwrap().count(), 0);
@@ -518,8 +518,8 @@ fn a_node_without_its_cable_ends_the_point_as_failed() {
                  --no-report --logbook pulled.db";
     let mut job = nodes.start(&workspace, words);
     let waited = Instant::now();
-    while !said(&workspace, "mpi.err").contains("clocks:") {
-        assert!(waited.elapsed() < Duration::from_secs(60), "{}", said(&workspace, "mpi.err"));
+    while !read_text(&workspace, "mpi.err").contains("clocks:") {
+        assert!(waited.elapsed() < Duration::from_secs(60), "{}", read_text(&workspace, "mpi.err"));
         pause(10);
     }
     pause(300);
@@ -527,8 +527,8 @@ fn a_node_without_its_cable_ends_the_point_as_failed() {
     // A rank is taken for dead after 5 s of silence. What mpirun does then without its other node
     // is not for us to say.
     let pulled = Instant::now();
-    while !said(&workspace, "mpi.err").contains("of 4 is lost: it has been silent") {
-        assert!(pulled.elapsed() < Duration::from_secs(20), "{}", said(&workspace, "mpi.err"));
+    while !read_text(&workspace, "mpi.err").contains("of 4 is lost: it has been silent") {
+        assert!(pulled.elapsed() < Duration::from_secs(20), "{}", read_text(&workspace, "mpi.err"));
         pause(20);
     }
     let _ = job.kill();

@@ -7,7 +7,7 @@ use crate::common::{Workspace, alone, can, consent_lines, sh, token};
 
 #[cfg(test)]
 #[track_caller]
-fn says(text: &str, parts: &[&str]) {
+fn assert_contains(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "`{part}` is not in\n{text}");
     }
@@ -22,23 +22,26 @@ fn a_directory_is_foreseen_and_left_alone() {
     let before = (when("a"), when("b"));
     let words = "--area 64MiB --outstanding 1,8 --duration 2s";
     let said = workspace.run(&format!("plan a b {words}")).expect(0).out;
-    says(&said, &["20 points", "56 s", "target a: directory on", "target b: directory on"]);
-    says(
+    assert_contains(
+        &said,
+        &["20 points", "56 s", "target a: directory on", "target b: directory on"],
+    );
+    assert_contains(
         &said,
         &["to fill the measurement file, and its label; then writes go on for 23 s in 8 of 10 \
            points"],
     );
-    says(&said, &["how much is not known before", "endurance  unknown: "]);
-    says(&said, &["G14 G5 G6 G8 G13 G2 let it pass", "Database", "outstanding 1, 8"]);
+    assert_contains(&said, &["how much is not known before", "endurance  unknown: "]);
+    assert_contains(&said, &["G14 G5 G6 G8 G13 G2 let it pass", "Database", "outstanding 1, 8"]);
     assert_eq!((when("a"), when("b")), before);
     assert!(!workspace.has("qdepth.db") && !workspace.has("qdepth-report.html"));
     let reading = workspace.run(&format!("plan a {words} --read-only")).expect(0).out;
-    says(&reading, &["no point writes"]);
+    assert_contains(&reading, &["no point writes"]);
     fs::write(workspace.join("precious"), vec![7; 1 << 20]).unwrap();
     let refused = workspace.run("plan precious --outstanding 1 --profile database").expect(3).out;
-    says(&refused, &["G8 refuses: precious was not made by qdepth", "G2 G10 not asked"]);
+    assert_contains(&refused, &["G8 refuses: precious was not made by qdepth", "G2 G10 not asked"]);
     let system = workspace.run("plan /etc").expect(3).out;
-    says(&system, &["G14 refuses: /etc is a place of the system"]);
+    assert_contains(&system, &["G14 refuses: /etc is a place of the system"]);
 }
 
 #[test]
@@ -56,10 +59,13 @@ fn a_large_file_system_that_is_nearly_full_has_room_until_little_is_left() {
     workspace.later(format!("umount {mount}"));
     // Of 393 GiB 18 are left, which is less than 5 %, and then 7.
     sh(&format!("fallocate -l 375G {mount}/most")).unwrap();
-    says(&workspace.run("plan quick mount --file-size 1GiB").expect(0).out, &["G13 G2"]);
+    assert_contains(&workspace.run("plan quick mount --file-size 1GiB").expect(0).out, &["G13 G2"]);
     sh(&format!("fallocate -l 11G {mount}/more")).unwrap();
     let refused = workspace.run("plan quick mount --file-size 16MiB").expect(3).out;
-    says(&refused, &["G13 refuses", "would leave less than 8.59 GB free", "Free some space there"]);
+    assert_contains(
+        &refused,
+        &["G13 refuses", "would leave less than 8.59 GB free", "Free some space there"],
+    );
 }
 
 #[test]
@@ -73,37 +79,40 @@ fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
     let zeros = sum();
     let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
-    says(&said, &["block device", "67.1 MB", "writes go on for"]);
-    says(&said, &["G9 refuses", &format!("--destroy {}", token(&node, 64 << 20))]);
-    says(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 let it pass"]);
+    assert_contains(&said, &["block device", "67.1 MB", "writes go on for"]);
+    assert_contains(&said, &["G9 refuses", &format!("--destroy {}", token(&node, 64 << 20))]);
+    assert_contains(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 let it pass"]);
     assert_eq!(sum(), zeros);
     sh(&format!("mkfs.ext4 -q {node}")).unwrap();
     let written = sum();
     let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
-    says(&said, &["G7 refuses", "carries ext4", "--overwrite-signature ext4", "G9 refuses"]);
+    assert_contains(
+        &said,
+        &["G7 refuses", "carries ext4", "--overwrite-signature ext4", "G9 refuses"],
+    );
     // Consent is looked at as a run would: what is named passes, another device's name does not.
     let refused = workspace.run(&format!("run quick {node}")).expect(3).err;
     let consent = workspace.write("consent", &consent_lines(&refused));
     let name = token(&node, 64 << 20);
     let words = format!("--destroy {name} --consent {consent}");
     let said = workspace.run(&format!("plan quick {node} {words}")).expect(3).out;
-    says(&said, &["G7 refuses", "carries ext4"]);
+    assert_contains(&said, &["G7 refuses", "carries ext4"]);
     assert!(!said.contains("G9 refuses"), "{said}");
     let all = format!("plan quick {node} {words} --overwrite-signature ext4");
-    says(&workspace.run(&all).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
+    assert_contains(&workspace.run(&all).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
     let typed = format!("plan quick {node} --destroy {name} --overwrite-signature ext4");
-    says(&workspace.run(&typed).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
+    assert_contains(&workspace.run(&typed).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
     let ended = workspace.run(&format!("plan quick {node} --destroy WRONG")).expect(3);
-    says(&ended.err, &["`WRONG` is no consent to the loss of", "nothing was changed"]);
+    assert_contains(&ended.err, &["`WRONG` is no consent to the loss of", "nothing was changed"]);
     assert_eq!(sum(), written);
     let at = workspace.join("at");
     fs::create_dir(&at).unwrap();
     sh(&format!("mount {node} {}", at.display())).unwrap();
     workspace.later(format!("umount {}", at.display()));
     let said = workspace.run(&format!("plan quick {node}")).expect(3).out;
-    says(&said, &["G4 refuses", "G10 G13 G7 G9 not asked"]);
+    assert_contains(&said, &["G4 refuses", "G10 G13 G7 G9 not asked"]);
     let said = workspace.run(&format!("plan quick {node} --read-only")).expect(0).out;
-    says(&said, &["no point writes", "none is used", "G1 G2 G10 G13 let it pass"]);
+    assert_contains(&said, &["no point writes", "none is used", "G1 G2 G10 G13 let it pass"]);
 }
 
 #[test]
@@ -112,10 +121,13 @@ fn what_cannot_end_well_is_said_before_anything_is_measured() {
     let words = "--area 8MiB --outstanding 1 --profile database --duration 100ms";
     for report in ["nowhere/report.html", "."] {
         let ended = workspace.run(&format!("run . {words} --report {report}")).expect(2);
-        says(&ended.err, &["report cannot be written", report, "--no-report"]);
+        assert_contains(&ended.err, &["report cannot be written", report, "--no-report"]);
     }
     let ended = workspace.run(&format!("run . {words} --logbook nowhere/q.db")).expect(2);
     assert_eq!(ended.err.matches("there is no directory nowhere").count(), 1, "{}", ended.err);
     assert!(!workspace.has("qdepth.db") && !workspace.has("qdepth-measurement-file"));
-    says(&workspace.run(&format!("plan . {words}")).expect(0).out, &[": 1 point, 1 s and"]);
+    assert_contains(
+        &workspace.run(&format!("plan . {words}")).expect(0).out,
+        &[": 1 point, 1 s and"],
+    );
 }

@@ -25,7 +25,7 @@ fn written(device: &Path) -> u64 {
 
 /// What the run says that it did to its targets.
 #[cfg(test)]
-fn told(document: &Value) -> Vec<String> {
+fn preconditioned_facts(document: &Value) -> Vec<String> {
     let facts = document["targets"].as_array().unwrap()[0]["facts"].as_array().unwrap();
     let ours = facts.iter().filter(|fact| fact["key"] == "preconditioned");
     ours.map(|fact| fact["value"].as_str().unwrap().to_owned()).collect()
@@ -65,7 +65,7 @@ fn a_device_is_written_through_as_announced() {
     // And labels of a few KiB, and what the guard clears: 1 MiB at each end.
     let all = (written(&device) - before) as f64 / MIB as f64;
     assert!((192.0..197.0).contains(&all), "{all} MiB were written");
-    let told = told(&document);
+    let told = preconditioned_facts(&document);
     assert!(told[0].starts_with("sequential 128KiB, 2 passes of 64MiB in "), "{told:?}");
     assert!(told[1].starts_with("random 4KiB, 1 pass of 64MiB in "), "{told:?}");
     assert!(!codes(&document).contains(&"medium-state-unknown".to_owned()));
@@ -78,7 +78,7 @@ fn an_interruption_ends_it_before_the_first_point() {
     let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"random\"\npasses = 100\n";
     workspace.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
     let mut run = workspace.start("run plan.toml . --no-report");
-    run.says("precondition  random 4KiB, 100 passes of 32MiB");
+    run.wait_for_err("precondition  random 4KiB, 100 passes of 32MiB");
     run.signal("INT");
     let ended = run.wait().expect(130);
     assert!(ended.err.contains("nothing was measured"), "{}", ended.err);
@@ -96,7 +96,7 @@ fn an_emulated_medium_is_put_into_the_state() {
              --outstanding 64 --duration 1s --no-report --json"
         );
         let document = workspace.run(&words).expect_finished().json();
-        (points(&document)[1]["io_per_s"].as_f64().unwrap(), told(&document))
+        (points(&document)[1]["io_per_s"].as_f64().unwrap(), preconditioned_facts(&document))
     };
     let ((fresh, nothing), (steady, said)) =
         (measured("fresh", ""), measured("fresh", "--precondition steady"));
@@ -108,8 +108,8 @@ fn an_emulated_medium_is_put_into_the_state() {
 
 /// What is told of rounds until steady, and whether the run doubts it.
 #[cfg(test)]
-fn rounds_told(document: &Value) -> (String, bool) {
-    let told = told(document).into_iter().find(|told| told.contains(" rounds of "));
+fn rounds_text(document: &Value) -> (String, bool) {
+    let told = preconditioned_facts(document).into_iter().find(|told| told.contains(" rounds of "));
     let doubted = codes(document).contains(&"not-steady".to_owned());
     (told.expect("rounds are told"), doubted)
 }
@@ -125,7 +125,7 @@ fn rounds_end_with_a_verdict_and_not_with_an_error() {
     assert!(shown.contains("until steady by our own rule, 1440 rounds of 300ms"), "{shown}");
     let run = workspace.run(&format!("run {words} --no-report --json")).expect_finished();
     // How even a shared disk is, nobody knows before: what is told and what is doubted agree.
-    let (told, doubted) = rounds_told(&run.json());
+    let (told, doubted) = rounds_text(&run.json());
     assert_eq!(doubted, !told.contains(": steady by our own rule after "), "{told}");
     assert!(told.contains("times the area"), "{told}");
     assert!(run.err.contains("round 5 "), "{}", run.err);
@@ -143,8 +143,8 @@ fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
              --profile random-4k-write --outstanding 64 --duration 1s --no-report --json"
         );
         let document = workspace.run(&words).expect_finished().json();
-        assert!(told(&document).contains(&"steady".to_owned()), "it was put there");
-        rounds_told(&document)
+        assert!(preconditioned_facts(&document).contains(&"steady".to_owned()), "it was put there");
+        rounds_text(&document)
     };
     for (rule, whose) in [("until-steady", "our own"), ("until-steady-snia", "SNIA's")] {
         let (told, doubted) = rounds(rule);
@@ -171,7 +171,7 @@ fn what_goes_up_and_down_is_measured_with_a_doubt() {
     workspace.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
     let run = workspace.run("run plan.toml media:volume.toml --no-report --json").expect_finished();
     let document = run.json();
-    let (told, doubted) = rounds_told(&document);
+    let (told, doubted) = rounds_text(&document);
     assert!(doubted && told.contains("cyclic, every 1.0 rounds by our own rule"), "{told}");
     let findings = document["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["code"] == "not-steady").unwrap();

@@ -100,7 +100,7 @@ fn a_campaign_that_was_killed_is_taken_up_where_it_was() {
     let words = "run standard media:p3700-800gb media:iodrive-320gb --profile database \
                  --outstanding 1,8 --duration 1s --repeat 3 --seed 9 --logbook k.db --json";
     let mut running = workspace.start(words);
-    running.says("block 2");
+    running.wait_for_err("block 2");
     pause(20);
     running.kill();
     // Three a side are too few for a verdict on every figure.

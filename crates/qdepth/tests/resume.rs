@@ -18,7 +18,7 @@ fn a_run_that_is_alive_is_not_resumed() {
     let (_alone, workspace) = (alone(), Workspace::new());
     workspace.write("plan.toml", &plan("1, 2", "1s"));
     let mut run = workspace.start("run plan.toml . --json --no-report");
-    run.says("MiB/s");
+    run.wait_for_err("MiB/s");
     let refused = workspace.run("run --resume").expect(3);
     assert!(refused.err.contains("still being measured by another process"), "{}", refused.err);
     assert!(refused.err.contains("nothing was changed"), "{}", refused.err);
@@ -39,7 +39,7 @@ fn a_run_whose_target_is_gone_stands_in_nobodys_way() {
     for folder in ["stays", "goes"] {
         fs::create_dir(workspace.join(folder)).unwrap();
         let mut run = workspace.start(&format!("run plan.toml {folder} --no-report"));
-        run.says("MiB/s");
+        run.wait_for_err("MiB/s");
         run.signal("INT");
         run.wait().expect(130);
     }
@@ -82,13 +82,13 @@ fn a_resumed_run_keeps_to_its_engine() {
     let (_alone, workspace) = (alone(), Workspace::new());
     workspace.write("plan.toml", &plan("40, 41", "700ms"));
     let mut run = workspace.start("run plan.toml . --engine threads");
-    run.says("plan resume");
+    run.wait_for_err("plan resume");
     let seen = threads_above(&workspace, 40);
     assert!(seen > 40, "{seen} threads");
     run.signal("INT");
     run.wait().expect(130);
     let mut run = workspace.start("run --resume --json");
-    run.says("plan resume");
+    run.wait_for_err("plan resume");
     let seen = threads_above(&workspace, 40);
     let document = run.wait().expect_finished().json();
     assert!(seen > 40, "{seen} threads: another engine");
@@ -104,7 +104,7 @@ fn loses_its_target(outstanding: &str, status: i32) {
     workspace.write("plan.toml", &plan(outstanding, "600ms"));
     fs::write(workspace.join("file"), vec![1; 8 << 20]).unwrap();
     let mut run = workspace.start("run plan.toml file --no-report");
-    run.says("plan resume");
+    run.wait_for_err("plan resume");
     pause(300);
     let file = File::options().write(true).open(workspace.join("file")).unwrap();
     file.set_len(0).unwrap();
@@ -139,7 +139,7 @@ fn a_run_that_lost_its_target_goes_on_where_it_was() {
 fn stopped(workspace: &Workspace) -> Vec<u8> {
     workspace.write("plan.toml", &plan("1, 2", "2s"));
     let mut run = workspace.start("run plan.toml . --no-report");
-    run.says("plan resume");
+    run.wait_for_err("plan resume");
     pause(300);
     run.signal("INT");
     run.wait().expect(130);

@@ -23,7 +23,7 @@ mod tests {
     impl Served {
         fn start(workspace: &Workspace, words: &str) -> Self {
             let mut running = workspace.start(&format!("serve --port 0 {words}"));
-            running.says("Ctrl-C ends it");
+            running.wait_for_err("Ctrl-C ends it");
             let out = running.out();
             let url = out.lines().next().expect("an address").to_owned();
             let port = url.trim_end_matches('/').rsplit(':').next().unwrap();

@@ -34,7 +34,7 @@ mod tests {
         let workspace = Workspace::new();
         let medium = "media:fixed@service_us=20000@servers=4@host=none";
         let mut serving = workspace.start(&format!("serve-medium {medium} --socket socket --json"));
-        serving.says("EMULATED");
+        serving.wait_for_err("EMULATED");
         // Eight before four servers of 20 ms: 200 a second, 40 ms each. Not faster.
         let load = "--rw=randread --bs=8k --iodepth=8 --size=1g --time_based --runtime=3";
         let (rate, mean, _) = fio(&workspace, load);
@@ -65,7 +65,7 @@ mod tests {
         let workspace = Workspace::new();
         let mut serving = workspace
             .start("serve-medium media:null --socket socket --busy-poll --lead 3us --json");
-        serving.says("CANNOT BE FAITHFUL");
+        serving.wait_for_err("CANNOT BE FAITHFUL");
         serving.signal("INT");
         let ended = serving.wait_at_most(std::time::Duration::from_secs(30)).expect_finished();
         let served = ended.json();

@@ -56,8 +56,8 @@ fn fixed_delays_give_the_closed_form_rate() {
         // What a machine that was found busy adds is no error of the instrument, which says so.
         // One request of twenty that waits 0.1 s more for a CPU moves their mean by 2 %, and on
         // two CPUs that others kept busy all 40 requests of a point came back 9 ms late.
-        let disturbances = ["steal", "pressure", "stall"];
-        let busy = codes(point).iter().any(|code| disturbances.contains(&code.as_str()));
+        let interference = ["steal", "pressure", "stall"];
+        let busy = codes(point).iter().any(|code| interference.contains(&code.as_str()));
         let tolerance = if busy { 10.0 * TOLERANCE } else { TOLERANCE };
         assert!(mean < DELAY_S * (1.0 + tolerance), "{mean} s");
         let least = point["service_time_ns"]["all"]["min"].as_f64().unwrap() / 1e9;

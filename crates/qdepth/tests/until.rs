@@ -145,7 +145,7 @@ fn an_interruption_keeps_the_visits_that_were_made_and_they_are_measured_again()
     let (_alone, workspace) = (alone(), Workspace::new());
     let words = "run quick . --profile database --outstanding 1,8 --duration 4s --area 16MiB";
     let mut run = workspace.start(&format!("{words} --no-report --json --logbook v.db"));
-    run.says("seed");
+    run.wait_for_err("seed");
     crate::common::pause(3500);
     run.signal("INT");
     run.wait().expect(130);

@@ -149,7 +149,7 @@ fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
             (ours()?, theirs)
         });
     }
-    tell(&both)
+    print_comparison(&both)
 }
 
 /// What names this very device, as the refusal of another name says.
@@ -182,7 +182,7 @@ fn document(text: &str) -> Result<Value> {
     Ok(serde_json::from_str(&text[start..])?)
 }
 
-fn tell(both: &[(Value, Value)]) -> Result<()> {
+fn print_comparison(both: &[(Value, Value)]) -> Result<()> {
     let (first, _) = both.first().context("no pair was measured")?;
     let (mut told, mut outside) = (0, [0; 3]);
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);

@@ -65,8 +65,8 @@ pub fn same(count: usize) -> Result<()> {
         }
         println!("{} of {count}", number + 1);
     }
-    repeated.tell("a directory and its twin, six runs each");
-    within.tell("a directory and its twin, columns of one run");
+    repeated.print("a directory and its twin, six runs each");
+    within.print("a directory and its twin, columns of one run");
     let plan = folder.join("reads.toml");
     std::fs::write(&plan, READS)?;
     let served = DELAYS_MS.map(|delay| Served::start(&folder.join(delay.to_string()), delay));
@@ -79,7 +79,7 @@ pub fn same(count: usize) -> Result<()> {
         different.add(&rows(&folder, &load, &devices, &["--repeat", REPEAT])?);
         println!("{} of {DIFFERENT}", number + 1);
     }
-    different.tell("a served disk and one 5 % slower, six runs each");
+    different.print("a served disk and one 5 % slower, six runs each");
     drop(names);
     std::fs::remove_dir_all(&folder)?;
     Ok(())
@@ -142,7 +142,7 @@ impl Counts {
         }
     }
 
-    fn tell(&self, what: &str) {
+    fn print(&self, what: &str) {
         let Self { comparisons, decided, slower, figures, intervals, excluding } = self;
         println!(
             "{what}: {comparisons} comparisons, {decided} with a verdict other than equal or \

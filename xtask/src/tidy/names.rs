@@ -1,12 +1,12 @@
-//! A name says what it holds or returns: `of` and `one` say neither. Fields may have them, since
-//! they are read behind the name of what has them.
+//! A name says what it holds or returns: `of`, `look` and their like say neither. Fields may have
+//! them, since they are read behind the name of what has them.
 
 use anyhow::{Context, Result};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
-const NO_NAMES: &[&str] = &["of", "one"];
+const NO_NAMES: &[&str] = &["of", "one", "look", "tell", "doubt", "doubts"];
 
 /// Says which functions, parameters and other values are called so, tests and macros included.
 pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
@@ -26,7 +26,7 @@ struct Names {
 }
 
 impl Names {
-    fn look_at(&mut self, ident: &proc_macro2::Ident) {
+    fn check_ident(&mut self, ident: &proc_macro2::Ident) {
         if NO_NAMES.iter().any(|name| ident == name) {
             self.found.push((ident.span().start().line, ident.to_string()));
         }
@@ -34,19 +34,19 @@ impl Names {
 
     /// What names a value in tokens that are no expressions: what stands behind `let`, `fn`, `for`
     /// or a bar, and within a tuple there.
-    fn look_at_all(&mut self, tokens: TokenStream, in_pattern: bool) {
+    fn check_tokens(&mut self, tokens: TokenStream, in_pattern: bool) {
         let mut names_follow = in_pattern;
         for token in tokens {
             names_follow = match token {
                 TokenTree::Ident(word) if word == "mut" || word == "ref" => names_follow,
                 TokenTree::Ident(word) => {
                     if names_follow {
-                        self.look_at(&word);
+                        self.check_ident(&word);
                     }
                     word == "let" || word == "fn" || word == "for"
                 }
                 TokenTree::Group(group) => {
-                    self.look_at_all(group.stream(), names_follow);
+                    self.check_tokens(group.stream(), names_follow);
                     false
                 }
                 TokenTree::Punct(mark) => match mark.as_char() {
@@ -62,12 +62,12 @@ impl Names {
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_signature(&mut self, signature: &'ast syn::Signature) {
-        self.look_at(&signature.ident);
+        self.check_ident(&signature.ident);
         visit::visit_signature(self, signature);
     }
 
     fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
-        self.look_at(&pattern.ident);
+        self.check_ident(&pattern.ident);
         visit::visit_pat_ident(self, pattern);
     }
 
@@ -80,7 +80,7 @@ impl<'ast> Visit<'ast> for Names {
                 names.visit_expr(argument);
                 self.found.extend(names.found);
             }),
-            Err(_) => self.look_at_all(call.tokens.clone(), false),
+            Err(_) => self.check_tokens(call.tokens.clone(), false),
         }
     }
 }

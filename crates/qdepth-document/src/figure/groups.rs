@@ -22,8 +22,8 @@ const TURNED: f64 = 18.0;
 const LONGEST: f64 = 170.0;
 
 /// What is drawn in the place of a group's name.
-pub(super) fn placeholder(place: usize) -> String {
-    format!("{HOLD}{place}")
+pub(super) fn placeholder(index: usize) -> String {
+    format!("{HOLD}{index}")
 }
 
 /// A group in a drawing: the middle of its name, and which it is.
@@ -31,7 +31,7 @@ struct Group<'a> {
     x: f64,
     y: f64,
     name: &'a str,
-    place: usize,
+    index: usize,
 }
 
 /// The drawing with names in the places that are held for them and the name of the axis below, and
@@ -78,10 +78,10 @@ fn taken_out<'a>(body: &str, names: &'a [String]) -> (String, Vec<Group<'a>>) {
 }
 
 fn group<'a>(text: &str, names: &'a [String]) -> Option<Group<'a>> {
-    let place = text.split_once(HOLD)?.1.split('<').next()?.trim().parse().ok()?;
+    let index = text.split_once(HOLD)?.1.split('<').next()?.trim().parse().ok()?;
     let number = |name: &str| text.split_once(name)?.1.split('"').next()?.parse().ok();
-    let name = names.get::<usize>(place)?;
-    Some(Group { x: number(" x=\"")?, y: number(" y=\"")?, name, place })
+    let name = names.get::<usize>(index)?;
+    Some(Group { x: number(" x=\"")?, y: number(" y=\"")?, name, index })
 }
 
 /// Lines of each name in this width; none where one has too many. Names that are shortened and
@@ -103,7 +103,7 @@ fn levelled(groups: &[Group<'_>], width: f64, shorten: bool) -> Option<Vec<Vec<S
 }
 
 fn number(group: &Group<'_>) -> String {
-    format!(" #{}", group.place + 1)
+    format!(" #{}", group.index + 1)
 }
 
 /// The longest form of a name that stands in these lines, with this behind it.

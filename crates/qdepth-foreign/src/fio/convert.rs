@@ -310,10 +310,10 @@ impl JobSet {
         let place = |job: &Job| format!("{}:{}: [{}] cpus_allowed", job.file, job.line, job.name);
         let what =
             "the workers of all jobs may run on the CPUs of all; where a job names none, anywhere";
-        let cpus = differ.map(|job| FioRemark { place: place(job), what: what.to_owned() });
+        let cpus = differ.map(|job| FioRemark { location: place(job), what: what.to_owned() });
         for remark in of_jobs.chain(cpus) {
             // One of a global section is remarked of every job.
-            if !all.iter().any(|known| same_place(known, &remark)) {
+            if !all.iter().any(|known| same_option(known, &remark)) {
                 all.push(remark);
             }
         }
@@ -329,9 +329,9 @@ impl JobSet {
 }
 
 /// The same option at the same line, whatever the section that it holds for.
-fn same_place(a: &FioRemark, b: &FioRemark) -> bool {
+fn same_option(a: &FioRemark, b: &FioRemark) -> bool {
     let parts = |remark: &FioRemark| {
-        let (line, rest) = remark.place.split_once(": [").unwrap_or((&remark.place, ""));
+        let (line, rest) = remark.location.split_once(": [").unwrap_or((&remark.location, ""));
         let option = rest.split_once("] ").map_or(rest, |(_, option)| option);
         (line.to_owned(), option.to_owned())
     };
@@ -553,7 +553,7 @@ impl Making {
 impl Making {
     fn remark(&mut self, job: &Job, path: &str, what: String) {
         let place = format!("{}:{}: [{}] {path}", job.file, job.line, job.name);
-        let remark = FioRemark { place, what };
+        let remark = FioRemark { location: place, what };
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::imported::{Imported, place_of, rfc3339};
+use crate::imported::{Imported, rfc3339, target_index};
 use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
 /// Most documents of a file, and most jobs of a document.
@@ -104,7 +104,7 @@ fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported
             target = Some(format!("{host}:{}", target.unwrap_or_default()));
         }
         let target = target.unwrap_or_else(|| "not said".to_owned());
-        let place = place_of(&mut run.targets, &target);
+        let place = target_index(&mut run.targets, &target);
         let mut point = point(job, &options, unit);
         point.index = run.points.len() as u32;
         point.target = place;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 
-use crate::imported::{Imported, place_of};
+use crate::imported::{Imported, target_index};
 use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
 
 /// Most windows of a point's series; a longer log has longer windows.
@@ -96,7 +96,7 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
         }
         let mut point = point(&name, &logs);
         point.index = run.points.len() as u32;
-        point.target = place_of(&mut run.targets, "not said");
+        point.target = target_index(&mut run.targets, "not said");
         run.points.push(point);
     }
     if run.points.is_empty() {

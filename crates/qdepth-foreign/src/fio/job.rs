@@ -8,8 +8,8 @@ use qdepth_workload::{Operation, Priorities};
 
 use super::getopt::SUGGESTIONS_MAX;
 use super::json::Unified;
-use super::look::{Access, Look};
 use super::number::Base;
+use super::option_reader::{Access, OptionReader};
 use super::options::{Rule, canonical, nearest, rule};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::replay::Replay;
@@ -259,16 +259,16 @@ impl Job {
     pub(super) fn from_section(section: &Section) -> Result<Self, FioRefusals> {
         let mut refused = FioRefusals::default();
         let remarks = obey_rules(section, &mut refused);
-        let base = Look::new(section, Base::default());
+        let base = OptionReader::new(section, Base::default());
         let kb = base.value("kb_base", 1024, |text| match text {
             "1024" => Ok(1024),
             "1000" => Ok(1000),
             _ => Err("1024 and 1000 are possible".to_owned()),
         });
         refused.add(base.refused.into_inner());
-        let look = Look::new(section, Base { kb: refused.keep(kb).unwrap_or(1024) });
-        let job = Self::read(&look, remarks);
-        let values = look.refused.into_inner();
+        let opts = OptionReader::new(section, Base { kb: refused.keep(kb).unwrap_or(1024) });
+        let job = Self::read(&opts, remarks);
+        let values = opts.refused.into_inner();
         refused.add(values);
         match refused.keep(job) {
             Some(job) => refused.or(job),
@@ -276,102 +276,102 @@ impl Job {
         }
     }
 
-    fn read(look: &Look<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
-        let access = look.access()?;
+    fn read(opts: &OptionReader<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
+        let access = opts.access()?;
         let Access { random, random_writes, back, trims, .. } = access;
-        let mut sizes = look.sizes(&access)?;
-        let gap = gap(look, &access, &sizes)?;
+        let mut sizes = opts.sizes(&access)?;
+        let gap = gap(opts, &access, &sizes)?;
         if gap > 0 || back.is_some() {
             sizes.alignment = sizes.smallest() + gap;
         }
-        let (rate, rated) = look.rate(&access, &sizes)?;
-        let engine = look.engine(trims)?;
-        remarks.extend(look.notes(engine)?);
-        let (distribution, once) = drawn(look, random, &sizes, &mut remarks)?;
+        let (rate, rated) = opts.rate(&access, &sizes)?;
+        let engine = opts.engine(trims)?;
+        remarks.extend(opts.notes(engine)?);
+        let (distribution, once) = drawn(opts, random, &sizes, &mut remarks)?;
         Ok(Self {
-            file: look.section.file.to_string(),
-            line: look.section.line,
-            name: own_name(look.section),
-            description: look.value("description", String::new(), |text| Ok(text.to_owned()))?,
-            rw_name: look.value("rw", "read".to_owned(), |text| Ok(rw_name(text)))?,
-            engine_name: look.value("ioengine", "psync".to_owned(), |text| Ok(text.to_owned()))?,
-            thread: look.switch("thread", false)?,
-            clones: clones(look)?,
-            stonewall: look.switch("stonewall", false)?,
-            new_group: look.switch("new_group", false)?,
-            group_reporting: look.switch("group_reporting", false)?,
+            file: opts.section.file.to_string(),
+            line: opts.section.line,
+            name: own_name(opts.section),
+            description: opts.value("description", String::new(), |text| Ok(text.to_owned()))?,
+            rw_name: opts.value("rw", "read".to_owned(), |text| Ok(rw_name(text)))?,
+            engine_name: opts.value("ioengine", "psync".to_owned(), |text| Ok(text.to_owned()))?,
+            thread: opts.switch("thread", false)?,
+            clones: clones(opts)?,
+            stonewall: opts.switch("stonewall", false)?,
+            new_group: opts.switch("new_group", false)?,
+            group_reporting: opts.switch("group_reporting", false)?,
             rate,
-            think: look.think(rate)?,
-            settling: look.settling()?,
-            least: look.least(&access)?,
-            flow: look.flow()?,
-            waits_for: look.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,
-            poisson: look.value("rate_process", false, poisson)?,
+            think: opts.think(rate)?,
+            settling: opts.settling()?,
+            least: opts.least(&access)?,
+            flow: opts.flow()?,
+            waits_for: opts.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,
+            poisson: opts.value("rate_process", false, poisson)?,
             random,
             random_writes,
             read: rated,
             trims,
-            operation: look.operation(&access)?,
-            entries: look.whole("nrfiles", 1)?.max(1),
+            operation: opts.operation(&access)?,
+            entries: opts.whole("nrfiles", 1)?.max(1),
             replay: None,
             gap,
             backwards: back.is_some(),
-            zones: look.zones(&access, &sizes)?,
-            span: look.span(sizes.smallest())?,
+            zones: opts.zones(&access, &sizes)?,
+            span: opts.span(sizes.smallest())?,
             sizes,
-            depth: depth(look, engine)?,
+            depth: depth(opts, engine)?,
             engine,
-            direct: look.direct()?,
+            direct: opts.direct()?,
             distribution,
             once,
-            seed: look.seed()?,
-            fsync_every: look.flushes()?,
-            fsync_end: look.switch("end_fsync", false)? || look.switch("fsync_on_close", false)?,
-            durability: look.durability()?,
-            priorities: look.priorities(engine)?,
-            compressible: look.compressible()?,
-            duplicates: look.duplicates()?,
-            verify: look.verifies()?,
-            reads_back: rated < 100.0 && look.verifies()? && look.switch("do_verify", true)?,
-            filenames: look.value("filename", Vec::new(), |text| Ok(texts(text)))?,
-            directories: look.value("directory", Vec::new(), |text| Ok(texts(text)))?,
-            file_format: look.file_format()?,
-            ends_all: look.ends_all()?,
-            cpus: look.cpus()?,
-            split_cpus: look.value("cpus_allowed_policy", false, split)?,
+            seed: opts.seed()?,
+            fsync_every: opts.flushes()?,
+            fsync_end: opts.switch("end_fsync", false)? || opts.switch("fsync_on_close", false)?,
+            durability: opts.durability()?,
+            priorities: opts.priorities(engine)?,
+            compressible: opts.compressible()?,
+            duplicates: opts.duplicates()?,
+            verify: opts.verifies()?,
+            reads_back: rated < 100.0 && opts.verifies()? && opts.switch("do_verify", true)?,
+            filenames: opts.value("filename", Vec::new(), |text| Ok(texts(text)))?,
+            directories: opts.value("directory", Vec::new(), |text| Ok(texts(text)))?,
+            file_format: opts.file_format()?,
+            ends_all: opts.ends_all()?,
+            cpus: opts.cpus()?,
+            split_cpus: opts.value("cpus_allowed_policy", false, split)?,
             remarks,
-            report: look.reporting()?,
-            goal: look.goal()?,
+            report: opts.reporting()?,
+            goal: opts.goal()?,
         })
     }
 }
 
 /// Where random requests go, and whether each place is touched once.
 fn drawn(
-    look: &Look<'_>,
+    opts: &OptionReader<'_>,
     random: f64,
     sizes: &Sizes,
     remarks: &mut Vec<FioRemark>,
 ) -> Result<(Distribution, bool), FioRefusal> {
     let uniform = Distribution::Uniform;
-    let distribution = look.value("random_distribution", uniform, Distribution::read)?;
-    let once = !look.switch("norandommap", false)?;
+    let distribution = opts.value("random_distribution", uniform, Distribution::read)?;
+    let once = !opts.switch("norandommap", false)?;
     let is_plain = distribution == Distribution::Uniform;
     if once && random > 0.0 && sizes.single().is_none() && is_plain {
-        remarks.extend(drawn_independently(look.section));
+        remarks.extend(drawn_independently(opts.section));
     }
     Ok((distribution, once))
 }
 
-fn clones(look: &Look<'_>) -> Result<u32, FioRefusal> {
-    match look.whole("numjobs", 1)? {
+fn clones(opts: &OptionReader<'_>) -> Result<u32, FioRefusal> {
+    match opts.whole("numjobs", 1)? {
         clones @ 1..=CLONES_MAX => Ok(clones as u32),
-        _ => Err(look.refuse("numjobs", format!("1 to {CLONES_MAX} are possible"))),
+        _ => Err(opts.refuse("numjobs", format!("1 to {CLONES_MAX} are possible"))),
     }
 }
 
-fn depth(look: &Look<'_>, engine: Engine) -> Result<u32, FioRefusal> {
-    let asked = u32::try_from(look.whole("iodepth", 1)?).unwrap_or(u32::MAX);
+fn depth(opts: &OptionReader<'_>, engine: Engine) -> Result<u32, FioRefusal> {
+    let asked = u32::try_from(opts.whole("iodepth", 1)?).unwrap_or(u32::MAX);
     Ok(if engine == Engine::Synchronous { 1 } else { asked })
 }
 
@@ -429,12 +429,12 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
     remarks
 }
 /// Bytes between a sequential request and the next, on whichever side that is.
-fn gap(look: &Look<'_>, access: &Access, sizes: &Sizes) -> Result<u64, FioRefusal> {
+fn gap(opts: &OptionReader<'_>, access: &Access, sizes: &Sizes) -> Result<u64, FioRefusal> {
     if access.gap == 0 && access.back.is_none() {
         return Ok(0);
     }
     let Some(size) = sizes.single() else {
-        return Err(look.refuse("rw", "refused: a gap between requests of several sizes"));
+        return Err(opts.refuse("rw", "refused: a gap between requests of several sizes"));
     };
     match access.back {
         None => Ok(access.gap),
@@ -444,7 +444,7 @@ fn gap(look: &Look<'_>, access: &Access, sizes: &Sizes) -> Result<u64, FioRefusa
                 "refused: requests would overlap; going backwards without gaps is :-{}",
                 2 * size
             );
-            look.refuse("rw", why)
+            opts.refuse("rw", why)
         }),
     }
 }

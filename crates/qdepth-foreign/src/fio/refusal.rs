@@ -112,13 +112,13 @@ impl std::error::Error for FioRefusals {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FioRemark {
     /// Where, as `jobs.fio:12: [reader] invalidate=1`.
-    pub place: String,
+    pub location: String,
     /// What is done instead.
     pub what: String,
 }
 
 impl fmt::Display for FioRemark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.what)
+        write!(f, "{}: {}", self.location, self.what)
     }
 }

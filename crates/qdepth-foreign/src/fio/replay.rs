@@ -9,7 +9,7 @@ use qdepth_workload::{Direction, Recorded, Request, Trace};
 
 use super::blktrace;
 use super::job::Job;
-use super::look::Look;
+use super::option_reader::OptionReader;
 use super::read::Surroundings;
 use super::refusal::FioRefusal;
 use super::setting::Section;
@@ -67,7 +67,7 @@ pub(super) fn into(
     section: &Section,
     around: &Surroundings<'_>,
 ) -> Result<(), FioRefusal> {
-    let look = Look::new(section, super::number::Base::default());
+    let opts = OptionReader::new(section, super::number::Base::default());
     let Some(setting) = section.get("read_iolog") else {
         let alone = ["merge_blktrace_file", "replay_redirect", "replay_time_scale"];
         let said = alone.iter().find_map(|name| section.get(name));
@@ -76,10 +76,10 @@ pub(super) fn into(
         });
     };
     let refuse = |why: String| setting.refuse(&section.name, why);
-    let how = how(&look)?;
-    let no_stall = look.switch("replay_no_stall", false)?;
-    let per_cent = look.whole("replay_time_scale", 100)?;
-    if let Some(refusal) = look.refused.into_inner().list().first() {
+    let how = how(&opts)?;
+    let no_stall = opts.switch("replay_no_stall", false)?;
+    let per_cent = opts.whole("replay_time_scale", 100)?;
+    if let Some(refusal) = opts.refused.into_inner().list().first() {
         return Err(refusal.clone());
     }
     if job.verify || job.goal.is_some() || job.duplicates.is_some() || job.think.is_some() {
@@ -128,7 +128,7 @@ pub(super) fn into(
     Ok(())
 }
 
-fn how(look: &Look<'_>) -> Result<How, FioRefusal> {
+fn how(opts: &OptionReader<'_>) -> Result<How, FioRefusal> {
     let skip = |text: &str| {
         let direction = |word: &str| match word.trim() {
             "read" => Ok(Direction::Read),
@@ -141,16 +141,16 @@ fn how(look: &Look<'_>) -> Result<How, FioRefusal> {
     };
     let power = |text: &str| match text.parse::<u64>() {
         Ok(align) if align.is_power_of_two() && align <= 1 << 30 => Ok(align),
-        _ => super::number::size(text, look.base).and_then(|align| {
+        _ => super::number::size(text, opts.base).and_then(|align| {
             let good = align.is_power_of_two() && align <= 1 << 30;
             good.then_some(align).ok_or_else(|| "a power of two is possible".to_owned())
         }),
     };
     Ok(How {
-        redirect: look.value("replay_redirect", None, |text| Ok(texts(text).into_iter().next()))?,
-        skip: look.value("replay_skip", Vec::new(), skip)?,
-        scale: look.whole("replay_scale", 1)?.max(1),
-        align: look.value("replay_align", 1, power)?,
+        redirect: opts.value("replay_redirect", None, |text| Ok(texts(text).into_iter().next()))?,
+        skip: opts.value("replay_skip", Vec::new(), skip)?,
+        scale: opts.whole("replay_scale", 1)?.max(1),
+        align: opts.value("replay_align", 1, power)?,
     })
 }
 

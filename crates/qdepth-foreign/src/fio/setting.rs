@@ -41,7 +41,7 @@ impl Setting {
 
     pub(super) fn remark(&self, section: &str, what: &str) -> FioRemark {
         let place = format!("{}:{}: [{section}] {}", self.file, self.line, self.text());
-        FioRemark { place, what: what.to_owned() }
+        FioRemark { location: place, what: what.to_owned() }
     }
 }
 

@@ -36,7 +36,7 @@ const LOOP: [(&str, &str); 2] =
     [("backing_file", "loop/backing_file"), ("backing_direct_io", "loop/dio")];
 
 /// Attributes that have several places; the first that can be read counts.
-const PLACES: [(&str, &[&str]); 4] = [
+const ATTRIBUTE_PATHS: [(&str, &[&str]); 4] = [
     ("model", &["device/model"]),
     ("vendor", &["device/vendor"]),
     ("serial", &["device/serial", "serial"]),
@@ -49,7 +49,7 @@ pub fn device_facts(system: &System, name: &str) -> Vec<Observation> {
     let own = format!("/sys/class/block/{name}");
     let disk = format!("/sys/class/block/{whole}");
     let mut facts = vec![sectors(system, name, &format!("{own}/size"))];
-    for (key, files) in PLACES {
+    for (key, files) in ATTRIBUTE_PATHS {
         let readable =
             files.iter().find(|file| system.read_trimmed(format!("{disk}/{file}")).is_some());
         let file = readable.unwrap_or(&files[0]);

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
     use crate::testing::FakeMachine;
 
-    fn told(json: &str) -> Result<f64, Reason> {
+    fn rated_in(json: &str) -> Result<f64, Reason> {
         let machine = FakeMachine::new().with_output("smartctl", 0, json);
         rated_bytes(&machine.system, "nvme0n1")
     }
@@ -273,17 +273,17 @@ mod tests {
                  {{\"percentage_used\":{used},\"data_units_written\":200000000}}}}"
             )
         };
-        let rated = told(&json(10)).unwrap();
+        let rated = rated_in(&json(10)).unwrap();
         assert!((rated / 1.024e15 - 1.0).abs() < 1e-9, "{rated}");
-        assert_eq!(told(&json(0)).unwrap_err().code(), "too-little-wear");
+        assert_eq!(rated_in(&json(0)).unwrap_err().code(), "too-little-wear");
     }
 
     #[test]
     fn what_is_not_told_is_unknown() {
-        assert_eq!(told("{}").unwrap_err().code(), "tool-silent");
+        assert_eq!(rated_in("{}").unwrap_err().code(), "tool-silent");
         let passed = "{\"smart_status\":{\"passed\":true}}";
-        assert_eq!(told(passed).unwrap_err().code(), "no-wear-count");
-        let unread = told("no json").unwrap_err();
+        assert_eq!(rated_in(passed).unwrap_err().code(), "no-wear-count");
+        let unread = rated_in("no json").unwrap_err();
         assert!(unread.values().contains(&("message", "no json")), "{unread:?}");
         let nothing = rated_bytes(&FakeMachine::new().system, "sda").unwrap_err();
         assert_eq!(nothing, Reason::ToolMissing { tool: "smartctl".to_owned() });

@@ -160,13 +160,13 @@ pub(super) fn consented(
     system: &System,
     found: &BlockDevice,
     consent: Option<&Consent>,
-    doubt: Option<&str>,
+    why_stale: Option<&str>,
     lost: &[String],
     writing: &Writing<'_>,
 ) -> Result<(), Refusal> {
     match consent {
         Some(consent) => consent.check(system, found, writing.now),
-        None => Err(consent::missing(system, found, doubt, lost, writing.now)),
+        None => Err(consent::missing(system, found, why_stale, lost, writing.now)),
     }
 }
 
@@ -248,7 +248,7 @@ pub(super) enum Ours {
 /// Looks for a label, and whether it speaks for this device and for what is on it.
 pub(super) fn ours(system: &System, found: &BlockDevice, file: &File, size_bytes: u64) -> Ours {
     let Some(label) = label(file, size_bytes) else { return Ours::No(None) };
-    match crate::seal::doubt(system, &found.identity, file, &label) {
+    match crate::seal::why_stale(system, &found.identity, file, &label) {
         None => Ours::Yes(label),
         Some(why) => Ours::No(Some(why)),
     }

@@ -38,19 +38,19 @@ const KERNEL_FILE_SYSTEMS: [&str; 14] = [
 ];
 
 /// Whether the path itself, its links aside, is a place of the system.
-pub(crate) fn is_system_place(path: &Path) -> bool {
+pub(crate) fn is_system_path(path: &Path) -> bool {
     path == Path::new("/") || SYSTEM_PATHS.iter().any(|system| path.starts_with(system))
 }
 
 /// G14: not a place of the system, and a file system that holds files.
-pub(crate) fn check_place(path: &Path, file_system: &FileSystem) -> Result<(), Refusal> {
+pub(crate) fn check_location(path: &Path, file_system: &FileSystem) -> Result<(), Refusal> {
     let refuse = |found: String| {
         let remedy = "Give a directory of your own, on the storage that you want to measure";
         Err(Refusal::new(Guard::G14Place, found, remedy))
     };
     let names = std::iter::once(path).chain(file_system.aliases.iter().map(PathBuf::as_path));
     for name in names {
-        if is_system_place(name) {
+        if is_system_path(name) {
             let given = path.display();
             return refuse(format!("{given} is a place of the system ({})", name.display()));
         }
@@ -68,7 +68,7 @@ pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Re
         let found = format!("{} is no regular file", target.expression.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a file, or a device"));
     };
-    check_place(&target.path, file_system)?;
+    check_location(&target.path, file_system)?;
     let (device, inode) = target.inode();
     let name = target.expression.display().to_string();
     let subject = Subject::File { device, inode, name: name.clone() };
@@ -177,7 +177,7 @@ pub(crate) fn must_be_as_left(
     if let Kind::RegularFile { file_system, .. } = &target.kind {
         names.extend(file_system.aliases.iter().cloned());
     }
-    let Some(why) = crate::seal::doubt_of_file(file, &names, label) else { return Ok(()) };
+    let Some(why) = crate::seal::why_file_stale(file, &names, label) else { return Ok(()) };
     let name = target.path.display();
     Err(Refusal::new(
         Guard::G8Ownership,

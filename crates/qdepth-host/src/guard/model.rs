@@ -220,7 +220,7 @@ fn judged(world: &World) -> Result<(), TestCaseError> {
     };
     let context = CheckContext::new(&machine.system, &found, &writing);
     let refusals: Vec<Guard> =
-        CHECKS.iter().filter_map(|(_, look)| look(&context).err().map(|no| no.guard)).collect();
+        CHECKS.iter().filter_map(|(_, check)| check(&context).err().map(|no| no.guard)).collect();
     prop_assert_eq!(refusals.is_empty(), world.is_free(), "{:?}: {:?}", world, refusals);
 
     let node = format!("/dev/{}", NAMES[world.target]);

@@ -84,7 +84,7 @@ fn device(
 ) -> Verdicts {
     let context = CheckContext::new(system, found, writing);
     let mut verdicts: Verdicts =
-        CHECKS.iter().map(|(guard, look)| (*guard, to_verdict(look(&context)))).collect();
+        CHECKS.iter().map(|(guard, check)| (*guard, to_verdict(check(&context)))).collect();
     let opened = [Guard::G10Identity, Guard::G13Bounds, Guard::G7Contents, Guard::G9Consent];
     if verdicts.iter().any(|(_, verdict)| *verdict != Verdict::Passes) {
         verdicts.extend(opened.map(|guard| (guard, Verdict::NotAsked)));
@@ -103,9 +103,9 @@ fn device(
     verdicts.push((Guard::G13Bounds, to_verdict(device::bounds(found, &held).map(|_| ()))));
     let (contents, consented) = match contents(system, target, found, consent) {
         Ok((_, true)) => (Ok(()), Ok(())),
-        Ok((doubt, false)) => {
-            let doubt = doubt.as_deref();
-            (Ok(()), device::consented(system, found, consent, doubt, &[], writing))
+        Ok((why_stale, false)) => {
+            let why_stale = why_stale.as_deref();
+            (Ok(()), device::consented(system, found, consent, why_stale, &[], writing))
         }
         Err(refusal) => {
             (Err(refusal), device::consented(system, found, consent, None, &[], writing))

@@ -8,7 +8,7 @@ use crate::refusal::{Guard, Refusal};
 use crate::sysfs;
 use crate::system::System;
 
-const SYSTEM_PLACES: [&str; 7] = ["/", "/boot", "/boot/efi", "/usr", "/var", "/etc", "/home"];
+const SYSTEM_DIRS: [&str; 7] = ["/", "/boot", "/boot/efi", "/usr", "/var", "/etc", "/home"];
 
 /// Refuses a target that shares blocks with a device below one of the places that must survive:
 /// through partitions, volumes, arrays and loop files, all the way down. A free partition on the
@@ -19,7 +19,7 @@ pub(super) fn check(
     overlapping: &[String],
     results_dir: &Path,
 ) -> Result<(), Refusal> {
-    for (what, path) in places(results_dir) {
+    for (what, path) in protected_paths(results_dir) {
         let mut below = Below { system, mounts: mounts::own(system), names: BTreeSet::new() };
         below.add_path(&path, 0);
         if let Some(name) = overlapping.iter().find(|name| below.names.contains(*name)) {
@@ -33,9 +33,9 @@ pub(super) fn check(
     Ok(())
 }
 
-fn places(results_dir: &Path) -> Vec<(&'static str, PathBuf)> {
+fn protected_paths(results_dir: &Path) -> Vec<(&'static str, PathBuf)> {
     let mut places: Vec<_> =
-        SYSTEM_PLACES.iter().map(|path| ("the system", PathBuf::from(path))).collect();
+        SYSTEM_DIRS.iter().map(|path| ("the system", PathBuf::from(path))).collect();
     let results = existing_ancestor(results_dir);
     places.push(("the results", results));
     if let Ok(program) = std::env::current_exe() {

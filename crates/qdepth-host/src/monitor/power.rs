@@ -82,8 +82,9 @@ mod tests {
 
     #[test]
     fn energy_of_all_packages_over_time_is_their_power_also_where_a_count_begins_anew() {
-        let look = |first, second| Power::read(&two_packages(first, second).system);
-        let (before, after) = (look(10_000_000, 262_143_328_850), look(130_000_000, 60_000_000));
+        let read_power = |first, second| Power::read(&two_packages(first, second).system);
+        let (before, after) =
+            (read_power(10_000_000, 262_143_328_850), read_power(130_000_000, 60_000_000));
         let watts = after.package_watts_since(&before, 2.0).unwrap();
         assert!((watts - 90.0).abs() < 1e-9, "{watts}");
         assert_eq!(after.package_watts_since(&Power::default(), 2.0), None);

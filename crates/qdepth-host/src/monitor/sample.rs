@@ -207,7 +207,7 @@ fn busiest(before: &Sample, after: &Sample) -> Option<u64> {
 
 /// What went on from the first look to the last that a figure may suffer from.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Disturbances {
+pub struct Interference {
     /// Share of the time in which some task waited for a CPU, and for memory.
     pub pressure: [Option<f64>; 2],
     /// Largest change of the mean frequency against its first value, as a share.
@@ -223,9 +223,9 @@ pub struct Disturbances {
 }
 
 /// What the looks at a point tell.
-pub fn disturbances(samples: &[Sample]) -> Disturbances {
+pub fn interference(samples: &[Sample]) -> Interference {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
-        return Disturbances::default();
+        return Interference::default();
     };
     let us = last.at_ns.saturating_sub(first.at_ns) as f64 / 1e3;
     let share = |index: usize| {
@@ -238,7 +238,7 @@ pub fn disturbances(samples: &[Sample]) -> Disturbances {
     let mut background: Vec<String> = samples.iter().flat_map(|s| s.background.clone()).collect();
     background.sort();
     background.dedup();
-    Disturbances {
+    Interference {
         pressure: [share(0), share(2)],
         frequency_change: frequency_change(samples),
         throttles: rose(last.throttles, first.throttles),
@@ -305,14 +305,14 @@ mod tests {
             )
     }
 
-    fn look(second: u64) -> Sample {
+    fn sample_at(second: u64) -> Sample {
         let sample = Sample::take(&machine(second).system, &["sda".to_owned()]);
         Sample { at_ns: second * 1_000_000_000, threads_ns: Vec::new(), ..sample }
     }
 
     #[test]
     fn rates_are_per_second_and_shares_of_time() {
-        let samples = [look(1), look(3)];
+        let samples = [sample_at(1), sample_at(3)];
         let found = series(&samples);
         let value = |name: &str| found.iter().find(|record| record.name == name).unwrap().value;
         assert!(found.iter().all(|record| record.at_ns == 2_000_000_000));
@@ -328,7 +328,7 @@ mod tests {
         ] {
             assert!((value(name) - expected).abs() < 1e-9, "{name} {}", value(name));
         }
-        let told = disturbances(&samples);
+        let told = interference(&samples);
         assert_eq!(told.swapped_pages, 4);
         assert!((told.pressure[0].unwrap() - 0.25).abs() < 1e-9, "{told:?}");
     }
@@ -343,16 +343,16 @@ mod tests {
             ],
             ..Sample::default()
         };
-        let told = disturbances(&[at(60.0, 70.0), at(66.0, 80.0), at(50.0, 50.0)]);
+        let told = interference(&[at(60.0, 70.0), at(66.0, 80.0), at(50.0, 50.0)]);
         assert_eq!(told.hottest, Some(("a".into(), 66.0, 70.0)));
     }
 
     #[test]
     fn frequency_is_held_against_its_first_value_under_load() {
         let at = |khz: f64| Sample { frequency_khz: Some(khz), ..Sample::default() };
-        let told = disturbances(&[at(8e5), at(3e6), at(2.7e6), at(3.1e6)]);
+        let told = interference(&[at(8e5), at(3e6), at(2.7e6), at(3.1e6)]);
         assert!((told.frequency_change.unwrap() - 0.1).abs() < 1e-9, "{told:?}");
-        assert_eq!(disturbances(&[at(1.0)]).frequency_change, None);
+        assert_eq!(interference(&[at(1.0)]).frequency_change, None);
     }
 
     proptest::proptest! {
@@ -365,7 +365,7 @@ mod tests {
                 .with_file("/proc/pressure/cpu", &text)
                 .with_file("/proc/vmstat", &text);
             let sample = Sample::take(&machine.system, &["sda".to_owned()]);
-            let _ = (series(&[sample.clone(), sample.clone()]), disturbances(&[sample]));
+            let _ = (series(&[sample.clone(), sample.clone()]), interference(&[sample]));
         }
     }
 }

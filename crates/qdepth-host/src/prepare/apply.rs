@@ -61,7 +61,7 @@ pub fn apply(
         }
     }
     for action in step.actions() {
-        reaches_its_place(system, &step)
+        is_unlinked_mount_point(system, &step)
             .map_err(|source| failed("prepare", thing.clone(), source))?;
         let act = Act::new(&action, |tool, node| devices.ready(system, &step, tool, node));
         act.and_then(|act| act.run(system, watch)).map_err(|source| {
@@ -79,7 +79,7 @@ pub fn apply(
 }
 
 /// A mount point is where it says: no link leads from it to another place.
-fn reaches_its_place(system: &System, step: &Step) -> io::Result<()> {
+fn is_unlinked_mount_point(system: &System, step: &Step) -> io::Result<()> {
     let Step::Mount { at, .. } = step else { return Ok(()) };
     // The nearest directory that is there: those below it are made by us.
     let mut above = std::path::Path::new(at.as_str()).ancestors();
@@ -156,7 +156,7 @@ enum Now {
 fn take_back(system: &System, entry: &Entry) -> Undone {
     let action = &entry.undo.action;
     let text = action.text();
-    match look(system, entry) {
+    match current_state(system, entry) {
         Now::Nothing => Undone::Nothing(text),
         Now::Anothers(why) => Undone::Left(text, why),
         Now::Ours => match act_patiently(system, entry) {
@@ -166,7 +166,7 @@ fn take_back(system: &System, entry: &Entry) -> Undone {
     }
 }
 
-fn look(system: &System, entry: &Entry) -> Now {
+fn current_state(system: &System, entry: &Entry) -> Now {
     let found = |node: &Node| entry.devices.get(node).map(|bound| bound.find(system));
     let is = |there: bool| if there { Now::Ours } else { Now::Nothing };
     match &entry.undo.only_if {

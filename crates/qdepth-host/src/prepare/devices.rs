@@ -17,7 +17,7 @@ use crate::system::System;
 #[derive(Debug, Default)]
 pub struct Devices {
     given: BTreeMap<Node, DeviceHandle>,
-    made: BTreeMap<Node, Bound>,
+    created: BTreeMap<Node, Bound>,
 }
 
 /// What a program gets for a device.
@@ -37,7 +37,7 @@ impl Devices {
             let handle = DeviceHandle::find(system, std::path::Path::new(node.as_str()))?;
             given.insert(node.clone(), handle);
         }
-        Ok(Self { given, made: BTreeMap::new() })
+        Ok(Self { given, created: BTreeMap::new() })
     }
 
     /// Those that were given.
@@ -57,7 +57,7 @@ impl Devices {
     pub(super) fn bounds(&self, system: &System, step: &Step) -> BTreeMap<Node, Bound> {
         let mut all: BTreeMap<Node, Bound> =
             self.given.iter().map(|(node, handle)| (node.clone(), handle.bound(system))).collect();
-        all.extend(self.made.clone());
+        all.extend(self.created.clone());
         let below: Vec<Bound> =
             step.destroys().iter().filter_map(|node| all.get(node).cloned()).collect();
         all.extend(step.makes().into_iter().map(|node| {
@@ -96,7 +96,7 @@ impl Devices {
             let bound = bounds.get(&node).cloned();
             let bound =
                 bound.filter(|bound| matches!(bound.find(system), DevicePresence::Here { .. }));
-            self.made.extend(bound.map(|bound| (node, bound)));
+            self.created.extend(bound.map(|bound| (node, bound)));
         }
     }
 
@@ -110,10 +110,11 @@ impl Devices {
     ) -> io::Result<Ready> {
         if let Some(handle) = self.given.get(node) {
             let path = handle.node(system).map_err(|no| io::Error::other(no.found))?;
-            let exclusive = if tool.claims() { None } else { handle.exclusive().map_err(other)? };
+            let exclusive =
+                if tool.opens_exclusively() { None } else { handle.exclusive().map_err(other)? };
             return Ok(Ready { node: path, held: exclusive });
         }
-        if let Some(bound) = self.made.get(node) {
+        if let Some(bound) = self.created.get(node) {
             return ready(bound.find(system), node, &tool);
         }
         if step.makes().contains(node) && !system.exists(node.as_str()) {
@@ -169,11 +170,11 @@ impl<'a> Act<'a> {
     /// Compares every device of the action.
     pub(super) fn new(
         action: &'a Action,
-        look: impl Fn(Tool, &Node) -> io::Result<Ready>,
+        get_ready: impl Fn(Tool, &Node) -> io::Result<Ready>,
     ) -> io::Result<Self> {
         let (mut given, mut held) = (Vec::new(), Vec::new());
         let mut take = |tool, node: &Node| -> io::Result<()> {
-            let ready = look(tool, node)?;
+            let ready = get_ready(tool, node)?;
             given.push(ready.node);
             held.extend(ready.held);
             Ok(())

@@ -18,7 +18,7 @@ use crate::device_handle::Bound;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 
 /// Where it is kept.
-pub const PLACE: &str = "/var/lib/qdepth/undo.jsonl";
+pub const PATH: &str = "/var/lib/qdepth/undo.jsonl";
 
 /// Of what stands in it.
 const VERSION: u32 = 2;

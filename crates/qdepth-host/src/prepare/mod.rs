@@ -74,7 +74,7 @@ pub enum Tool {
 
 impl Tool {
     /// Whether it takes a device for itself alone before it touches it.
-    pub const fn claims(self) -> bool {
+    pub const fn opens_exclusively(self) -> bool {
         !matches!(self, Self::Blkdiscard | Self::Nvme | Self::Parted)
     }
 

@@ -58,33 +58,37 @@ const INSTEAD: &str = "`method = \"discard\"` or `method = \"overwrite\"`";
 
 fn can_format(system: &System, device: &str) -> Result<(), Refusal> {
     let name = namespace(system, device, "format")?;
-    let says = Abilities::query(system, device)?;
-    if says.oacs & CAN_FORMAT == 0 {
+    let abilities = Abilities::query(system, device)?;
+    if abilities.oacs & CAN_FORMAT == 0 {
         return Err(refused(
             format!(
                 "{device} says that it has no Format NVM command (OACS {:#x}, bit 1 is 0), which \
                  `method = \"format\"` needs",
-                says.oacs
+                abilities.oacs
             ),
             format!("Give {INSTEAD} for it"),
         ));
     }
-    if says.fna & ERASES_ALL != 0 {
-        let why = format!("a format of one of its namespaces erases all (FNA {:#x})", says.fna);
-        is_alone(system, device, &name, &says, &why)?;
+    if abilities.fna & ERASES_ALL != 0 {
+        let why =
+            format!("a format of one of its namespaces erases all (FNA {:#x})", abilities.fna);
+        is_alone(system, device, &name, &abilities, &why)?;
     }
     Ok(())
 }
 
 fn can_sanitize(system: &System, device: &str) -> Result<(), Refusal> {
     let name = namespace(system, device, "sanitize")?;
-    let says = Abilities::query(system, device)?;
-    if says.sanicap & CAN_BLOCK_ERASE == 0 {
-        let others: Vec<&str> =
-            SANITIZES_BY.iter().filter(|(bit, _)| says.sanicap & bit != 0).map(|by| by.1).collect();
+    let abilities = Abilities::query(system, device)?;
+    if abilities.sanicap & CAN_BLOCK_ERASE == 0 {
+        let others: Vec<&str> = SANITIZES_BY
+            .iter()
+            .filter(|(bit, _)| abilities.sanicap & bit != 0)
+            .map(|by| by.1)
+            .collect();
         let others =
             if others.is_empty() { "no other way either".to_owned() } else { others.join(" and ") };
-        let format = if says.oacs & CAN_FORMAT == 0 {
+        let format = if abilities.oacs & CAN_FORMAT == 0 {
             ""
         } else {
             "`method = \"format\"`, which it has, or "
@@ -93,13 +97,13 @@ fn can_sanitize(system: &System, device: &str) -> Result<(), Refusal> {
             format!(
                 "{device} says that it cannot be sanitized by block erase (SANICAP {:#x}, bit 1 is \
                  0), which `method = \"sanitize\"` needs; it has {others}",
-                says.sanicap
+                abilities.sanicap
             ),
             format!("Give {format}{INSTEAD} for it"),
         ));
     }
     // Sanitize is a command to the whole NVM subsystem (5.24).
-    is_alone(system, device, &name, &says, "a sanitize erases all of the drive")?;
+    is_alone(system, device, &name, &abilities, "a sanitize erases all of the drive")?;
     match Sanitized::read(system, device) {
         Ok(Sanitized::Working { .. }) => Err(refused(
             format!("{device} is being sanitized already"),
@@ -159,7 +163,7 @@ impl Abilities {
                 "Install nvme-cli and be root, or give `method = \"discard\"`",
             )
         };
-        let told = told(system, &["id-ctrl", device, "-o", "json"]).map_err(cannot)?;
+        let told = nvme_json(system, &["id-ctrl", device, "-o", "json"]).map_err(cannot)?;
         let field = |key: &str| {
             told[key].as_u64().ok_or_else(|| cannot(format!("its answer has no `{key}`")))
         };
@@ -168,7 +172,7 @@ impl Abilities {
 }
 
 /// The answer of nvme-cli.
-fn told(system: &System, args: &[&str]) -> Result<Value, String> {
+fn nvme_json(system: &System, args: &[&str]) -> Result<Value, String> {
     let output = system.run("nvme", args).map_err(|error| error.to_string())?;
     if output.status != Some(0) {
         return Err(complaint("nvme", &output));
@@ -181,7 +185,7 @@ fn is_alone(
     system: &System,
     device: &str,
     name: &str,
-    says: &Abilities,
+    abilities: &Abilities,
     why: &str,
 ) -> Result<(), Refusal> {
     let unknown = |what: String| {
@@ -194,10 +198,10 @@ fn is_alone(
         .ok_or_else(|| unknown(format!("/sys/class/block/{name}/nsid cannot be read")))?;
     let mut args = vec!["list-ns", device, "-o", "json"];
     // Those that are attached to nobody (CNS 10h) are listed only by drives that manage them.
-    if says.oacs & MANAGES_NAMESPACES != 0 {
+    if abilities.oacs & MANAGES_NAMESPACES != 0 {
         args.push("--all");
     }
-    let list = told(system, &args).map_err(unknown)?;
+    let list = nvme_json(system, &args).map_err(unknown)?;
     let all = list["nsid_list"].as_array().into_iter().flatten();
     let all: Vec<u64> = all.filter_map(|namespace| namespace["nsid"].as_u64()).collect();
     if !all.contains(&own) {
@@ -238,7 +242,7 @@ enum Sanitized {
 impl Sanitized {
     /// Reads the log.
     fn read(system: &System, device: &str) -> Result<Self, String> {
-        Self::from_document(&told(system, &["sanitize-log", device, "-o", "json"])?)
+        Self::from_document(&nvme_json(system, &["sanitize-log", device, "-o", "json"])?)
     }
 
     /// Of nvme-cli's document: one object, named as the device, whose `sstat.status` is a text as
@@ -276,13 +280,13 @@ pub(super) struct Patience {
     /// How many polls.
     pub(super) polls: u32,
     /// A person is told how far it is at the first poll and then at each of this many.
-    pub(super) tell_each: u32,
+    pub(super) polls_per_line: u32,
 }
 
 impl Patience {
     /// Four hours, as any command of a preparation has; a line a minute.
     pub(super) const REAL: Self =
-        Self { pause: Duration::from_secs(2), polls: 4 * 3600 / 2, tell_each: 30 };
+        Self { pause: Duration::from_secs(2), polls: 4 * 3600 / 2, polls_per_line: 30 };
 }
 
 /// Who is told how far a step is, and says when to stop waiting.
@@ -336,7 +340,7 @@ pub(super) fn wait_for_sanitize(
                      look at {log}, and purge it in another way"
                 )));
             }
-            Sanitized::Working { progress, estimate } if poll % patience.tell_each == 0 => {
+            Sanitized::Working { progress, estimate } if poll % patience.polls_per_line == 0 => {
                 let percent = progress.min(65536) * 100 / 65536;
                 let whole = estimate
                     .map_or_else(String::new, |s| format!(", {s} s in all as it estimates"));

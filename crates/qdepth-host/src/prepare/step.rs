@@ -193,10 +193,10 @@ pub enum PrepareError {
     #[error("the preparation cannot be read: {0}")]
     Unreadable(String),
     /// A value outside its limits.
-    #[error("step {place}: {what}")]
+    #[error("step {number}: {what}")]
     Value {
-        /// Its place, from 1.
-        place: usize,
+        /// Its number, from 1.
+        number: usize,
         /// What is wrong, and what would be right.
         what: String,
     },
@@ -225,7 +225,7 @@ pub fn steps_of(plan: &[serde_json::Value]) -> Result<Vec<Step>, PrepareError> {
 
 fn checked(steps: Vec<Step>) -> Result<Vec<Step>, PrepareError> {
     for (index, step) in steps.iter().enumerate() {
-        let wrong = |what| PrepareError::Value { place: index + 1, what };
+        let wrong = |what| PrepareError::Value { number: index + 1, what };
         step.check().map_err(wrong)?;
         if let Step::Mount { device, .. } = step {
             let made =

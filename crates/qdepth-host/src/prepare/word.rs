@@ -176,7 +176,7 @@ impl TryFrom<String> for MountPoint {
         if !whole {
             return Err(format!("`{path}` is no place to mount: give a whole path"));
         }
-        if crate::guard::is_system_place(std::path::Path::new(&path)) {
+        if crate::guard::is_system_path(std::path::Path::new(&path)) {
             return Err(format!("`{path}` is a place of the system: mount it elsewhere"));
         }
         Ok(Self(path))

@@ -73,12 +73,14 @@ pub(crate) const CASES: &[Case] = &[
         loop_on_loop(b, true)
     }),
     case("disk whose partition backs a loop device", Guard::G6Backing, &["sgdisk"], loop_on_part),
-    case("unmounted ext4", Guard::G7Contents, &["mkfs.ext4"], |b| made(b, "mkfs.ext4 -q", 64)),
-    case("unmounted xfs", Guard::G7Contents, &["mkfs.xfs"], |b| made(b, "mkfs.xfs -q", 300)),
-    case("unmounted btrfs", Guard::G7Contents, &["mkfs.btrfs"], |b| made(b, "mkfs.btrfs -q", 128)),
-    case("unmounted swap", Guard::G7Contents, &["mkswap"], |b| made(b, "mkswap", 64)),
-    case("NTFS", Guard::G7Contents, &["mkfs.ntfs"], |b| made(b, "mkfs.ntfs -q -F -f", 64)),
-    case("FAT", Guard::G7Contents, &["mkfs.vfat"], |b| made(b, "mkfs.vfat", 64)),
+    case("unmounted ext4", Guard::G7Contents, &["mkfs.ext4"], |b| formatted(b, "mkfs.ext4 -q", 64)),
+    case("unmounted xfs", Guard::G7Contents, &["mkfs.xfs"], |b| formatted(b, "mkfs.xfs -q", 300)),
+    case("unmounted btrfs", Guard::G7Contents, &["mkfs.btrfs"], |b| {
+        formatted(b, "mkfs.btrfs -q", 128)
+    }),
+    case("unmounted swap", Guard::G7Contents, &["mkswap"], |b| formatted(b, "mkswap", 64)),
+    case("NTFS", Guard::G7Contents, &["mkfs.ntfs"], |b| formatted(b, "mkfs.ntfs -q -F -f", 64)),
+    case("FAT", Guard::G7Contents, &["mkfs.vfat"], |b| formatted(b, "mkfs.vfat", 64)),
     case("LUKS", Guard::G7Contents, &["cryptsetup"], luks),
     case("LVM physical volume", Guard::G7Contents, &["pvcreate"], lvm),
     case("MD member 1.2", Guard::G7Contents, &[], |b| md(b, 4096)),
@@ -92,7 +94,7 @@ pub(crate) const CASES: &[Case] = &[
     case("APFS", Guard::G7Contents, &[], |b| magic(b, &[(32, b"NXSB"), (36, &[0, 16, 0, 0])])),
     case("Oracle ASM", Guard::G7Contents, &[], |b| magic(b, &[(32, b"ORCLDISK")])),
     case("VMFS", Guard::G7Contents, &[], |b| magic(b, &[(2 << 20, b"\x5e\xf1\xab\x2f")])),
-    case("GPT only", Guard::G7Contents, &["sgdisk"], |b| made(b, "sgdisk -n 1:0:0", 64)),
+    case("GPT only", Guard::G7Contents, &["sgdisk"], |b| formatted(b, "sgdisk -n 1:0:0", 64)),
     case("backup GPT only", Guard::G7Contents, &["sgdisk"], backup_gpt),
     case("MBR only", Guard::G7Contents, &[], |b| magic(b, &[(446, MBR_ENTRY), (510, b"\x55\xaa")])),
     case("one byte at the start", Guard::G7Contents, &[], |b| magic(b, &[(3 << 20, b"x")])),
@@ -161,14 +163,14 @@ fn results_disk(bench: &Bench) -> Result<Prepared, String> {
     Prepared::new(device)
 }
 
-fn made(bench: &Bench, tool: &str, mib: u64) -> Result<Prepared, String> {
+fn formatted(bench: &Bench, tool: &str, mib: u64) -> Result<Prepared, String> {
     let device = bench.device(mib * MIB);
     sh(&format!("{tool} {} >/dev/null", device.display()))?;
     Prepared::new(device)
 }
 
 fn mounted(bench: &Bench, tool: &str, mib: u64) -> Result<Prepared, String> {
-    let prepared = made(bench, tool, mib)?;
+    let prepared = formatted(bench, tool, mib)?;
     bench.mount(&prepared.target);
     Ok(prepared)
 }
@@ -218,7 +220,7 @@ fn beside(bench: &Bench, line: String) -> Result<(), String> {
 }
 
 fn other_namespace(bench: &Bench) -> Result<Prepared, String> {
-    let prepared = made(bench, "mkfs.ext4 -q", 64)?;
+    let prepared = formatted(bench, "mkfs.ext4 -q", 64)?;
     let place = bench.fresh("elsewhere");
     fs::create_dir(&place).unwrap();
     let (node, place) = (prepared.target.display(), place.display());

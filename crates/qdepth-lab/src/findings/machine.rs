@@ -51,7 +51,7 @@ fn machine(seen: &Seen) -> Vec<Finding> {
 
 /// What else the machine was busy with.
 fn load(seen: &Seen) -> Vec<Finding> {
-    let also = &seen.disturbances;
+    let also = &seen.interference;
     let mut findings = Vec::new();
     let [cpu, memory] = also.pressure.map(|share| share.unwrap_or(0.0));
     if cpu > PRESSURE.0 || memory > PRESSURE.1 {
@@ -72,14 +72,14 @@ fn load(seen: &Seen) -> Vec<Finding> {
 
 fn heat(seen: &Seen) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if seen.disturbances.throttles > 0 {
+    if seen.interference.throttles > 0 {
         findings.push(
             Finding::invalid(Code::Throttled)
                 .label("device", "CPU")
-                .value("transitions", seen.disturbances.throttles as f64),
+                .value("transitions", seen.interference.throttles as f64),
         );
     }
-    if let Some((device, celsius, limit)) = &seen.disturbances.hottest
+    if let Some((device, celsius, limit)) = &seen.interference.hottest
         && *celsius >= limit - HEAT_MARGIN_KELVIN
     {
         findings.push(
@@ -110,7 +110,7 @@ fn health(seen: &Seen) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use qdepth_host::monitor::{Disagreement, Disturbances};
+    use qdepth_host::monitor::{Disagreement, Interference};
 
     use super::*;
 
@@ -141,15 +141,15 @@ mod tests {
     }
 
     #[test]
-    fn each_disturbance_weighs_what_the_method_says() {
-        let with = |disturbances| Seen { disturbances, ..Seen::default() };
-        let hot = |celsius| Disturbances {
+    fn each_interference_weighs_what_the_method_says() {
+        let with = |interference| Seen { interference, ..Seen::default() };
+        let hot = |celsius| Interference {
             hottest: Some(("nvme0n1".into(), celsius, 70.0)),
-            ..Disturbances::default()
+            ..Interference::default()
         };
         assert_eq!(found(&with(hot(64.9))), []);
         assert_eq!(found(&with(hot(65.0))), [(Code::Throttled, Severity::Remark)]);
-        let all = Disturbances {
+        let all = Interference {
             pressure: [Some(0.11), None],
             frequency_change: Some(0.06),
             throttles: 1,
@@ -165,10 +165,10 @@ mod tests {
             (Code::Throttled, Severity::Invalid),
         ];
         assert_eq!(found(&with(all)), expected);
-        let quiet = Disturbances {
+        let quiet = Interference {
             pressure: [Some(0.1), Some(0.02)],
             frequency_change: Some(0.05),
-            ..Disturbances::default()
+            ..Interference::default()
         };
         assert_eq!(found(&with(quiet)), []);
         let drive =

@@ -52,7 +52,7 @@ pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -
 /// Every doubt about a point; `record` is what is kept of it.
 pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
     let mut findings = check_laws(&laws::facts(seen));
-    findings.extend(point::doubts(seen));
+    findings.extend(point::findings(seen));
     findings.extend(of_machine(&seen.measured.seen));
     findings.extend(point::statistics(record, seen.measured));
     findings.extend(point::engine(seen.measured));

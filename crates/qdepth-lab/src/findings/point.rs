@@ -30,7 +30,7 @@ const CLOCK_DRIFT: f64 = 0.001;
 const CLEARLY: f64 = 0.75;
 
 /// What was not as it should be while it ran.
-pub(super) fn doubts(seen: &PointSeen<'_>) -> Vec<Finding> {
+pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     let &PointSeen { point, prepared, measured, .. } = seen;
     let outcome = &measured.outcome;
     let mut findings = Vec::new();

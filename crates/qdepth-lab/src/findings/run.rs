@@ -1,7 +1,7 @@
 //! Doubts about a run as a whole, and about what its targets had been through.
 
 use qdepth_host::extents::unwritten_share;
-use qdepth_measure::{Code, Course, Finding, SteadyRounds, SteadyRule};
+use qdepth_measure::{Code, Finding, SteadyRounds, SteadyRule, SteadyState};
 use qdepth_workload::{
     Choices, Durability, Extent, Plan, PlanFile, Point, STANDARD_AREA, TargetShape, resolve,
     shipped_plan_text,
@@ -84,12 +84,12 @@ pub(crate) fn not_steady(
     rule: SteadyRule,
 ) -> Option<Finding> {
     let verdict = rounds.verdict();
-    if verdict.course == Course::Steady {
+    if verdict.state == SteadyState::Steady {
         return None;
     }
     let finding = Finding::remark(Code::NotSteady)
         .label("target", target.expression.display().to_string())
-        .label("course", verdict.course.as_str())
+        .label("course", verdict.state.as_str())
         .label("rule", rule.as_str())
         .value("rounds", rounds.count() as f64)
         .value("io_per_s", verdict.level);
@@ -98,7 +98,7 @@ pub(crate) fn not_steady(
     } else {
         finding
     };
-    if verdict.course == Course::TooShort {
+    if verdict.state == SteadyState::TooShort {
         return Some(finding);
     }
     let period_ns = verdict.period_rounds.map(|rounds| rounds * point.stop.duration_ns as f64);

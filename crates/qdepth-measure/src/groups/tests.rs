@@ -66,7 +66,7 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
 }
 
 /// How runs differ that hang on those before them: the logarithms of 2 N runs in the order of time.
-type Course = fn(&mut Draw, usize) -> Vec<f64>;
+type RunModel = fn(&mut Draw, usize) -> Vec<f64>;
 
 /// First-order autoregression from run to run, 3 % in all.
 fn autoregression(draw: &mut Draw, count: usize, rho: f64) -> Vec<f64> {
@@ -83,7 +83,7 @@ fn beside_noise(draw: &mut Draw, count: usize, at: impl Fn(f64) -> f64) -> Vec<f
     (0..count).map(|run| at(run as f64) + 0.02 * draw.normal()).collect()
 }
 
-const COURSES: [(&str, Course); 5] = [
+const RUN_MODELS: [(&str, RunModel); 5] = [
     ("ar-0.5", |draw, count| autoregression(draw, count, 0.5)),
     ("ar-0.9", |draw, count| autoregression(draw, count, 0.9)),
     ("saw-tooth", |draw, count| {
@@ -101,8 +101,8 @@ const COURSES: [(&str, Course); 5] = [
 
 /// Both sides of a table of one figure: interleaved in blocks of random order, as a campaign
 /// measures them, or one side after the other.
-fn sides(draw: &mut Draw, course: Course, factor: f64, interleaved: bool) -> [Vec<f64>; 2] {
-    let all = course(draw, 2 * RUNS);
+fn sides(draw: &mut Draw, model: RunModel, factor: f64, interleaved: bool) -> [Vec<f64>; 2] {
+    let all = model(draw, 2 * RUNS);
     let mut sides = [Vec::new(), Vec::new()];
     for (place, noise) in all.iter().enumerate() {
         let side = if interleaved { place % 2 } else { place / RUNS };
@@ -125,14 +125,14 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
     let mut told = String::new();
-    for (name, course) in COURSES {
+    for (name, model) in RUN_MODELS {
         let mut draw = Draw::new(name.len() as u64);
         let (mut alarms, mut covered, mut found, mut in_turn) = (0, 0, 0, 0);
         let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
         for _ in 0..campaigns {
             let mut table = |factor, interleaved| -> Vec<Option<Ratio>> {
                 let mut drawn = || {
-                    let [a, b] = sides(&mut draw, course, factor, interleaved);
+                    let [a, b] = sides(&mut draw, model, factor, interleaved);
                     ratio(&a, &b, None)
                 };
                 (0..POINTS).map(|_| drawn()).collect()

@@ -74,12 +74,12 @@ const CHECK_FACTOR: f64 = 1.25;
 
 /// The verdict of the first interim check that tells a level, as a run would take it; else that of
 /// the last.
-fn run(series: &[f64], least: usize) -> (Course, f64) {
+fn run(series: &[f64], least: usize) -> (SteadyState, f64) {
     let mut end = least.max(SAMPLES_MIN);
     loop {
         let seen = steadiness(&series[..end.min(series.len())], least);
-        if seen.course.has_level() || end >= series.len() {
-            return (seen.course, seen.level);
+        if seen.state.has_level() || end >= series.len() {
+            return (seen.state, seen.level);
         }
         end = (end as f64 * CHECK_FACTOR) as usize + 1;
     }
@@ -93,7 +93,7 @@ fn tries(standard: u32) -> u32 {
 fn a_slow_cliff_is_not_called_steady_before_its_end() {
     let cliffs = tries(150);
     let mut draw = Draw::new(11);
-    let (mut claims, mut biased, mut worst, mut by_snia) = (0u32, 0u32, 0.0f64, 0u32);
+    let (mut levels_found, mut biased, mut worst, mut by_snia) = (0u32, 0u32, 0.0f64, 0u32);
     for _ in 0..cliffs {
         let height = 1.0 + 8.0 * draw.uniform();
         let tau = 3.0 * 100f64.powf(draw.uniform());
@@ -103,9 +103,9 @@ fn a_slow_cliff_is_not_called_steady_before_its_end() {
         };
         let series: Vec<f64> = (0..length).map(|n| rate(n, &mut draw)).collect();
         // What the load needs to write everything twice.
-        let (course, level) = run(&series, (2.0 * tau) as usize);
-        if course.has_level() {
-            claims += 1;
+        let (state, level) = run(&series, (2.0 * tau) as usize);
+        if state.has_level() {
+            levels_found += 1;
             biased += u32::from((level - 1.0).abs() > 0.05);
             worst = worst.max((level - 1.0).abs());
         }
@@ -113,16 +113,16 @@ fn a_slow_cliff_is_not_called_steady_before_its_end() {
         by_snia += u32::from(snia.abs() > 0.05);
     }
     println!(
-        "TRIES steady-cliffs {cliffs} claims={claims} biased={biased} worst={worst:.3} \
+        "TRIES steady-cliffs {cliffs} claims={levels_found} biased={biased} worst={worst:.3} \
          biased-by-snia={by_snia}"
     );
-    assert!(f64::from(biased) <= 0.01 * f64::from(claims), "{biased} of {claims}");
-    assert!(f64::from(claims) >= 0.95 * f64::from(cliffs), "{claims} of {cliffs}");
+    assert!(f64::from(biased) <= 0.01 * f64::from(levels_found), "{biased} of {levels_found}");
+    assert!(f64::from(levels_found) >= 0.95 * f64::from(cliffs), "{levels_found} of {cliffs}");
     assert!(by_snia > cliffs / 2, "what SNIA's rule alone does: {by_snia}");
 }
 
 /// Whether a course is one of those that are right.
-type IsRight = fn(Course) -> bool;
+type IsRight = fn(SteadyState) -> bool;
 type Process = fn(&mut Draw, usize) -> Vec<f64>;
 
 const STEADY: [(&str, Process); 3] = [
@@ -142,12 +142,12 @@ const NEVER: [(&str, Process, IsRight); 4] = [
     (
         "fall",
         |draw, n| (0..n).map(|k| 0.995f64.powi(k as i32) + 0.01 * draw.normal()).collect(),
-        |course| matches!(course, Course::Drifting { rises: false }),
+        |state| matches!(state, SteadyState::Drifting { rises: false }),
     ),
     (
         "rise",
         |draw, n| (0..n).map(|k| 1.0 + 0.01 * k as f64 + 0.01 * draw.normal()).collect(),
-        |course| matches!(course, Course::Drifting { rises: true }),
+        |state| matches!(state, SteadyState::Drifting { rises: true }),
     ),
     (
         "random-walk",
@@ -159,7 +159,7 @@ const NEVER: [(&str, Process, IsRight); 4] = [
             };
             (0..n).map(|_| next()).collect()
         },
-        |course| !course.has_level(),
+        |state| !state.has_level(),
     ),
     (
         // Of which what is looked at holds less than two.
@@ -169,7 +169,7 @@ const NEVER: [(&str, Process, IsRight); 4] = [
             let at = |k: usize| 1.0 + 0.25 * (phase + TAU * k as f64 / 60.0).sin();
             (0..n).map(|k| at(k) + 0.02 * draw.normal()).collect()
         },
-        |course| !course.has_level(),
+        |state| !state.has_level(),
     ),
 ];
 
@@ -186,10 +186,10 @@ fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
         assert!(share(accepted) >= 0.95, "{name}: {accepted} of {count}");
     }
     for (name, process, is_right) in NEVER {
-        let courses: Vec<Course> =
+        let states: Vec<SteadyState> =
             (0..count).map(|_| run(&process(&mut draw, 200), 60).0).collect();
-        let claimed = courses.iter().filter(|course| course.has_level()).count();
-        let right = courses.iter().filter(|course| is_right(**course)).count();
+        let claimed = states.iter().filter(|state| state.has_level()).count();
+        let right = states.iter().filter(|state| is_right(**state)).count();
         told += &format!(" {name}-claimed={:.3}", share(claimed));
         assert!(share(right) >= 0.9, "{name}: {right} of {count}");
         all_claimed += claimed as f64;
@@ -208,7 +208,9 @@ fn a_cycle_is_named_with_its_period() {
         let rate = |n: usize, draw: &mut Draw| 1.0 + 0.4 * tooth(n) + 0.02 * draw.normal();
         let series: Vec<f64> = (0..300).map(|n| rate(n, &mut draw)).collect();
         let seen = steadiness(&series, 100);
-        let Course::Cyclic { period: found } = seen.course else { panic!("{period}: {seen:?}") };
+        let SteadyState::Cyclic { period: found } = seen.state else {
+            panic!("{period}: {seen:?}")
+        };
         assert!((found / period - 1.0).abs() < 0.03, "{found} of {period}");
         let mean = series.iter().sum::<f64>() / 300.0;
         assert!((seen.level / mean - 1.0).abs() < 0.01, "{seen:?}");
@@ -216,15 +218,15 @@ fn a_cycle_is_named_with_its_period() {
     // A cycle around a level that falls has none.
     let falls = |n: usize| (2.0 - 0.004 * n as f64) * (1.0 + 0.2 * (n as f64 / 2.0).sin());
     let series: Vec<f64> = (0..300).map(falls).collect();
-    assert_eq!(steadiness(&series, 100).course, Course::Drifting { rises: false });
+    assert_eq!(steadiness(&series, 100).state, SteadyState::Drifting { rises: false });
 }
 
 #[test]
 fn too_little_and_what_is_no_rate_says_nothing() {
-    assert_eq!(steadiness(&[1.0; 19], 0).course, Course::TooShort);
-    assert_eq!(steadiness(&[1.0; 50], 51).course, Course::TooShort);
-    assert_eq!(steadiness(&[0.0; 50], 0).course, Course::TooShort);
-    assert_eq!(steadiness(&[f64::NAN; 50], 0).course, Course::TooShort);
-    assert_eq!(steadiness(&[7.0; 50], 0).course, Course::Steady);
-    assert_eq!(steadiness(&[], 0).course, Course::TooShort);
+    assert_eq!(steadiness(&[1.0; 19], 0).state, SteadyState::TooShort);
+    assert_eq!(steadiness(&[1.0; 50], 51).state, SteadyState::TooShort);
+    assert_eq!(steadiness(&[0.0; 50], 0).state, SteadyState::TooShort);
+    assert_eq!(steadiness(&[f64::NAN; 50], 0).state, SteadyState::TooShort);
+    assert_eq!(steadiness(&[7.0; 50], 0).state, SteadyState::Steady);
+    assert_eq!(steadiness(&[], 0).state, SteadyState::TooShort);
 }

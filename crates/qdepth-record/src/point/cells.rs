@@ -112,7 +112,7 @@ fn times_of<'a>(kind: &'static str, times: &ByDirection) -> impl Iterator<Item =
     let fields = each.map(|(direction, latency)| {
         let field = move |(figure, value): (Cow<'static, str>, Value<'a>)| Field {
             name: Cow::Owned(format!("{kind}_ns_{direction}_{figure}")),
-            says: "",
+            description: "",
             value,
         };
         figures(latency).into_iter().map(field).collect::<Vec<_>>()

@@ -16,6 +16,7 @@ use crate::compose::{
 };
 use crate::document::{Banner, Block, Cell, Document, Fact, Row, Section, Table, number_in, text};
 use crate::number;
+use crate::presentation::{Measured, Presentation};
 use crate::redact;
 use crate::section::answer;
 use crate::section::explain::recommendation;
@@ -24,7 +25,6 @@ use crate::section::paper::practice::practice;
 use crate::section::paper::{self, conclusion};
 use crate::section::sweep::sentences;
 use crate::section::sweep::tables::grades;
-use crate::telling::{Measured, Telling};
 use crate::view::View;
 use crate::words::{CampaignWords, aside, counted, fill_in, words};
 
@@ -32,15 +32,15 @@ use crate::words::{CampaignWords, aside, counted, fill_in, words};
 const ID: usize = 13;
 
 /// Composes one paper of several runs, in the order given. Of one run it is that run's own.
-pub fn compose_campaign(runs: &[Measured], telling: impl Into<Telling>) -> Document {
-    let telling = telling.into();
+pub fn compose_campaign(runs: &[Measured], presentation: impl Into<Presentation>) -> Document {
+    let presentation = presentation.into();
     if let [(run, points)] = runs {
-        return compose(run, points, telling);
+        return compose(run, points, presentation);
     }
     // Of what was measured, so that anybody with the logbook can compute them again.
     let hashes: Vec<String> = runs.iter().map(|(run, points)| results_hash(run, points)).collect();
     let hidden: Vec<Measured>;
-    let runs = if telling.redact {
+    let runs = if presentation.redact {
         hidden = redact::all_redacted(runs);
         &hidden
     } else {
@@ -48,18 +48,18 @@ pub fn compose_campaign(runs: &[Measured], telling: impl Into<Telling>) -> Docum
     };
     let compared: Vec<_> = runs
         .iter()
-        .map(|(run, points)| Compared::from_run(run, points, &telling.columns))
+        .map(|(run, points)| Compared::from_run(run, points, &presentation.columns))
         .collect();
     let views = runs
         .iter()
         .zip(&compared)
-        .map(|((run, points), compared)| View::new(run, points, compared.as_ref(), &telling));
+        .map(|((run, points), compared)| View::new(run, points, compared.as_ref(), &presentation));
     let views: Vec<View<'_>> = views.collect();
     let campaign = Campaign {
-        words: words(telling.lang).campaign,
+        words: words(presentation.lang).campaign,
         views: views.iter().collect(),
         hashes,
-        telling: &telling,
+        presentation: &presentation,
     };
     campaign.document()
 }
@@ -69,13 +69,13 @@ struct Campaign<'c, 'a> {
     views: Vec<&'c View<'a>>,
     /// Of the results of each run.
     hashes: Vec<String>,
-    telling: &'c Telling,
+    presentation: &'c Presentation,
 }
 
 impl<'a> Campaign<'_, 'a> {
     fn document(&self) -> Document {
-        let (lang, words) = (self.telling.lang, words(self.telling.lang));
-        let own = self.telling.paper.title.in_lang(lang);
+        let (lang, words) = (self.presentation.lang, words(self.presentation.lang));
+        let own = self.presentation.paper.title.in_lang(lang);
         let targets = match self.views.first() {
             Some(first) => sentences::in_title(first, self.target_names()),
             None => String::new(),
@@ -85,11 +85,11 @@ impl<'a> Campaign<'_, 'a> {
             ("", mark) => fill_in(words.title, &[("targets", targets)]) + &aside(lang, mark),
             (own, _) => own.to_owned(),
         };
-        let opening = self.telling.paper.opening.in_lang(lang);
+        let opening = self.presentation.paper.opening.in_lang(lang);
         let opening = (!opening.is_empty()).then(|| opening.to_owned());
         let days = self.runs().map(|run| run.ended_at.as_ref().unwrap_or(&run.started_at));
         let day = days.max().map_or("", String::as_str);
-        let (paper, logo) = (&self.telling.paper, self.telling.logo.as_ref());
+        let (paper, logo) = (&self.presentation.paper, self.presentation.logo.as_ref());
         let side_by_side = side_by_side::diagrams(self);
         Document {
             lang,
@@ -186,7 +186,7 @@ impl<'a> Campaign<'_, 'a> {
 
     /// Words with the number of runs and points, the days, and the versions of the program.
     fn fill(&self, template: &str) -> String {
-        let words = words(self.telling.lang);
+        let words = words(self.presentation.lang);
         let days: BTreeSet<&str> = self.runs().map(|run| &*run.started_at).collect();
         let day = |at: Option<&&str>| at.map_or_else(String::new, |at| sentences::date(at, words));
         let (first, last) = (day(days.first()), day(days.last()));
@@ -215,7 +215,7 @@ impl<'a> Campaign<'_, 'a> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let words = words(self.telling.lang);
+        let words = words(self.presentation.lang);
         let runs = self.runs().enumerate();
         let ids = runs.map(|(place, run)| literal(&self.number(place), &*run.id));
         let version = fact(words.facts.version, self.fill("qdepth {version}"));

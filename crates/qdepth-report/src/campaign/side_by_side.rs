@@ -20,7 +20,7 @@ const ROWS: usize = 16;
 pub(super) fn diagrams(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     let Some(first) = campaign.views.first() else { return Vec::new() };
     let (run, points, runs) = joined(campaign, first);
-    let view = View::new(&run, &points, None, campaign.telling);
+    let view = View::new(&run, &points, None, campaign.presentation);
     let measured = |load: &&Load<'_>| {
         let load_runs: BTreeSet<usize> =
             load.points.iter().map(|point| runs[point.record.target as usize]).collect();
@@ -57,9 +57,9 @@ pub(super) fn answer(campaign: &Campaign<'_, '_>, diagrams: &[Block]) -> Vec<Blo
     let shared = of_all.reduce(|all, own| &all & &own).unwrap_or_default();
     points.retain(|point| shared.contains(&(point.profile.clone(), point.step.clone())));
     run.points_planned = points.len() as u32;
-    let view = View::new(&run, &points, None, campaign.telling);
+    let view = View::new(&run, &points, None, campaign.presentation);
     let mut table = key_figures(&view);
-    without_places(&mut table);
+    without_point_column(&mut table);
     table.caption = view.marked(table.caption);
     let is_small = (1..=ROWS).contains(&table.rows.len());
     // The table is long on a phone.
@@ -106,7 +106,7 @@ fn joined(
 fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
     picture.id = format!("runs-{}", picture.id);
     let mark = campaign.mark();
-    let mark = aside(campaign.telling.lang, mark);
+    let mark = aside(campaign.presentation.lang, mark);
     if !campaign.mark().is_empty() && !picture.title.ends_with(&mark) {
         picture.title.push_str(&mark);
     }
@@ -115,12 +115,12 @@ fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
     for mark in picture.figure.series.iter_mut().flat_map(|series| &mut series.marks) {
         mark.points.clear();
     }
-    without_places(&mut picture.data);
+    without_point_column(&mut picture.data);
     picture
 }
 
 /// A table without the places of its figures in the plan of one run.
-fn without_places(table: &mut Table) {
+fn without_point_column(table: &mut Table) {
     let is_places = |column: &Column| column.align == Align::Places;
     if let Some(place) = table.columns.iter().rposition(is_places) {
         table.columns.remove(place);

@@ -11,8 +11,8 @@ use crate::document::{Align, Block, Document};
 use crate::figures_json;
 use crate::html;
 use crate::markdown;
-use crate::telling::Measured;
-use crate::telling::Telling;
+use crate::presentation::Measured;
+use crate::presentation::Presentation;
 use crate::tests::fixture;
 use crate::tests::{assert_self_contained, assert_well_formed, pictures};
 use crate::typst;
@@ -173,8 +173,8 @@ fn a_name_has_the_same_pseudonym_in_every_run() {
         (fact.key, fact.value) = ("serial".into(), Ok(serial.into()));
         runs[run].0.targets[0].facts.push(fact);
     }
-    let telling = Telling { redact: true, ..Telling::default() };
-    let page = html(&compose_campaign(&runs, telling)).unwrap();
+    let presentation = Presentation { redact: true, ..Presentation::default() };
+    let page = html(&compose_campaign(&runs, presentation)).unwrap();
     assert!(!page.contains("S4EWNX0M"));
     assert!(page.contains("serial-1") && page.contains("serial-2"), "two drives, two names");
 }

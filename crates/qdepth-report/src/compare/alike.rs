@@ -6,7 +6,7 @@ use qdepth_record::{RunHeadline, RunRecord};
 
 use crate::compare::matched::{Key, documents, figures};
 use crate::compare::trend::{Trend, TrendRun, trend};
-use crate::telling::Measured;
+use crate::presentation::Measured;
 
 /// What a trend is asked of.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use qdepth_measure::Spread;
 use qdepth_record::{Document, PointEntry, document, shown_step};
 
-use crate::telling::Measured;
+use crate::presentation::Measured;
 
 /// User and system time of an I/O on the CPU, nanoseconds; lower is better.
 pub(super) const CPU_PER_IO: &str = "cpu_ns_per_io";

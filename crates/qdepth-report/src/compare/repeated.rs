@@ -12,7 +12,7 @@ use crate::compare::trend::picture;
 use crate::compare::{Side, VersusSchema, VersusSide, is_rate, side};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
-use crate::telling::Measured;
+use crate::presentation::Measured;
 use crate::words::{Lang, aside, fill_in, load_in_words, span, words};
 
 /// Version of [`Repeated`]'s JSON form.

@@ -2,7 +2,7 @@
 //! and our own rule over all that was seen.
 
 use qdepth_measure::{
-    Course, Nanos, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
+    Nanos, ROUNDS_MAX, Steadiness, SteadyState, WINDOW_ROUNDS, Window, first_steady, steadiness,
 };
 use qdepth_record::{PointRecord, RunRecord};
 use schemars::JsonSchema;
@@ -108,7 +108,7 @@ impl From<Window> for SniaWindow {
 }
 
 /// Every point of a run, in rounds of this length.
-pub fn steady_told(run: &RunRecord, points: &[PointRecord], round: Nanos) -> SteadyTold {
+pub fn steady_report(run: &RunRecord, points: &[PointRecord], round: Nanos) -> SteadyTold {
     SteadyTold {
         schema: VersusSchema { name: "qdepth-steady", version: VERSION },
         run: run.id.clone(),
@@ -130,7 +130,7 @@ fn steady_point(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoi
         true => (samples.len() as f64 * AREA_WRITTEN_LEAST / written).ceil() as usize,
         false => 0,
     };
-    let Steadiness { course, from, level, range_share, slope_share, variation } =
+    let Steadiness { state, from, level, range_share, slope_share, variation } =
         steadiness(&samples, least);
     let length = point.duration_ns / samples.len().max(1) as u64;
     let window = first_steady(&rounds[..rounds.len().min(ROUNDS_MAX)]);
@@ -142,13 +142,13 @@ fn steady_point(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoi
         area_written: written,
         snia: window.or_else(|| Window::from_rounds(&rounds)).map(SniaWindow::from),
         rounds,
-        course: course.as_str(),
-        period_ns: match course {
-            Course::Cyclic { period } => Some((period * length as f64) as u64),
+        course: state.as_str(),
+        period_ns: match state {
+            SteadyState::Cyclic { period } => Some((period * length as f64) as u64),
             _ => None,
         },
-        rises: match course {
-            Course::Drifting { rises } => Some(rises),
+        rises: match state {
+            SteadyState::Drifting { rises } => Some(rises),
             _ => None,
         },
         from_ns: from as u64 * length,
@@ -193,7 +193,7 @@ pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
     let values = [("run", told.run.chars().take(13).collect()), ("round", seconds(told.round_ns))];
     let row = |point: &SteadyPoint| {
         let window = point.snia.as_ref();
-        let course = match point.course {
+        let state = match point.course {
             "steady" => words.courses[0].to_owned(),
             "cyclic" => {
                 let period = seconds(point.period_ns.unwrap_or(0));
@@ -220,7 +220,7 @@ pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
             Cell::or_dash(window.map(|window| shown("io_per_s", window.mean))),
             Cell::or_dash(by_snia),
             Cell::plain(shown("io_per_s", point.level)),
-            Cell::plain(course),
+            Cell::plain(state),
         ];
         Row { cells, ..Row::default() }
     };

@@ -7,7 +7,7 @@ use crate::number::{percent, thousands};
 use crate::words::{CompareWords, Lang, aside, fill_in, load_in_words, span, words};
 
 /// So many differences and unmatched loads are told; all are in the JSON.
-const TOLD: usize = 8;
+const LISTED_MAX: usize = 8;
 /// Storage of a side that its name in a title holds.
 const CALLED: usize = 2;
 
@@ -109,16 +109,16 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
     let known = |value: &str| {
         if value.is_empty() { words.unknown.to_owned() } else { value.to_owned() }
     };
-    all.extend(versus.differences.iter().take(TOLD).map(|difference| {
+    all.extend(versus.differences.iter().take(LISTED_MAX).map(|difference| {
         let [a, b] = &difference.values;
         let what = format!("{} {}", difference.subject, difference.key);
         fill_in(words.differs, &[("what", what), ("a", known(a)), ("b", known(b))])
     }));
-    all.extend(versus.unmatched.iter().take(TOLD).map(|alone| {
+    all.extend(versus.unmatched.iter().take(LISTED_MAX).map(|alone| {
         fill_in(words.alone, &[("side", alone.side.to_uppercase()), ("load", alone.load.clone())])
     }));
-    let left =
-        versus.differences.len().saturating_sub(TOLD) + versus.unmatched.len().saturating_sub(TOLD);
+    let left = versus.differences.len().saturating_sub(LISTED_MAX)
+        + versus.unmatched.len().saturating_sub(LISTED_MAX);
     all.extend((left > 0).then(|| format!("… {left}: --json")));
     all
 }

@@ -5,7 +5,7 @@ use qdepth_record::{Observation, PointRecord, RunHeadline};
 use super::*;
 use crate::Lang;
 use crate::document::Block;
-use crate::telling::Measured;
+use crate::presentation::Measured;
 use crate::tests::fixture;
 
 fn versus(

@@ -83,7 +83,7 @@ fn block(view: &View<'_>, code: Code, invalid: bool, mut cases: Vec<Case>) -> Fi
         cases = merged(view, cases);
     }
     let case = |case: Case| FindingCase {
-        place: place_words(view, &case.locations),
+        location: location_words(view, &case.locations),
         explanation: case.explanation,
     };
     FindingGroup {
@@ -140,7 +140,7 @@ fn listed(view: &View<'_>, mut at: Vec<&str>) -> String {
 }
 
 /// `Database on nvme0n1 at 1, 2, 4; Restore …`; of many loads their points.
-fn place_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
+fn location_words(view: &View<'_>, locations: &[FindingLocation]) -> String {
     let words = view.words.findings;
     if locations.is_empty() {
         return words.whole_run.to_owned();

@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
     use crate::Lang;
-    use crate::telling::Telling;
+    use crate::presentation::Presentation;
     use crate::tests::fixture::{one_point, run};
 
     #[test]
@@ -126,8 +126,8 @@ mod tests {
             saw("nvme0n1 celsius", 44.0),
         ];
         let (run, points) = (run(1), [point]);
-        let telling = Telling::from(Lang::En);
-        let view = View::new(&run, &points, None, &telling);
+        let presentation = Presentation::from(Lang::En);
+        let view = View::new(&run, &points, None, &presentation);
         let table = table(&view).unwrap();
         let cells: Vec<&str> = table.rows[0].cells.iter().map(|cell| &*cell.text).collect();
         let last = &cells[cells.len() - 7..];
@@ -138,10 +138,10 @@ mod tests {
     fn watts_stand_beside_what_they_were_drawn_for_where_a_machine_shows_them() {
         let mut point = one_point(8);
         let saw = |name: &str, value| MonitorRecord { at_ns: 1, name: name.to_owned(), value };
-        let (run, telling) = (run(1), Telling::from(Lang::En));
+        let (run, presentation) = (run(1), Presentation::from(Lang::En));
         let last = |point: &PointRecord, count: usize| {
             let points = [point.clone()];
-            let view = View::new(&run, &points, None, &telling);
+            let view = View::new(&run, &points, None, &presentation);
             let table = table(&view).unwrap();
             let cells = table.rows[0].cells.iter().map(|cell| cell.text.to_string());
             assert_eq!(table.columns.len(), cells.len());
@@ -158,6 +158,6 @@ mod tests {
     #[test]
     fn nothing_is_said_where_nothing_was_monitored() {
         let (run, points) = (run(1), [one_point(8)]);
-        assert_eq!(table(&View::new(&run, &points, None, &Telling::from(Lang::En))), None);
+        assert_eq!(table(&View::new(&run, &points, None, &Presentation::from(Lang::En))), None);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Steps<'v, 'a> {
 /// One step on one target.
 pub(crate) struct Step<'v, 'a> {
     /// Its place among the titles.
-    pub(crate) place: usize,
+    pub(crate) step_index: usize,
     pub(crate) title: &'a str,
     pub(crate) target: u32,
     /// In the order of the plan.
@@ -69,13 +69,15 @@ impl<'v, 'a> Steps<'v, 'a> {
 
     /// A title that a target has twice has two places.
     fn add(&mut self, target: u32, title: &'a str, load: (&'v Load<'a>, &'v Point<'a>)) {
-        let used = |place: usize| self.all.iter().any(|s| s.target == target && s.place == place);
+        let used = |step_index: usize| {
+            self.all.iter().any(|s| s.target == target && s.step_index == step_index)
+        };
         let free = (0..self.titles.len()).find(|p| self.titles[*p] == title && !used(*p));
-        let place = free.unwrap_or_else(|| {
+        let step_index = free.unwrap_or_else(|| {
             self.titles.push(title);
             self.titles.len() - 1
         });
-        self.all.push(Step { place, title, target, loads: vec![load] });
+        self.all.push(Step { step_index, title, target, loads: vec![load] });
     }
 
     /// Whether every step is one reader beside writers, and the writers' load rises.
@@ -108,8 +110,9 @@ impl<'v, 'a> Steps<'v, 'a> {
     /// The last step that every target followed with valid figures: one a target.
     pub(crate) fn top_common(&self) -> Option<Vec<&Step<'v, 'a>>> {
         let targets = self.targets();
-        (0..self.titles.len()).rev().find_map(|place| {
-            let at = |target: &u32| self.on(*target).find(|s| s.place == place && s.counts());
+        (0..self.titles.len()).rev().find_map(|step_index| {
+            let at =
+                |target: &u32| self.on(*target).find(|s| s.step_index == step_index && s.counts());
             targets.iter().map(at).collect::<Option<Vec<_>>>()
         })
     }
@@ -128,12 +131,13 @@ impl<'v, 'a> Steps<'v, 'a> {
         let at_most = limit.at_most.0 as f64;
         let known = self.valid(target, limit.statistic);
         let Some((last, _)) = known.last() else { return Crossing::Unknown };
-        let later = self.on(target).filter(|step| step.is_valid() && step.place > last.place);
+        let later =
+            self.on(target).filter(|step| step.is_valid() && step.step_index > last.step_index);
         let Some(over) = known.iter().position(|(_, ns)| *ns > at_most) else {
             return Crossing::NotUpTo(last.achieved(), later.count());
         };
         let (above, _) = &known[over];
-        let Some((below, _)) = over.checked_sub(1).map(|place| &known[place]) else {
+        let Some((below, _)) = over.checked_sub(1).map(|index| &known[index]) else {
             return Crossing::Before(above.title.to_owned());
         };
         let loads = [below.achieved(), above.achieved()];
@@ -166,7 +170,7 @@ impl<'v, 'a> Steps<'v, 'a> {
 
 impl<'a> Step<'_, 'a> {
     /// The points of its loads, by their places in the plan.
-    pub(crate) fn places(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn point_indices(&self) -> impl Iterator<Item = u32> {
         self.loads.iter().map(|(_, point)| point.record.index)
     }
 

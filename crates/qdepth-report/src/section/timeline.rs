@@ -21,7 +21,7 @@ use crate::words::fill_in;
 const BUSY: &str = " busy_share";
 const HEAT: &str = " celsius";
 /// Targets of which the course is summed up.
-const COURSES: usize = 4;
+const SUMMED_UP_MAX: usize = 4;
 /// A monitor looks once a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -49,7 +49,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
 }
 
 /// The throughput of the whole run over time.
-pub(crate) fn course(view: &View<'_>) -> Picture {
+pub(crate) fn throughput_over_time(view: &View<'_>) -> Picture {
     let (stretches, end_ns) = stretches(view);
     throughput(view, &stretches, end_ns)
 }
@@ -74,7 +74,7 @@ fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec
         ];
         Some(fill_in(view.words.timeline.course, &told))
     };
-    let few = view.targets.iter().take(COURSES);
+    let few = view.targets.iter().take(SUMMED_UP_MAX);
     few.filter_map(of_target).collect()
 }
 
@@ -286,7 +286,7 @@ fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
 mod tests {
     use super::*;
     use crate::Lang;
-    use crate::telling::Telling;
+    use crate::presentation::Presentation;
     use crate::tests::fixture;
 
     fn saw(at_s: u64, name: &str, value: f64) -> MonitorRecord {
@@ -316,8 +316,8 @@ mod tests {
                 saw(3, "nvme0n1 celsius", 42.0 + more),
             ];
         }
-        let (run, telling) = (fixture::run(1), Telling::from(Lang::En));
-        let view = View::new(&run, &points, None, &telling);
+        let (run, presentation) = (fixture::run(1), Presentation::from(Lang::En));
+        let view = View::new(&run, &points, None, &presentation);
         let section = section(&view).unwrap();
         let [_, Block::Pictures(pictures), Block::SumUp { sentences, .. }] = &section.blocks[..]
         else {
@@ -351,10 +351,10 @@ mod tests {
 
     #[test]
     fn nothing_is_drawn_that_nobody_watched() {
-        let (run, telling) = (fixture::run(1), Telling::from(Lang::En));
+        let (run, presentation) = (fixture::run(1), Presentation::from(Lang::En));
         let mut points = vec![fixture::one_point(1)];
-        assert!(section(&View::new(&run, &points, None, &telling)).is_none());
+        assert!(section(&View::new(&run, &points, None, &presentation)).is_none());
         points[0].monitors = vec![saw(1, "cpu busy_share", 1.0)];
-        assert!(section(&View::new(&run, &points, None, &telling)).is_none());
+        assert!(section(&View::new(&run, &points, None, &presentation)).is_none());
     }
 }

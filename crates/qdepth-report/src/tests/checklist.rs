@@ -30,11 +30,11 @@ fn ids(document: &Document) -> BTreeSet<String> {
 fn paper() -> Document {
     let file = "introduction = \"Why.\"\nversion = \"1.0b\"\n[[history]]\nversion = \"1.0b\"\n\
                 date = \"2026-11-21\"\nchanges = \"Second series\"\n";
-    let telling = crate::Telling {
+    let presentation = crate::Presentation {
         paper: crate::Paper::from_toml(file).unwrap(),
-        ..crate::Telling::default()
+        ..crate::Presentation::default()
     };
-    compose(&fixture::run(2), &fixture::points(2), telling)
+    compose(&fixture::run(2), &fixture::points(2), presentation)
 }
 
 #[test]

@@ -5,8 +5,8 @@ use qdepth_record::{Observation, PointRecord, RunRecord};
 
 use crate::compose;
 use crate::document::{Block, Document, Table};
+use crate::presentation::Presentation;
 use crate::section::explain;
-use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::view::View;
 use crate::words::Lang;
@@ -190,8 +190,8 @@ fn no_diagram_has_more_lines_than_can_be_followed() {
 fn neighbouring_paragraphs_do_not_begin_alike() {
     let (run, points) = (run(), points());
     for lang in Lang::ALL {
-        let telling = Telling::from(lang);
-        let view = View::new(&run, &points, None, &telling);
+        let presentation = Presentation::from(lang);
+        let view = View::new(&run, &points, None, &presentation);
         let told: Vec<String> =
             view.swept().map(|load| explain::of_load(&view, load).concat()).collect();
         let begins = |text: &String| text.chars().take(60).collect::<String>();

@@ -491,17 +491,17 @@ fn published_figures_stand_beside_the_same_loads_and_no_others() {
     };
     let paper =
         crate::Paper::from_toml("[[data-sheet]]\nname = \"P3700\"\nsequential-read-mb-s = 2800\n");
-    let telling = crate::Telling {
+    let presentation = crate::Presentation {
         published: vec![drive.clone(), drive],
         paper: paper.unwrap(),
-        ..crate::Telling::default()
+        ..crate::Presentation::default()
     };
     let (run, mut points) = (fixture::run(1), fixture::points(1));
     // A load of the published name that is another one.
     for point in points.iter_mut().filter(|point| point.profile == "file-copy") {
         point.read_share = 0.4;
     }
-    let document = compose(&run, &points, telling);
+    let document = compose(&run, &points, presentation);
     let names = |load: usize| {
         let all = pictures(&document);
         let picture = all.into_iter().find(|p| p.id == format!("load-{load}-rate")).unwrap();

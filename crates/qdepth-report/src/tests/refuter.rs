@@ -11,9 +11,9 @@ use proptest::test_runner::{Config, TestRunner};
 use qdepth_measure::{Estimate, LatencyHistogram, Nanos};
 use qdepth_record::{DirectionRecord, IntervalRecord, Observation, PointRecord};
 
+use crate::presentation::Presentation;
 use crate::section::answer;
 use crate::section::sweep::series;
-use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::view::View;
 use crate::words::Lang;
@@ -277,7 +277,7 @@ fn results() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
     let dent = prop::collection::vec((0usize..10, 0.2f64..1.0), 0..3);
     let noise = prop::collection::vec(prop::collection::vec(-1.0f64..1.0, 20), 10);
     let curve = (shape, dent, noise).prop_map(|((top, knee, tail, noisy, long), dents, noise)| {
-        let course = |(index, noise): (usize, &Vec<f64>)| {
+        let point_counts = |(index, noise): (usize, &Vec<f64>)| {
             let index_of = index as u32;
             let rise = f64::from(1 << index_of.min(knee)) / f64::from(1 << knee);
             let beyond = 1.0 + tail * f64::from(index_of.saturating_sub(knee)) / 9.0;
@@ -287,7 +287,7 @@ fn results() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
             let counts = noise.iter().take(count).map(|n| value * (1.0 + noisy * n));
             counts.map(|count| count.round() as u64).collect::<Vec<u64>>()
         };
-        noise.iter().enumerate().map(course).collect::<Vec<Vec<u64>>>()
+        noise.iter().enumerate().map(point_counts).collect::<Vec<Vec<u64>>>()
     });
     prop::collection::vec(curve, 2)
 }
@@ -349,8 +349,8 @@ fn refute(results: &[Vec<Vec<u64>>]) {
             points.push(record(index, target as u32, 1 << place, counts));
         }
     }
-    let telling = Telling::from(Lang::En);
-    let view = View::new(&run, &points, None, &telling);
+    let presentation = Presentation::from(Lang::En);
+    let view = View::new(&run, &points, None, &presentation);
     let load = view.swept().next().expect("a load");
     let curve = |target: u32| -> Curve {
         let at = |p: &crate::view::Point<'_>| {

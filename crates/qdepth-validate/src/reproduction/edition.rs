@@ -70,32 +70,35 @@ fn results(view: &View<'_>) -> Vec<Section> {
     let mut all: Vec<Section> = Vec::new();
     // Also those beside which nothing stands: they give the order of the document's sections.
     for figure in &view.comparison.figures {
-        place(&mut all, &format!("{}: {}", figure.published.document, figure.published.section));
+        section_index(
+            &mut all,
+            &format!("{}: {}", figure.published.document, figure.published.section),
+        );
     }
     for (title, table) in stated(view) {
-        let at = place(&mut all, &title);
+        let at = section_index(&mut all, &title);
         all[at].blocks.push(Block::Table(table));
     }
     for (title, diagrams) in pictures::by_section(view) {
-        let at = place(&mut all, &title);
+        let at = section_index(&mut all, &title);
         all[at].blocks.push(Block::Pictures(diagrams));
     }
-    for (title, sentences) in said(view) {
+    for (title, sentences) in statements(view) {
         // What stands in a section without figures is a row of the table of statements alone.
         if let Some(section) = all.iter_mut().find(|section| section.title == title) {
             section.blocks.extend(sentences.into_iter().map(Block::Paragraph));
         }
     }
     for (title, sentences) in agreement(view) {
-        let at = place(&mut all, &title);
+        let at = section_index(&mut all, &title);
         all[at].blocks.extend(sentences.into_iter().map(Block::Paragraph));
     }
     for (title, bars) in pictures::bars(view) {
-        let at = place(&mut all, &title);
+        let at = section_index(&mut all, &title);
         all[at].blocks.push(Block::Pictures(vec![bars]));
     }
     for (title, table) in figures(view) {
-        let at = place(&mut all, &title);
+        let at = section_index(&mut all, &title);
         all[at].blocks.push(Block::Table(table));
     }
     all.retain(|section| !section.blocks.is_empty());
@@ -123,7 +126,7 @@ fn bare_title<'t>(title: &'t str, concluded: &'t str) -> &'t str {
 
 /// What each section says about its figures, and which of that the emulated ones show as well:
 /// beside diagrams a reader wants words.
-fn said(view: &View<'_>) -> Vec<(String, Vec<String>)> {
+fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     let edition = view.words.edition;
     let mut all: Vec<(String, [Vec<String>; 2])> = Vec::new();
     for compared in &view.comparison.relations {
@@ -132,7 +135,7 @@ fn said(view: &View<'_>) -> Vec<(String, Vec<String>)> {
             Verdict::Fails => 1,
             Verdict::Missing | Verdict::Inconsistent | Verdict::Given => continue,
         };
-        let told = compared.relation.told_in(view.lang.tag());
+        let told = compared.relation.text_in(view.lang.tag());
         let title = format!("{}: {}", compared.relation.document, compared.relation.section);
         let says = told.says.trim_end_matches(['.', '。']);
         let statement = format!("{says}{}", aside(view.lang, told.place));
@@ -160,7 +163,7 @@ fn said(view: &View<'_>) -> Vec<(String, Vec<String>)> {
 fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for summary in &view.comparison.sections {
-        let Some(told) = errors_told(view, summary.used, &summary.errors) else { continue };
+        let Some(told) = error_sentence(view, summary.used, &summary.errors) else { continue };
         let title = format!("{}: {}", summary.document, summary.section);
         match all.iter_mut().find(|(other, _)| *other == title) {
             Some((_, sentences)) => sentences.push(told),
@@ -171,7 +174,7 @@ fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
 }
 
 /// Mean and worst error of figures of one use; nothing of those that no mean is taken of.
-fn errors_told(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
+fn error_sentence(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
     let (mean, (worst, id)) = (errors.mean?, errors.worst.as_ref()?);
     let figure = view.comparison.figures.iter().find(|figure| figure.published.id == *id)?;
     let load = load(view.lang, &figure.published);
@@ -197,12 +200,12 @@ fn errors_told(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
 /// relations.
 fn opening(view: &View<'_>) -> Vec<String> {
     let uses = [Use::Predicted, Use::Calibrated];
-    let errors = uses.map(|used| errors_told(view, used, &view.comparison.errors_of(used)));
+    let errors = uses.map(|used| error_sentence(view, used, &view.comparison.errors_of(used)));
     errors.into_iter().flatten().chain(summary(view)).collect()
 }
 
 /// The place of the section of that title, which is made where there is none.
-fn place(all: &mut Vec<Section>, title: &str) -> usize {
+fn section_index(all: &mut Vec<Section>, title: &str) -> usize {
     let known = all.iter().position(|section| section.title == title);
     known.unwrap_or_else(|| {
         all.push(section(&format!("results-{}", all.len() + 1), title, Vec::new()));

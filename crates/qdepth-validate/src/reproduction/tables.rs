@@ -4,7 +4,7 @@ use qdepth_document::document::{Cell, Column, Mark, Row, Table, number_in, text}
 use qdepth_document::number::thousands;
 use qdepth_reference::{
     Class, ComparedFigure, ComparedRelation, Errors, Maxima, PointName, Precision, Published,
-    Quantity, ShareResult, Standing, Told, Use, Verdict,
+    Quantity, RelationText, ShareResult, Standing, Use, Verdict,
 };
 use qdepth_words::{Lang, about, aside, counted, fill_in, words};
 
@@ -401,7 +401,7 @@ fn relation_columns(view: &View<'_>) -> Vec<Column> {
 
 fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
     let relation = &compared.relation;
-    let Told { says, place, expected, why } = relation.told_in(view.lang.tag());
+    let RelationText { says, place, expected, why } = relation.text_in(view.lang.tag());
     let [holds, fails, missing, inconsistent, given] = view.words.verdicts;
     let verdict = match compared.verdict {
         Verdict::Holds => Cell::plain(about(view.lang, holds, &sides(view, compared))),

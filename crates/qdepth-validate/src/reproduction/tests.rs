@@ -13,8 +13,8 @@ use qdepth_document::document::{Block, Document, Mark, Row};
 use qdepth_document::figure::{Horizontal, MarkValue, Markers, Series, Stroke};
 use qdepth_document::{html, markdown};
 use qdepth_reference::{
-    Comparison, EmulatedPoint, Emulation, PointName, Published, Quantity, Reference, ShareResult,
-    Told, compare,
+    Comparison, EmulatedPoint, Emulation, PointName, Published, Quantity, Reference, RelationText,
+    ShareResult, compare,
 };
 use qdepth_words::Lang;
 
@@ -281,7 +281,7 @@ fn the_words_of_the_reference_data_are_told_in_japanese() {
     let is_word = |word: &str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase());
     // As the documents and the command line write them.
     let names = ["imsm", "xvm", "xfs", "gpfs", "raid"];
-    let untold: Vec<String> = reference
+    let untranslated: Vec<String> = reference
         .published
         .iter()
         .flat_map(|p| {
@@ -293,9 +293,9 @@ fn the_words_of_the_reference_data_are_told_in_japanese() {
             words.any(|word| is_word(word) && !names.contains(&word))
         })
         .collect();
-    assert!(untold.is_empty(), "{untold:?}");
+    assert!(untranslated.is_empty(), "{untranslated:?}");
     for relation in &reference.relations {
-        let Told { says, .. } = relation.told_in("ja");
+        let RelationText { says, .. } = relation.text_in("ja");
         assert!(is_japanese(says) && says.ends_with('。'), "{}: {says}", relation.id);
     }
     let sections = reference.published.iter().map(|figure| &figure.section);

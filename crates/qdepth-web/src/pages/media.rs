@@ -30,7 +30,7 @@ struct MediumPage<'a> {
     frame: Frame<'a>,
     name: String,
     /// Headings and what stands below them; what is empty is left out.
-    said: Vec<(&'static str, String)>,
+    sections: Vec<(&'static str, String)>,
     divergences: Vec<String>,
     tables: Vec<String>,
 }
@@ -93,7 +93,7 @@ pub(crate) fn detail(request: &PageRequest<'_>) -> Answer {
         .iter()
         .map(|(name, format)| format!("{name}: {}", format.title))
         .collect();
-    let said = [
+    let sections = [
         (words.about, description.about.clone()),
         (words.compared_with, description.compared_with.clone()),
         (words.host, description.host.clone().unwrap_or_default()),
@@ -104,7 +104,7 @@ pub(crate) fn detail(request: &PageRequest<'_>) -> Answer {
     let page = MediumPage {
         frame,
         name: name.to_owned(),
-        said: said.into_iter().filter(|(_, text)| !text.is_empty()).collect(),
+        sections: sections.into_iter().filter(|(_, text)| !text.is_empty()).collect(),
         divergences: description.divergences.clone(),
         tables: tables.iter().map(html_table).collect::<Result<_, _>>()?,
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use http::StatusCode;
 use qdepth_record::RunState;
-use qdepth_report::{Telling, compose, html_part};
+use qdepth_report::{Presentation, compose, html_part};
 
 use crate::answer::html;
 use crate::pages::{Answer, Frame, PageRequest};
@@ -30,8 +30,9 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
         _ => "",
     };
     let columns = request.source.published.clone();
-    let telling = Telling { alive: Some(alive), columns, ..Telling::from(request.lang) };
-    let document = compose(&run, &points, telling);
+    let presentation =
+        Presentation { alive: Some(alive), columns, ..Presentation::from(request.lang) };
+    let document = compose(&run, &points, presentation);
     let mut frame = request.frame(document.title.clone()).with_aids();
     frame.mark.clone_from(&document.mark);
     let page = RunPage {

@@ -73,7 +73,7 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
         query.first("page").and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, pages);
     let shown: Vec<&RunHeadline> =
         found.iter().copied().skip((number - 1) * SHOWN).take(SHOWN).collect();
-    let shown = request.source.looked_at(&shown)?;
+    let shown = request.source.read_each(&shown)?;
     let rows: Vec<Line> = shown.iter().map(|run| line(request, run)).collect();
     let to = |number: usize| query.with("page", number.to_string()).address("/");
     let notice = match (listing.exists, listing.runs.is_empty(), rows.is_empty()) {

@@ -2,7 +2,7 @@
 
 use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 
-use super::place::{
+use super::area::{
     STANDARD_ALIGNMENT, area, area_spec, backwards, has_room, layout, segments, strides,
 };
 use super::ways::Destination;

@@ -9,7 +9,7 @@ use qdepth_logbook::Logbook;
 use qdepth_parquet::Sheet;
 use qdepth_record::{RunHeadline, TableOf, TabledRun, export_csv, export_json};
 
-use crate::commands::read::{chosen, told_whole};
+use crate::commands::read::{chosen, status_of_read};
 use crate::exit_status::Status;
 use crate::flags::{ExportOptions, RunChoice};
 use crate::result_file::ResultFile;
@@ -43,7 +43,7 @@ fn export_one(options: &ExportOptions) -> Result<Status> {
     let (run, points) = chosen(&RunChoice { run, logbook: options.logbook.clone() })?;
     let text = if options.csv { export_csv(&run, &points) } else { export_json(&run, &points) };
     print_document(text.trim_end())?;
-    Ok(told_whole(&run))
+    Ok(status_of_read(&run))
 }
 
 /// The runs that are asked for, the oldest first, and whether the logbook is known to list all.
@@ -147,7 +147,7 @@ fn add(
     for (sheet, coming) in sheets {
         coming.add(&sheet.add(TabledRun { headline, run: &run, points: &points }))?;
     }
-    Ok((told_whole(&run), points.len()))
+    Ok((status_of_read(&run), points.len()))
 }
 
 /// Every file is complete before the first has its name.

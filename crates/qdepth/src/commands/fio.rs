@@ -106,7 +106,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     if line.parse_only {
         // What is done in another way is said before anything is measured.
         converted.remarks.iter().for_each(|remark| print_line(&remark.to_string()));
-        return foretell(words, file, &line, &converted, pinning);
+        return print_refusals(words, file, &line, &converted, pinning);
     }
     if called == Called::Fio && !words.ours.iter().any(|word| word.starts_with("--report")) {
         words.ours.push("--no-report".to_owned());
@@ -117,7 +117,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let quiet = !words.strict && !std::io::stderr().is_terminal();
     let screen = if quiet { Screen::quiet() } else { Screen::new() };
     let mut failed = false;
-    let _folders = MadeFolders::make(&converted)?;
+    let _folders = CreatedFolders::make(&converted)?;
     let watcher = Watcher::new(&screen, &converted.targets);
     let status = run::measure_on(&screen, &watcher, &run, &request, |ran| {
         let short = output::too_slow(&set, &converted, &ran.points);
@@ -129,7 +129,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         }
         let usual = [OutputFormat::Normal];
         let formats = if line.formats.is_empty() { &usual[..] } else { &line.formats };
-        let text = output::text(formats, &set, &converted, ran, &watcher.told());
+        let text = output::text(formats, &set, &converted, ran, &watcher.counters());
         match &results.document {
             Some(file) => file.write(text + "\n"),
             None => print_document(&text),
@@ -144,7 +144,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
 
 /// What a run would refuse of targets as they are now. The jobs are right all the same: that
 /// depends on where they are run.
-fn foretell(
+fn print_refusals(
     words: Words,
     file: PlanFile,
     line: &CommandLine,
@@ -187,8 +187,10 @@ fn request(
     if let Some(pinning) = pinning.filter(|_| run.cpus.is_none()) {
         request.pinning = pinning;
     }
-    let of_jobs =
-        converted.remarks.iter().map(|remark: &FioRemark| not_literal(&remark.place, &remark.what));
+    let of_jobs = converted
+        .remarks
+        .iter()
+        .map(|remark: &FioRemark| not_literal(&remark.location, &remark.what));
     request.remarks = of_jobs.chain(line.notes.iter().map(|note| noted(note))).collect();
     Ok(request)
 }
@@ -278,9 +280,9 @@ fn of_nodes(cpus: &str) -> Result<String> {
 
 /// Folders of files that are not there, which fio makes as well. They go again where nothing is
 /// left in them.
-struct MadeFolders(Vec<PathBuf>);
+struct CreatedFolders(Vec<PathBuf>);
 
-impl MadeFolders {
+impl CreatedFolders {
     fn make(converted: &Converted) -> Result<Self> {
         let mut made = Self(Vec::new());
         let elsewhere = |name: &&String| name.starts_with("media:") || name.starts_with("/dev/");
@@ -296,7 +298,7 @@ impl MadeFolders {
     }
 }
 
-impl Drop for MadeFolders {
+impl Drop for CreatedFolders {
     fn drop(&mut self) {
         for folder in self.0.iter().rev() {
             rustix::fs::rmdir(folder).ok();

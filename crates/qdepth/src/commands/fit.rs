@@ -39,7 +39,7 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let text = description(&fitted, &seen.observed, &seen.provenance);
     let name = options.output.display().to_string();
     Description::read(&name, &text)?;
-    print_told(&fitted, &seen, options.kind)?;
+    print_fit(&fitted, &seen, options.kind)?;
     file.write(&text)?;
     screen.print_line(&format!(
         "medium   {name}; as a target `media:{}`, its predictions with intervals by `qdepth \
@@ -49,7 +49,7 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-fn print_told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
+fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
     print(&format!("EMULATED medium of {}", seen.provenance.title))?;
     let why = match (asked, &seen.kind) {
         (Some(_), _) => "as asked".to_owned(),

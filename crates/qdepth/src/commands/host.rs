@@ -153,7 +153,7 @@ fn undo(option: &JournalOption) -> Result<Status> {
 fn print_result(options: &InventoryOptions) -> Result<Status> {
     let record = options.record.as_ref().map(|path| ResultFile::file(path, Privacy::Private));
     let record = record.transpose()?;
-    let system = looked_at(options)?;
+    let system = chosen_system(options)?;
     let mut facts = inventory(&system);
     if let Some(record) = record {
         record.write(system.tape().text())?;
@@ -174,7 +174,7 @@ fn print_result(options: &InventoryOptions) -> Result<Status> {
 }
 
 /// This machine, or one that was recorded.
-fn looked_at(options: &InventoryOptions) -> Result<System> {
+fn chosen_system(options: &InventoryOptions) -> Result<System> {
     let Some(path) = &options.recorded else {
         return Ok(if options.record.is_some() { System::recording() } else { System::real() });
     };
@@ -187,7 +187,7 @@ fn looked_at(options: &InventoryOptions) -> Result<System> {
 
 /// Compiles the shim through which the program finds a site's MPI, into the user's cache.
 fn mpi(mpicc: &str) -> Result<Status> {
-    let library = ResultFile::file(shim::to_be_made()?, Privacy::Program)?;
+    let library = ResultFile::file(shim::created_path()?, Privacy::Program)?;
     let folder = Scratch::new()?;
     let [source, made] = ["qdepth-mpi.c", "libqdepth-mpi.so"].map(|name| folder.path().join(name));
     ResultFile::file(&source, Privacy::Private)?.write(MPI_SHIM)?;

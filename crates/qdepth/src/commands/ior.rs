@@ -64,7 +64,7 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let results = Results::open(first)?;
     let _memory = surroundings::hog(first)?;
     let run = run_options(options)?;
-    let mut whole = Whole { run, told: ior_run(&words), status: Status::Valid, failed: false };
+    let mut whole = Whole { run, results: ior_run(&words), status: Status::Valid, failed: false };
     for (id, test) in (0_u32..).zip(&tests) {
         whole.measure(id, test)?;
         if matches!(whole.status, Status::Interrupted(_)) {
@@ -72,8 +72,8 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
         }
     }
     // Of several ranks of MPI, the first tells.
-    if !whole.told.began.is_empty() {
-        results.write(&words, &whole.told)?;
+    if !whole.results.began.is_empty() {
+        results.write(&words, &whole.results)?;
     }
     Ok(match whole.status {
         // What is no good as a measurement is a finding of the run; to IOR it is a result.
@@ -127,7 +127,7 @@ fn ior_run(words: &Ior) -> IorRun {
 /// All tests, as far as they are measured.
 struct Whole {
     run: RunOptions,
-    told: IorRun,
+    results: IorRun,
     status: Status,
     failed: bool,
 }
@@ -139,7 +139,7 @@ impl Whole {
         surroundings::directories(&mut test, tasks)?;
         surroundings::status_of(&mut test)?;
         let (nodes, ior) = (1, test.clone());
-        self.told.tests.push(IorTest { ior, id, tasks, nodes, ..IorTest::default() });
+        self.results.tests.push(IorTest { ior, id, tasks, nodes, ..IorTest::default() });
         let began = Timestamp::now();
         for mut part in test.parts() {
             let minutes = Timestamp::now().duration_since(began).as_secs() / 60;
@@ -151,10 +151,10 @@ impl Whole {
             let mut request = self.run.request_of(plan);
             let remarks = part.remarks.iter();
             request.remarks = remarks.map(|(option, what)| not_literal(option, what)).collect();
-            let Self { run, told, failed, .. } = self;
+            let Self { run, results, failed, .. } = self;
             let status = run::measure(run, &request, |ran| {
                 *failed |= ran.points.iter().any(has_errors);
-                take(told, &part, ran);
+                take(results, &part, ran);
                 Ok(())
             })?;
             match status {
@@ -165,22 +165,22 @@ impl Whole {
                 break;
             }
         }
-        let phases = self.told.tests.last().map_or(&[][..], |test| &test.phases);
+        let phases = self.results.tests.last().map_or(&[][..], |test| &test.phases);
         ior_outliers(phases, test.outlier_s).iter().for_each(|line| print_line(line));
         Ok(())
     }
 }
 
 /// Takes what came of a part among the results of its test, which is the last.
-fn take(told: &mut IorRun, part: &Ior, ran: &Ran) {
+fn take(results: &mut IorRun, part: &Ior, ran: &Ran) {
     let record = &ran.run;
-    if told.began.is_empty() {
-        told.began.clone_from(&record.started_at);
+    if results.began.is_empty() {
+        results.began.clone_from(&record.started_at);
     }
-    told.program = format!("qdepth {}", record.qdepth_version);
-    told.finished = record.ended_at.clone().unwrap_or_default();
-    told.emulated |= record.emulated;
-    let Some(test) = told.tests.last_mut() else { return };
+    results.program = format!("qdepth {}", record.qdepth_version);
+    results.finished = record.ended_at.clone().unwrap_or_default();
+    results.emulated |= record.emulated;
+    let Some(test) = results.tests.last_mut() else { return };
     if test.began.is_empty() {
         test.began.clone_from(&record.started_at);
         test.file_system = surroundings::file_system(part);
@@ -221,11 +221,11 @@ fn plan(ior: &mut Ior, tasks: u32) -> Result<PlanRequest> {
 fn phases(points: &WorkerResults, first: u32) -> Vec<IorPhase> {
     let mut phases: Vec<IorPhase> = Vec::new();
     let mut iterations = [first; 2];
-    let told = |group: &&[(Point, Vec<WorkerResult>)]| {
+    let is_measured = |group: &&[(Point, Vec<WorkerResult>)]| {
         // What checks what was written is no result of IOR's.
         group.iter().all(|(point, _)| !point.profile.starts_with("ior-check"))
     };
-    for group in points.chunk_by(|(a, _), (b, _)| a.group == b.group).filter(told) {
+    for group in points.chunk_by(|(a, _), (b, _)| a.group == b.group).filter(is_measured) {
         let writes = group.iter().any(|(point, _)| point.writes());
         let iteration = &mut iterations[usize::from(writes)];
         let ranks = group.iter().flat_map(|(_, ranks)| ranks.iter().map(rank));

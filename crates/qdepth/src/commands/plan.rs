@@ -86,7 +86,7 @@ fn print_plan(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
         print("what the preparation makes is not there yet, so nothing can be said of its points")?;
         return Ok(Status::Valid);
     }
-    let Preview { plan, found, made, .. } = preview(&system, asked)?;
+    let Preview { plan, found, provision, .. } = preview(&system, asked)?;
     if options.as_fio {
         let names: Vec<String> =
             asked.targets.iter().map(|target| target.display().to_string()).collect();
@@ -99,7 +99,7 @@ fn print_plan(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
     let consent = options.run.consent.words();
-    let targets = Targets { found: &found, expressions: &asked.targets, made, writes };
+    let targets = Targets { found: &found, expressions: &asked.targets, provision, writes };
     let (text, refused) = describe(&system, &plan, &targets, &consent)?;
     print(&text)?;
     Ok(if refused { Status::Refused } else { Status::Valid })
@@ -113,7 +113,7 @@ fn is_missing(target: &Path) -> bool {
 struct Targets<'a> {
     found: &'a [ResolvedTarget],
     expressions: &'a [PathBuf],
-    made: Provision,
+    provision: Provision,
     writes: WrittenTargets,
 }
 
@@ -138,7 +138,7 @@ fn heading(plan: &Plan, targets: &[ResolvedTarget]) -> String {
 fn describe(
     system: &System,
     plan: &Plan,
-    Targets { found: targets, expressions, made, writes }: &Targets<'_>,
+    Targets { found: targets, expressions, provision, writes }: &Targets<'_>,
     consent: &ConsentWords,
 ) -> Result<(String, bool)> {
     let mut refused = false;
@@ -163,7 +163,7 @@ fn describe(
         };
         let (verdicts, fills) = if makes_file {
             let taken = promised.get(&target.file_system()).copied().unwrap_or(0);
-            match made {
+            match provision {
                 Provision::OwnFiles(files) => {
                     let wanted = own_files::Wanted {
                         size_bytes: files.bytes,

@@ -55,7 +55,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     if options.json {
         print_document(&document(medium, &plan.name, &rows)?)?;
     } else {
-        print_told(medium, asked.file.title.as_deref().unwrap_or(&plan.name), &rows)?;
+        print_predictions(medium, asked.file.title.as_deref().unwrap_or(&plan.name), &rows)?;
     }
     Ok(Status::Valid)
 }
@@ -114,7 +114,11 @@ fn medium(word: &str) -> String {
     }
 }
 
-fn print_told(medium: &TargetExpression, title: &str, rows: &[(&Point, Prediction)]) -> Result<()> {
+fn print_predictions(
+    medium: &TargetExpression,
+    title: &str,
+    rows: &[(&Point, Prediction)],
+) -> Result<()> {
     print(&format!("EMULATED: {} under \"{title}\"", medium.text()))?;
     let headings = ["profile", "outstanding", "unit", "predicted", "95 % interval", "stands on"];
     let mut reasons: Vec<String> = Vec::new();

@@ -6,7 +6,7 @@ use qdepth_record::{
     PointRecord, RunHeadline, RunRecord, events_json_schema, export_runs_json, host_json_schema,
     json_schema, runs_json_schema,
 };
-use qdepth_report::{Align, Cell, Column, Measured, Row, Table, Telling};
+use qdepth_report::{Align, Cell, Column, Measured, Presentation, Row, Table};
 use qdepth_workload::plan_schema;
 
 use crate::exit_status::Status;
@@ -19,17 +19,17 @@ use qdepth_lab::failure::Usage;
 pub(crate) fn print_table(
     run: &RunRecord,
     points: &[PointRecord],
-    telling: &Telling,
+    presentation: &Presentation,
 ) -> Result<()> {
-    for data in qdepth_report::point_tables(run, points, telling.clone()) {
+    for data in qdepth_report::point_tables(run, points, presentation.clone()) {
         print_points(&data)?;
     }
     print("")?;
-    for sentence in qdepth_report::summary_sentences(run, points, telling.clone()) {
+    for sentence in qdepth_report::summary_sentences(run, points, presentation.clone()) {
         print(&sentence)?;
     }
-    for doubt in qdepth_report::doubts_in_words(run, points, telling.clone()) {
-        print(&doubt)?;
+    for sentence in qdepth_report::finding_sentences(run, points, presentation.clone()) {
+        print(&sentence)?;
     }
     Ok(())
 }
@@ -174,16 +174,16 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
 }
 
 /// A run of which something could not be relied on is no success for a script.
-pub(crate) fn told_whole(run: &RunRecord) -> Status {
+pub(crate) fn status_of_read(run: &RunRecord) -> Status {
     if run.is_damaged() { Status::Invalid } else { Status::Valid }
 }
 
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
-    print_table(&run, &points, &options.telling.telling(&run))?;
+    print_table(&run, &points, &options.presentation.presentation(&run))?;
     run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;
     run.notes().try_for_each(|note| print(&format!("note: {note}")))?;
-    Ok(told_whole(&run))
+    Ok(status_of_read(&run))
 }
 
 pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {

@@ -139,7 +139,7 @@ fn taken_up(then: RunOptions, now: RunOptions) -> RunOptions {
         plain,
         no_report,
         report,
-        telling,
+        presentation,
         keep,
         stop_on_throttle,
         expect: _,
@@ -159,7 +159,7 @@ fn taken_up(then: RunOptions, now: RunOptions) -> RunOptions {
         plain,
         no_report,
         report,
-        telling,
+        presentation,
         keep,
         stop_on_throttle,
         expect,
@@ -226,8 +226,8 @@ fn go_on(
     let known = known(desk, campaign)?;
     for block in 0..most(repeat) {
         for column in campaign.order(block) {
-            let member = Member { campaign, place, column };
-            let found = known.iter().find(|kept| kept.place == place);
+            let member = Member { campaign, index: place, column };
+            let found = known.iter().find(|kept| kept.index == place);
             place += 1;
             if found.is_some_and(|kept| kept.whole) {
                 continue;
@@ -355,8 +355,8 @@ fn print_result(
     repeat: Repeat,
 ) -> Result<Status> {
     let groups = groups(desk, campaign)?;
-    let lang = desk.options.telling.lang.of_report();
-    let silent = desk.options.tells_events_alone();
+    let lang = desk.options.presentation.lang.of_report();
+    let silent = desk.options.prints_events_alone();
     let (threshold, interim_checks) = match repeat {
         Repeat::Times(_) | Repeat::UntilSteady => (THRESHOLD, 1),
         Repeat::Until(tolerance) => (tolerance.share(), INTERIM_CHECKS.len() as u32),

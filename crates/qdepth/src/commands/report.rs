@@ -11,7 +11,7 @@ use qdepth_logbook::Logbook;
 use qdepth_media::Description;
 use qdepth_reference::Reference;
 use qdepth_report::{
-    DataSheet, Document, Lang, Logo, LogoKind, Paper, PublishedDrive, Telling, Text,
+    DataSheet, Document, Lang, Logo, LogoKind, Paper, Presentation, PublishedDrive, Text,
     compose_campaign,
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     paper.data_sheet.extend(published.iter().filter_map(data_sheet));
     let formats = formats(&options.format, options.output.as_deref())?;
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
-    let telling = |lang| Telling {
+    let presentation = |lang| Presentation {
         lang,
         limits: options.limit.clone(),
         paper: paper.clone(),
@@ -54,7 +54,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     // What it says of the machine is its owner's, unless that was taken out.
     let privacy = if options.redact { Privacy::Public } else { Privacy::Private };
     let sheets = Sheets::open(&formats, &options.lang, options.output.as_deref(), privacy)?;
-    sheets.write(typesetter.as_deref(), |lang| compose_campaign(&runs, telling(lang)))?;
+    sheets.write(typesetter.as_deref(), |lang| compose_campaign(&runs, presentation(lang)))?;
     Ok(Status::Valid)
 }
 

@@ -33,13 +33,13 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
 
 /// Tells a run in our own words, as the options want it.
 pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) -> Result<()> {
-    if options.tells_events_alone() {
+    if options.prints_events_alone() {
         return Ok(());
     }
     if options.json {
         print_document(&export_json(run, points))
     } else {
-        print_table(run, points, &options.telling.telling(run))
+        print_table(run, points, &options.presentation.presentation(run))
     }
 }
 
@@ -76,7 +76,8 @@ pub(crate) fn measure_on(
         hint(screen, &run, &points);
     }
     if let Some((sheets, typesetter)) = report {
-        let document = |_| qdepth_report::compose(&run, &points, options.telling.telling(&run));
+        let document =
+            |_| qdepth_report::compose(&run, &points, options.presentation.presentation(&run));
         let paths = sheets.put(typesetter.as_deref(), document).with_context(|| {
             let report = options.report.display();
             format!("no report {report}; the run is kept: then `qdepth report`")
@@ -128,7 +129,7 @@ fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
 fn sheets(options: &RunOptions) -> Result<Option<(Sheets, Option<String>)>> {
     let report = (!options.no_report).then_some(&options.report);
     let opened = |path: &PathBuf| {
-        let (sheets, typesetter) = page(path, options.telling.lang)?;
+        let (sheets, typesetter) = page(path, options.presentation.lang)?;
         if sheets.has_a_folder() {
             let words = format!("{}: a folder; afterwards `qdepth report -o`", path.display());
             bail!(Usage(words));

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use qdepth_measure::Nanos;
-use qdepth_report::{steady_json, steady_sentences, steady_table, steady_told};
+use qdepth_report::{steady_json, steady_report, steady_sentences, steady_table};
 
 use crate::commands::read::chosen;
 use crate::exit_status::Status;
@@ -15,7 +15,7 @@ pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
         bail!(Usage("--round: a round takes some time, as 1min".to_owned()));
     }
     let (run, points) = chosen(&options.choice)?;
-    let told = steady_told(&run, &points, options.round);
+    let told = steady_report(&run, &points, options.round);
     let lang = options.lang.of_report();
     if options.json {
         print_document(steady_json(&told).trim_end())?;

@@ -77,7 +77,7 @@ pub(crate) struct CheckOptions {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct JournalOption {
     /// The undo journal
-    #[arg(long, default_value = qdepth_host::prepare::journal::PLACE, value_name = "FILE")]
+    #[arg(long, default_value = qdepth_host::prepare::journal::PATH, value_name = "FILE")]
     pub(crate) journal: PathBuf,
 }
 

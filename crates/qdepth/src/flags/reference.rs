@@ -19,7 +19,7 @@ use super::with_examples;
 
 /// Holds a page against what it must be, or writes it.
 #[track_caller]
-fn is_as_told(name: &str, wanted: &str) {
+fn assert_page(name: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
     if std::env::var_os("QDEPTH_WRITE_REFERENCE").is_some() {
         std::fs::write(&path, wanted).expect("the page can be written");
@@ -121,7 +121,7 @@ fn the_reference_of_options_is_what_the_program_takes() {
     command_page(&root, "qdepth", &mut page);
     let options = page.matches("| `--").count();
     assert!(options >= 150, "{options}");
-    is_as_told("options.md", &page);
+    assert_page("options.md", &page);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn the_reference_of_findings_is_what_reports_say() {
             cell(&text.advice),
         );
     }
-    is_as_told("findings.md", &page);
+    assert_page("findings.md", &page);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn the_reference_of_reasons_is_what_is_told() {
         let (names, told) = (names.join(", "), reason_text(&reason, Lang::En));
         let _ = writeln!(page, "| `{code}` | {names} | {when} | {} |", cell(&told));
     }
-    is_as_told("reasons.md", &page);
+    assert_page("reasons.md", &page);
 }
 
 /// The columns of a point's latencies, of which there is one for each of these.
@@ -201,7 +201,7 @@ fn the_reference_of_tables_is_what_is_exported() {
             page,
             "\n## `{}.parquet`\nA row: {}.\n\n| column | type | |\n|---|---|---|\n",
             table.name(),
-            table.says()
+            table.description()
         );
         for column in table.columns() {
             let kind = match column.value {
@@ -211,11 +211,11 @@ fn the_reference_of_tables_is_what_is_exported() {
                 Cell::Flag(_) => "true or false",
                 Cell::Time(_) => "time",
             };
-            if column.says.is_empty() {
+            if column.description.is_empty() {
                 latencies += 1;
                 continue;
             }
-            let _ = writeln!(page, "| `{}` | {kind} | {} |", column.name, cell(column.says));
+            let _ = writeln!(page, "| `{}` | {kind} | {} |", column.name, cell(column.description));
         }
         if table == TableOf::Points {
             let words = LATENCIES.map(|words| format!("{{{}}}", words.join(", ")));
@@ -239,7 +239,7 @@ fn the_reference_of_tables_is_what_is_exported() {
         }
     }
     assert_eq!(latencies, LATENCIES.iter().map(|words| words.len()).product::<usize>());
-    is_as_told("tables.md", &page);
+    assert_page("tables.md", &page);
 }
 
 /// What a schema allows, in words.
@@ -288,15 +288,15 @@ fn keys(schema: &Value, page: &mut String) {
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (key, value) in keys {
         let must = if needed.contains(&key.as_str()) { " (needed)" } else { "" };
-        let says = value["description"].as_str().unwrap_or_default();
-        let _ = writeln!(page, "| `{key}`{must} | {} | {} |", kind(value), cell(says));
+        let description = value["description"].as_str().unwrap_or_default();
+        let _ = writeln!(page, "| `{key}`{must} | {} | {} |", kind(value), cell(description));
     }
 }
 
 /// A type with its keys, or what it may be.
 fn definition(name: &str, schema: &Value, page: &mut String) {
-    let says = schema["description"].as_str().unwrap_or_default();
-    let _ = write!(page, "\n## {name}\n{}\n", cell(says));
+    let description = schema["description"].as_str().unwrap_or_default();
+    let _ = write!(page, "\n## {name}\n{}\n", cell(description));
     keys(schema, page);
     let several = ["oneOf", "anyOf"].iter().find_map(|any| schema[any].as_array());
     let Some(several) = several else {
@@ -306,11 +306,11 @@ fn definition(name: &str, schema: &Value, page: &mut String) {
         return;
     };
     for choice in several {
-        let says = cell(choice["description"].as_str().unwrap_or_default());
+        let description = cell(choice["description"].as_str().unwrap_or_default());
         if choice["properties"].is_null() {
-            let _ = write!(page, "\n- {}: {says}\n", kind(choice));
+            let _ = write!(page, "\n- {}: {description}\n", kind(choice));
         } else {
-            let _ = write!(page, "\n{says}\n");
+            let _ = write!(page, "\n{description}\n");
             keys(choice, page);
         }
     }
@@ -335,5 +335,5 @@ fn the_reference_of_plan_files_is_what_is_read() {
         definition(name, part, &mut page);
     }
     assert!(page.contains("`request_size` (needed)"), "{page}");
-    is_as_told("plan-files.md", &page);
+    assert_page("plan-files.md", &page);
 }

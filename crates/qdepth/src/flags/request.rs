@@ -38,7 +38,7 @@ impl RunOptions {
     }
 
     /// Whether the lines of events are all that goes to standard output.
-    pub(crate) fn tells_events_alone(&self) -> bool {
+    pub(crate) fn prints_events_alone(&self) -> bool {
         self.events.as_deref() == Some(Path::new("-"))
     }
 
@@ -46,7 +46,7 @@ impl RunOptions {
         RunRequest {
             plan,
             logbook: self.logbook.logbook.clone(),
-            events: self.events.clone().filter(|_| !self.tells_events_alone()),
+            events: self.events.clone().filter(|_| !self.prints_events_alone()),
             is_kept: true,
             keep: self.keep,
             stop_on_throttle: self.stop_on_throttle,

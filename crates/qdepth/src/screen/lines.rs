@@ -45,7 +45,7 @@ pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let lines: Vec<String> = lines.collect();
     // One line stays free: where all are drawn on, a terminal scrolls.
     let room = size.height.saturating_sub(lines.len() + 1);
-    let told: Vec<String> = live.told.iter().flat_map(|text| wrap(text, size.width)).collect();
+    let told: Vec<String> = live.messages.iter().flat_map(|text| wrap(text, size.width)).collect();
     let newest = told.len().saturating_sub(room);
     told.into_iter().skip(newest).chain(lines).collect()
 }

@@ -26,13 +26,13 @@ pub(super) struct Live {
     /// Rates of the last minute of whatever was measured alone, I/Os per second.
     pub(super) rates: VecDeque<f64>,
     /// Points and findings as they came, where a table has them at the end.
-    pub(super) told: VecDeque<String>,
+    pub(super) messages: VecDeque<String>,
     /// Codes of remarks that were told of a point.
     pub(super) remarked: BTreeSet<String>,
 }
 
 /// Lines of points and findings that any terminal has room for.
-const TOLD_MAX: usize = 100;
+const MESSAGES_MAX: usize = 100;
 
 /// What was told of a point.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ pub(super) struct Figures {
 /// What is measured now.
 #[derive(Debug)]
 pub(super) struct Visit {
-    pub(super) told: VisitStarted,
+    pub(super) started: VisitStarted,
     since: Duration,
     /// What has passed of its window, where time is virtual, ns.
     window_ns: u64,
@@ -84,9 +84,9 @@ impl Live {
             RunEvent::PointStarted(point) => {
                 self.begun.insert(point.point, point.clone());
             }
-            RunEvent::VisitStarted(told) => {
-                let (told, since) = (told.clone(), now);
-                self.visit = Some(Visit { told, since, window_ns: 0, from_ns: None });
+            RunEvent::VisitStarted(started) => {
+                let (started, since) = (started.clone(), now);
+                self.visit = Some(Visit { started, since, window_ns: 0, from_ns: None });
             }
             RunEvent::Interval(interval) => self.interval(interval),
             RunEvent::Machine(machine) => {
@@ -121,7 +121,7 @@ impl Live {
 
     /// A line of a point or a finding.
     pub(super) fn print_above(&mut self, line: String) {
-        keep(&mut self.told, line, TOLD_MAX);
+        keep(&mut self.messages, line, MESSAGES_MAX);
     }
 
     /// So many bytes of what is written now.
@@ -138,7 +138,7 @@ impl Live {
     /// The points that are measured now.
     pub(super) fn loads(&self) -> Vec<&PointStarted> {
         let Some(visit) = &self.visit else { return Vec::new() };
-        self.begun.values().filter(|point| point.group == visit.told.group).collect()
+        self.begun.values().filter(|point| point.group == visit.started.group).collect()
     }
 
     /// Time of the visit up to now, ns.
@@ -146,14 +146,14 @@ impl Live {
         if !self.is_emulated() {
             return now.saturating_sub(visit.since).as_nanos() as u64;
         }
-        let warm_up = if visit.from_ns.is_some() { visit.told.warm_up_ns } else { 0 };
+        let warm_up = if visit.from_ns.is_some() { visit.started.warm_up_ns } else { 0 };
         warm_up + visit.window_ns
     }
 
     /// Where the visit is; none between visits.
     pub(super) fn phase(&self, now: Duration) -> Option<Phase> {
         let visit = self.visit.as_ref()?;
-        let VisitStarted { warm_up_ns, window_ns, .. } = visit.told;
+        let VisitStarted { warm_up_ns, window_ns, .. } = visit.started;
         let elapsed = self.elapsed(visit, now);
         Some(if elapsed < warm_up_ns {
             Phase::WarmUp(elapsed, warm_up_ns)
@@ -167,9 +167,9 @@ impl Live {
     /// Time left of the visit and of the plan, ns.
     pub(super) fn left(&self, now: Duration) -> Option<(u64, u64)> {
         let (run, visit) = (self.run.as_ref()?, self.visit.as_ref()?);
-        let all = visit.told.warm_up_ns + visit.told.window_ns;
+        let all = visit.started.warm_up_ns + visit.started.window_ns;
         let elapsed = self.elapsed(visit, now).min(all);
-        let before = visit.told.planned_before_ns;
+        let before = visit.started.planned_before_ns;
         Some((all - elapsed, run.planned_ns.saturating_sub(before + elapsed)))
     }
 }

@@ -103,7 +103,7 @@ impl Running {
 
     /// Waits until standard error says this.
     #[track_caller]
-    pub(crate) fn says(&mut self, text: &str) {
+    pub(crate) fn wait_for_err(&mut self, text: &str) {
         let began = Instant::now();
         while !self.err().contains(text) {
             let ended = self.child.try_wait().unwrap().is_some() && !self.err().contains(text);
@@ -309,7 +309,7 @@ impl Served {
     }
 
     /// What else the two programs below the device said: errors that nobody injected.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn unexpected_errors(&self) -> String {
         let logs = [&self.log, &self.fuse_log].map(|log| fs::read_to_string(log).unwrap());
         let else_said = |line: &&str| !line.contains("injecting") && !line.contains("pwrite: ");
         logs.iter().flat_map(|log| log.lines()).filter(else_said).take(20).collect()

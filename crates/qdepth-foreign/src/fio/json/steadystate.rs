@@ -1,6 +1,6 @@
 //! What a job's last samples say, where it was to become steady.
 
-use qdepth_measure::{Nanos, Sample, Settling, SettlingCourse, SettlingFigure, Slice};
+use qdepth_measure::{Nanos, Sample, Settling, SettlingFigure, SettlingSamples, Slice};
 use qdepth_record::{EndedBy, PointRecord};
 use serde::Serialize;
 
@@ -38,15 +38,15 @@ pub(in crate::fio) struct SteadyData {
 impl SteadyState {
     /// Of points that ran at the same time: the window in which they became steady, or the last.
     pub(super) fn new(rule: Settling, members: &[&PointRecord]) -> Self {
-        let mut course = SettlingCourse::new(rule);
+        let mut settling = SettlingSamples::new(rule);
         for slice in slices(members) {
-            if course.closed(slice) {
+            if settling.closed(slice) {
                 break;
             }
         }
-        let told = course.settled();
+        let settled = settling.settled();
         let ended = members.iter().any(|point| point.ended_by == EndedBy::Steady);
-        let samples: Vec<Sample> = course.samples().copied().collect();
+        let samples: Vec<Sample> = settling.samples().copied().collect();
         // As in fio, places of a window that is not full are 0.
         let full = (rule.over_ns / rule.every_ns.max(1)).clamp(1, SAMPLES_MAX) as usize;
         let list = |field: fn(&Sample) -> f64| -> Vec<u64> {
@@ -65,10 +65,10 @@ impl SteadyState {
                 rule.limit
             ),
             duration: rule.over_ns / 1_000_000_000,
-            attained: u8::from(told.attained || ended),
-            criterion: format!("{:.6}{unit}", told.criterion),
-            max_deviation: if rule.slope { 0.0 } else { told.deviation },
-            slope: if rule.slope { told.slope } else { 0.0 },
+            attained: u8::from(settled.attained || ended),
+            criterion: format!("{:.6}{unit}", settled.criterion),
+            max_deviation: if rule.slope { 0.0 } else { settled.deviation },
+            slope: if rule.slope { settled.slope } else { 0.0 },
             data: SteadyData {
                 bw_mean: mean(|s| s.bytes),
                 iops_mean: mean(|s| s.ios),
@@ -78,7 +78,7 @@ impl SteadyState {
                 bw: list(|s| s.bytes),
             },
             rule,
-            figure: told.criterion,
+            figure: settled.criterion,
         }
     }
 

@@ -48,7 +48,7 @@ fn asked(machine: &FakeMachine, method: PurgeMethod) -> Result<(), String> {
     })
 }
 
-fn says(answer: Result<(), String>, parts: &[&str]) {
+fn assert_refused(answer: Result<(), String>, parts: &[&str]) {
     let no = answer.unwrap_err();
     assert!(no.contains("nothing was changed"), "{no}");
     for part in parts {
@@ -61,11 +61,11 @@ fn a_drive_is_formatted_if_it_says_that_it_can() {
     // As an Intel P4610 says of itself: it can be formatted and not sanitized.
     let machine = drive(0x6, 0x4, 0);
     assert_eq!(asked(&machine, PurgeMethod::Format), Ok(()));
-    says(
+    assert_refused(
         asked(&machine, PurgeMethod::Sanitize),
         &[DEVICE, "SANICAP 0x0", "no other way either", "`method = \"format\"`, which it has"],
     );
-    says(
+    assert_refused(
         asked(&drive(0x4, 0, 0), PurgeMethod::Format),
         &[DEVICE, "OACS 0x4", "`method = \"discard\"`"],
     );
@@ -81,7 +81,7 @@ fn nothing_is_asked_of_a_drive_that_is_only_written_to() {
 
 #[test]
 fn a_sanitize_needs_block_erase_and_a_log_to_wait_for() {
-    says(
+    assert_refused(
         asked(&drive(0, 0, 0b101), PurgeMethod::Sanitize),
         &["SANICAP 0x5", "it has crypto erase and overwrite. Give `method = \"discard\"`"],
     );
@@ -94,12 +94,12 @@ fn a_sanitize_needs_block_erase_and_a_log_to_wait_for() {
         asked(&able().with_output(LOG, 0, &log(FAILED, 65535)), PurgeMethod::Sanitize),
         Ok(())
     );
-    says(
+    assert_refused(
         asked(&able().with_output(LOG, 0, &log(WORKING, 1)), PurgeMethod::Sanitize),
         &["is being sanitized already", LOG.trim_end_matches(" -o json")],
     );
-    says(asked(&able(), PurgeMethod::Sanitize), &["could not be waited for"]);
-    says(
+    assert_refused(asked(&able(), PurgeMethod::Sanitize), &["could not be waited for"]);
+    assert_refused(
         asked(&able().with_output(LOG, 1, "NVMe status: Invalid Log Page"), PurgeMethod::Sanitize),
         &["could not be waited for", "Invalid Log Page"],
     );
@@ -112,24 +112,27 @@ fn no_other_namespace_is_erased() {
         let alone = namespaces(drive(2, fna, 0), false, "{\"nsid\":1}");
         assert_eq!(asked(&alone, PurgeMethod::Format), Ok(()), "{fna:#b}");
         let shared = namespaces(drive(2, fna, 0), false, two);
-        says(asked(&shared, PurgeMethod::Format), &["namespace 2, 7", "nvme delete-ns", "discard"]);
+        assert_refused(
+            asked(&shared, PurgeMethod::Format),
+            &["namespace 2, 7", "nvme delete-ns", "discard"],
+        );
     }
     // One that formats each for itself may have others.
     assert_eq!(asked(&namespaces(drive(2, 0, 0), false, two), PurgeMethod::Format), Ok(()));
-    says(
+    assert_refused(
         asked(&namespaces(drive(0, 0, 2), false, two), PurgeMethod::Sanitize),
         &["a sanitize erases all of the drive", "namespace 2, 7"],
     );
     // Where namespaces are managed, those that are attached to nobody count as well.
     let hidden = namespaces(drive(8, 0, 2), false, "{\"nsid\":1}");
-    says(
+    assert_refused(
         asked(&hidden, PurgeMethod::Sanitize),
         &["which namespaces /dev/nvme0n1 has is not known"],
     );
     let seen = namespaces(hidden, true, "{\"nsid\":1},{\"nsid\":2}");
-    says(asked(&seen, PurgeMethod::Sanitize), &["namespace 2"]);
+    assert_refused(asked(&seen, PurgeMethod::Sanitize), &["namespace 2"]);
     let nonsense = namespaces(drive(0, 0, 2), false, "{\"nsid\":3}");
-    says(asked(&nonsense, PurgeMethod::Sanitize), &["does not list its own, 1"]);
+    assert_refused(asked(&nonsense, PurgeMethod::Sanitize), &["does not list its own, 1"]);
 }
 
 #[test]
@@ -142,23 +145,26 @@ fn only_a_whole_namespace_is_purged_by_its_drive() {
         can_purge(&machine.system, &[purge(device, PurgeMethod::Format)])
             .map_err(|no| no.to_string())
     };
-    says(ask("/dev/nvme0n1p1"), &["is a partition", "erases all of /dev/nvme0n1"]);
-    says(ask("/dev/sda"), &["/dev/sda is no NVMe namespace", "discard"]);
-    says(ask("/dev/md0"), &["/dev/md0 is no NVMe namespace"]);
-    says(ask("/dev/nvme0"), &["/dev/nvme0 is no block device"]);
+    assert_refused(ask("/dev/nvme0n1p1"), &["is a partition", "erases all of /dev/nvme0n1"]);
+    assert_refused(ask("/dev/sda"), &["/dev/sda is no NVMe namespace", "discard"]);
+    assert_refused(ask("/dev/md0"), &["/dev/md0 is no NVMe namespace"]);
+    assert_refused(ask("/dev/nvme0"), &["/dev/nvme0 is no block device"]);
 }
 
 #[test]
 fn a_drive_that_does_not_answer_is_left_alone() {
     let silent = FakeMachine::new().disk("nvme0n1", "259:0").nvme("nvme0n1", "nvme0", 1);
-    says(asked(&silent, PurgeMethod::Format), &["could not be asked", "Install nvme-cli"]);
+    assert_refused(
+        asked(&silent, PurgeMethod::Format),
+        &["could not be asked", "Install nvme-cli"],
+    );
     let denied = silent.with_output("nvme", 1, "Permission denied");
-    says(asked(&denied, PurgeMethod::Format), &["Permission denied", "be root"]);
+    assert_refused(asked(&denied, PurgeMethod::Format), &["Permission denied", "be root"]);
     let short = denied.with_output("nvme", 0, "{\"oacs\":2}");
-    says(asked(&short, PurgeMethod::Format), &["has no `fna`"]);
+    assert_refused(asked(&short, PurgeMethod::Format), &["has no `fna`"]);
 }
 
-const QUICK: Patience = Patience { pause: Duration::ZERO, polls: 5, tell_each: 2 };
+const QUICK: Patience = Patience { pause: Duration::ZERO, polls: 5, polls_per_line: 2 };
 
 /// Waits; what was said meanwhile, and how it ended.
 fn waited(answers: &[String], patience: Patience) -> (Vec<String>, io::Result<()>) {

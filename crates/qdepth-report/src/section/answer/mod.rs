@@ -1,9 +1,9 @@
 //! The answer to the question that a plan asks: one sentence, one diagram, one small table. What
 //! kind of answer there is follows from what was measured, not from the name of the plan.
 
-mod course;
 mod factors;
 mod loads;
+mod over_time;
 mod single;
 
 use crate::document::{Block, Picture, Table};
@@ -27,7 +27,7 @@ pub(crate) fn sentence(view: &View<'_>) -> String {
         let limits = pressure::sentences::limits(view, &steps);
         return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(view.words.gap);
     }
-    if let Some(said) = course::sentence(view) {
+    if let Some(said) = over_time::sentence(view) {
         return said;
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
@@ -65,8 +65,8 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
         picture.iter_mut().for_each(|picture| picture.id = "answer".to_owned());
         return (picture, Some(pressure::tables::means(view, &steps)));
     }
-    if course::sentence(view).is_some() {
-        return (Some(course::picture(view)), course::table(view));
+    if over_time::sentence(view).is_some() {
+        return (Some(over_time::picture(view)), over_time::table(view));
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
         let picture = bandwidth::best_over_threads(view, &bandwidth);

@@ -10,7 +10,7 @@ use super::*;
 use crate::compose;
 use crate::figure::Horizontal;
 use crate::html;
-use crate::telling::Telling;
+use crate::presentation::Presentation;
 use crate::tests::fixture;
 use crate::words::{Lang, entry, step_title, words};
 
@@ -103,8 +103,8 @@ fn one_load_is_shown_in_its_own_unit() {
 #[test]
 fn the_table_divides_the_largest_values() {
     let (run, points) = (fixture::run(2), fixture::points(2));
-    let telling = Telling::from(Lang::En);
-    let view = View::new(&run, &points, None, &telling);
+    let presentation = Presentation::from(Lang::En);
+    let view = View::new(&run, &points, None, &presentation);
     let factors = factors::collect(&view).unwrap();
     let table = factors.table(&view);
     for (row, load) in table.rows.iter().zip(view.swept()) {
@@ -136,8 +136,8 @@ fn where_one_lies_in_every_interval_no_difference_is_told() {
     });
     let points: Vec<PointRecord> = first.clone().into_iter().chain(raised).collect();
     let said = |lang: Lang| {
-        let telling = Telling::from(lang);
-        let view = View::new(&run, &points, None, &telling);
+        let presentation = Presentation::from(lang);
+        let view = View::new(&run, &points, None, &presentation);
         factors::collect(&view).unwrap().sentence(&view).unwrap()
     };
     assert!(said(Lang::En).starts_with("No difference between "), "{}", said(Lang::En));

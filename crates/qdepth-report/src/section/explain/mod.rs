@@ -13,7 +13,9 @@ pub(crate) use sum_up::{of_answer, of_chapter, of_diagrams};
 use crate::document::Block;
 use crate::number;
 use crate::section::sweep::sentences;
-use crate::section::sweep::statements::{self, At, Beyond, Course, Enough, claims, enough};
+use crate::section::sweep::statements::{
+    self, At, Beyond, CurveShape, Enough, enough, line_statements,
+};
 use crate::view::{Load, View};
 use crate::words::fill_in;
 use why::{Cause, cause};
@@ -102,7 +104,7 @@ fn causes(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
 
 /// The number to work with: what is enough, else where the plateau begins.
 fn knee(points: &[At]) -> Option<Enough> {
-    let plateau = || match claims(points)?.beyond {
+    let plateau = || match line_statements(points)?.beyond {
         Beyond::Plateau(outstanding, share) => Some(Enough { outstanding, share: 1.0 - share }),
         Beyond::Drops | Beyond::Nothing => None,
     };
@@ -160,8 +162,8 @@ fn enough_alone(view: &View<'_>, load: &Load<'_>, target: u32, enough: Enough) -
 
 /// That more outstanding I/Os gain nothing, where all values lie within a small share.
 fn level(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
-    let line = claims(&statements::line(load, target))?;
-    let Course::Level(share) = line.course else { return None };
+    let line = line_statements(&statements::line(load, target))?;
+    let CurveShape::Level(share) = line.shape else { return None };
     let values = [
         ("first_at", number::count(line.first.outstanding.into())),
         ("last_at", number::count(line.last.outstanding.into())),

@@ -10,7 +10,7 @@ use crate::number::{self, TimeUnit, rounded};
 use crate::section::bandwidth::Bandwidth;
 use crate::section::steps::Steps;
 use crate::section::sweep::sentences::list;
-use crate::section::sweep::statements::{self, Beyond, claims, crossing};
+use crate::section::sweep::statements::{self, Beyond, crossing, line_statements};
 use crate::section::sweep::tables::{target_cell, target_column};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
@@ -115,7 +115,8 @@ pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
             return fill_in(words.no_knee, &values);
         };
         values.extend([("below", view.step(below.title)), ("above", view.step(above.title))]);
-        let at_once = steps.on(target).next().is_some_and(|first| first.place == below.place);
+        let at_once =
+            steps.on(target).next().is_some_and(|first| first.step_index == below.step_index);
         fill_in(if at_once { words.knee_at_once } else { words.beside_reader }, &values)
     };
     steps.targets().into_iter().map(sentence).collect()
@@ -179,7 +180,7 @@ fn shortest(view: &View<'_>) -> Option<String> {
 /// Curves that fall behind their largest value for certain.
 fn falling(view: &View<'_>) -> Vec<String> {
     let sentence = |curve: Curve<'_, '_>| {
-        let line = claims(&statements::line(curve.load, curve.target))?;
+        let line = line_statements(&statements::line(curve.load, curve.target))?;
         let values = [
             view.per(),
             ("largest_at", line.largest.outstanding.to_string()),

@@ -9,7 +9,7 @@ use super::{of_diagrams, of_load, recommendation};
 use crate::compared::Compared;
 use crate::document::Block;
 use crate::paper::Paper;
-use crate::telling::Telling;
+use crate::presentation::Presentation;
 use crate::tests::fixture;
 use crate::view::View;
 use crate::words::Lang;
@@ -44,8 +44,8 @@ fn run(own: &[(&str, &str, &str)]) -> RunRecord {
 }
 
 fn why(run: &RunRecord, points: &[PointRecord]) -> Option<Cause> {
-    let telling = Telling::default();
-    let view = View::new(run, points, None, &telling);
+    let presentation = Presentation::default();
+    let view = View::new(run, points, None, &presentation);
     let load = view.swept().next().expect("a load");
     cause(&view, load, 0)
 }
@@ -105,8 +105,8 @@ fn every_load_is_explained_summed_up_and_recommended_in_both_languages() {
     for lang in Lang::ALL {
         for targets in [1, 2] {
             let (run, points) = (fixture::run(targets), fixture::points(targets));
-            let telling = Telling::from(lang);
-            let view = View::new(&run, &points, None, &telling);
+            let presentation = Presentation::from(lang);
+            let view = View::new(&run, &points, None, &presentation);
             let mut told: Vec<String> =
                 view.swept().flat_map(|load| of_load(&view, load)).collect();
             assert!(told.len() >= 5, "{told:?}");
@@ -133,9 +133,9 @@ fn the_papers_file_has_the_last_word() {
         "recommendation = { en = \"Take both.\\n\\nOr none.\", ja = \"両方です。\" }\n\
          [sum-up]\ndiagrams = \"All is well.\"\n",
     );
-    let telling = Telling { paper: paper.unwrap(), ..Telling::default() };
+    let presentation = Presentation { paper: paper.unwrap(), ..Presentation::default() };
     let (run, points) = (fixture::run(1), fixture::points(1));
-    let view = View::new(&run, &points, None, &telling);
+    let view = View::new(&run, &points, None, &presentation);
     let own = ["Take both.", "Or none."].map(|text| Block::Paragraph(text.to_owned()));
     assert_eq!(recommendation(&view), own);
     let Some(Block::SumUp { sentences, .. }) = of_diagrams(&view) else { panic!("a box") };
@@ -181,8 +181,8 @@ fn a_column_of_drives_alike_is_limited_by_what_limits_each() {
     let why = |run: &RunRecord| {
         let points = together(3, &[50_000, 90_000, 100_000]);
         let compared = Compared::from_run(run, &points, &[]);
-        let telling = Telling::default();
-        let view = View::new(run, &points, compared.as_ref(), &telling);
+        let presentation = Presentation::default();
+        let view = View::new(run, &points, compared.as_ref(), &presentation);
         let load = view.swept().next().expect("a load");
         cause(&view, load, 0)
     };

@@ -104,7 +104,7 @@ pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
     for (number, view) in views.iter().enumerate() {
         for mut medium in self::media(view) {
             let of_name = |other: &&Medium<'_>| other.subject == medium.subject;
-            if media.iter().filter(of_name).any(|other| other.says_the_same(&medium)) {
+            if media.iter().filter(of_name).any(|other| other.has_same_facts(&medium)) {
                 continue;
             }
             if media.iter().any(|other| of_name(&other)) {
@@ -131,7 +131,7 @@ struct Medium<'a> {
 
 impl Medium<'_> {
     /// Whether every row of the table would be the same.
-    fn says_the_same(&self, other: &Self) -> bool {
+    fn has_same_facts(&self, other: &Self) -> bool {
         let value = |medium: &Self, key: &str| Some(medium.facts.get(key)?.value.clone());
         FACTS.iter().all(|key| value(self, key) == value(other, key))
     }

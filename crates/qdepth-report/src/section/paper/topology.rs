@@ -24,7 +24,7 @@ const GAP: [f64; 2] = [70.0, 12.0];
 /// A box: what it is called, what is known of it, on what it stands, and what the line says.
 struct Node {
     name: String,
-    told: String,
+    facts: String,
     on: Vec<String>,
     link: String,
 }
@@ -72,7 +72,7 @@ fn columns(facts: &[Observation]) -> Vec<Vec<Node>> {
     let name = [fact("host", "product"), fact("host", "name")];
     let machine = Node {
         name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_default(),
-        told: fact("cpu", "model"),
+        facts: fact("cpu", "model"),
         on: Vec::new(),
         link: String::new(),
     };
@@ -87,14 +87,14 @@ fn columns(facts: &[Observation]) -> Vec<Vec<Node>> {
     let plain = subjects(facts, |facts| has(facts, "size_bytes") && !has(facts, "built_on"));
     let drives = plain.iter().map(|(name, facts)| Node {
         name: name.clone(),
-        told: joined([value(facts, "model").unwrap_or_default(), &size(facts)]),
+        facts: joined([value(facts, "model").unwrap_or_default(), &size(facts)]),
         on: vec![root.clone()],
         link: value(facts, "link").unwrap_or_default().to_owned(),
     });
     let built = subjects(facts, |facts| has(facts, "built_on"));
     let arrays = built.iter().map(|(name, facts)| Node {
         name: name.clone(),
-        told: joined([value(facts, "level").unwrap_or_default(), &size(facts)]),
+        facts: joined([value(facts, "level").unwrap_or_default(), &size(facts)]),
         on: parts(value(facts, "built_on").unwrap_or_default()),
         link: String::new(),
     });
@@ -103,7 +103,7 @@ fn columns(facts: &[Observation]) -> Vec<Vec<Node>> {
         name: value(facts, "mount_point")
             .unwrap_or_else(|| name.strip_prefix("mount ").unwrap_or(name))
             .to_owned(),
-        told: value(facts, "type").unwrap_or_default().to_owned(),
+        facts: value(facts, "type").unwrap_or_default().to_owned(),
         on: parts(value(facts, "devices").or(value(facts, "source")).unwrap_or_default()),
         link: String::new(),
     });
@@ -156,7 +156,7 @@ fn svg(columns: &[Vec<Node>], title: &str, description: &str) -> String {
             y + 18.0,
             fitting(&node.name, 25),
             y + 34.0,
-            fitting([&*node.told, &*node.link].join(" ").trim(), 34),
+            fitting([&*node.facts, &*node.link].join(" ").trim(), 34),
         );
     }
     format!(

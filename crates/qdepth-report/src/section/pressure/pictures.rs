@@ -48,7 +48,7 @@ struct Tread {
 fn treads(steps: &Steps<'_, '_>) -> Vec<Tread> {
     let mut from_ns = 0;
     let tread = |place: usize| {
-        let at_place = || steps.all.iter().filter(|step| step.place == place);
+        let at_place = || steps.all.iter().filter(|step| step.step_index == place);
         let windows = at_place().filter_map(|s| Some(s.reader()?.record.duration_ns));
         let to_ns = from_ns + windows.max().unwrap_or(0);
         let asked = at_place().find_map(Step::asked_io_per_s).unwrap_or(0.0);
@@ -99,7 +99,7 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         id: format!("pressure-time-{id}"),
         title: view.marked(title.to_owned()),
         description: time_description(view, steps, slice),
-        data: trace::traced(view, time_data(view, &series, &treads, unit), points_by_place(steps)),
+        data: trace::traced(view, time_data(view, &series, &treads, unit), points_by_step(steps)),
         origin: view.origin(),
         figure: figure(scale),
     });
@@ -131,7 +131,7 @@ fn line_over_time(
 ) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (place, tread) in treads.iter().enumerate() {
-        let step = steps.on(target).find(|step| step.place == place && step.is_valid());
+        let step = steps.on(target).find(|step| step.step_index == place && step.is_valid());
         let slices = step.map_or_else(Vec::new, |step| slices(step, slice_ns));
         if slices.is_empty() {
             marks.push(Mark::at(tread.from_ns as f64 / 1e9, MarkValue::Missing));
@@ -228,10 +228,10 @@ fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUni
 }
 
 /// The points of each step, those of all targets.
-fn points_by_place(steps: &Steps<'_, '_>) -> Vec<Vec<u32>> {
+fn points_by_step(steps: &Steps<'_, '_>) -> Vec<Vec<u32>> {
     let of_place = |place: usize| {
-        let at_place = steps.all.iter().filter(|step| step.place == place);
-        at_place.flat_map(Step::places).collect()
+        let at_place = steps.all.iter().filter(|step| step.step_index == place);
+        at_place.flat_map(Step::point_indices).collect()
     };
     (0..steps.titles.len()).map(of_place).collect()
 }
@@ -356,7 +356,7 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
     let rows = steps.titles.iter().enumerate().map(|(place, title)| {
         let mut cells = vec![Cell::head(view.step(title))];
         for target in steps.targets() {
-            let step = steps.on(target).find(|step| step.place == place && step.is_valid());
+            let step = steps.on(target).find(|step| step.step_index == place && step.is_valid());
             cells.push(Cell::or_dash(step.map(|step| number::load(step.achieved()))));
             cells.extend(LINES.map(|(statistic, _)| {
                 let ns = step.and_then(|step| step.reader_latency(statistic));
@@ -366,5 +366,5 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
         Row { cells, opens_group: false }
     });
     let data = data_table(view, columns, rows.collect());
-    trace::traced(view, data, points_by_place(steps))
+    trace::traced(view, data, points_by_step(steps))
 }

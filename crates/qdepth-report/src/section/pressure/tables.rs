@@ -53,12 +53,12 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     columns.extend(unfollowed.then(|| text("")));
     let (mut rows, mut points) = (Vec::new(), Vec::new());
     for (place, _) in steps.titles.iter().enumerate() {
-        for (nth, step) in steps.all.iter().filter(|step| step.place == place).enumerate() {
+        for (nth, step) in steps.all.iter().filter(|step| step.step_index == place).enumerate() {
             let mut cells = step_cells(view, step, unit);
             let mark = if step.followed() { "" } else { view.words.pressure.mark };
             cells.extend(unfollowed.then(|| Cell::alarm(mark)));
             rows.push(Row { cells, opens_group: nth == 0 && view.compares() });
-            points.push(step.places().collect());
+            points.push(step.point_indices().collect());
         }
     }
     let caption = view.words.pressure.steps_caption.to_owned();
@@ -80,7 +80,7 @@ pub(crate) fn means(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let shown = (0..=last).filter(|place| place.is_multiple_of(stride) || *place == last);
     let row = |place: usize| {
         let mean = |target: &u32| {
-            let step = steps.on(*target).find(|step| step.place == place)?;
+            let step = steps.on(*target).find(|step| step.step_index == place)?;
             Some((step.reader_latency(Statistic::Mean)?, step.is_valid()))
         };
         let cell = |target: &u32| {

@@ -9,8 +9,8 @@ use crate::document::{Block, Document, Mark};
 use crate::figure::MarkValue;
 use crate::html;
 use crate::point_tables;
+use crate::presentation::Presentation;
 use crate::summary_sentences;
-use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::words::Lang;
 
@@ -119,7 +119,8 @@ fn run(targets: u32) -> RunRecord {
 
 fn sentences(points: &[PointRecord], targets: u32, limit: &str) -> String {
     let limits = vec![limit.parse().expect("a limit")];
-    summary_sentences(&run(targets), points, Telling { limits, ..Telling::default() }).join(" ")
+    summary_sentences(&run(targets), points, Presentation { limits, ..Presentation::default() })
+        .join(" ")
 }
 
 fn document(points: &[PointRecord]) -> Document {

@@ -15,7 +15,7 @@ use crate::view::{Load, Point, View};
 use crate::words::{Words, counted, fill_in, finding_text};
 
 /// How many kinds of doubt the summary names.
-const DOUBTS_NAMED: usize = 3;
+const FINDINGS_NAMED: usize = 3;
 
 /// Targets that are named; of more than one beyond them only the number is.
 const TARGETS_NAMED: usize = 4;
@@ -192,7 +192,7 @@ fn measured(view: &View<'_>) -> String {
         ("date", date(&view.run.started_at, view.words)),
         ("targets", names),
         ("planned", view.planned().to_string()),
-        ("points", told_points(view)),
+        ("points", point_count_text(view)),
         ("profiles", profiles(view)),
         ("intensities", intensities(view)),
     ];
@@ -235,7 +235,7 @@ fn profiles(view: &View<'_>) -> String {
 }
 
 /// How many of the planned points were measured.
-fn told_points(view: &View<'_>) -> String {
+fn point_count_text(view: &View<'_>) -> String {
     let words = view.words.summary;
     let (measured, planned) = (view.points().count(), view.planned());
     if measured as u64 == planned as u64 {
@@ -351,14 +351,14 @@ fn trust(view: &View<'_>) -> String {
     let words = view.words.summary;
     let points = view.points().count();
     let [a, b, c] = tables::grades(view);
-    let doubts = doubts(view);
+    let heaviest = heaviest_findings(view);
     let missing = view.planned().saturating_sub(points);
     let mut remarks = Vec::new();
     if missing > 0 {
         remarks.push(counted(words.missing, missing));
     }
-    if !doubts.is_empty() {
-        remarks.push(fill_in(words.doubts, &[("doubts", list(view, doubts))]));
+    if !heaviest.is_empty() {
+        remarks.push(fill_in(words.doubts, &[("doubts", list(view, heaviest))]));
     }
     let mut values = vec![
         ("all_a", counted(words.all_a, points)),
@@ -389,7 +389,7 @@ fn trust(view: &View<'_>) -> String {
 }
 
 /// The heaviest kinds of doubt, then the most frequent.
-fn doubts(view: &View<'_>) -> Vec<String> {
+fn heaviest_findings(view: &View<'_>) -> Vec<String> {
     let words = view.words.summary;
     let mut seen: BTreeMap<Code, (Severity, usize, String)> = BTreeMap::new();
     // A point of several drives may have a doubt more than once.
@@ -410,7 +410,7 @@ fn doubts(view: &View<'_>) -> Vec<String> {
     }
     let mut kinds: Vec<_> = seen.into_values().collect();
     kinds.sort_by_key(|(severity, points, _)| std::cmp::Reverse((*severity, *points)));
-    let named = kinds.into_iter().take(DOUBTS_NAMED).map(|(_, points, title)| {
+    let named = kinds.into_iter().take(FINDINGS_NAMED).map(|(_, points, title)| {
         let values = [("title", lower_first(&title)), ("points", counted(words.points, points))];
         fill_in(if points == 0 { words.run_doubts } else { words.doubt }, &values)
     });

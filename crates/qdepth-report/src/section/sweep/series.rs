@@ -2,7 +2,8 @@
 
 use crate::number;
 use crate::section::sweep::statements::{
-    At, Between, Beyond, Course, Line, RoundedValue, between, claims, crossing, line, statement,
+    At, Between, Beyond, CurveShape, Line, RoundedValue, between, crossing, line, line_statements,
+    statement,
 };
 use crate::view::{Load, Point, View, percentile_ns};
 use crate::words::{counted, fill_in};
@@ -17,7 +18,7 @@ const PARAGRAPHS: usize = 12;
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let lines: Vec<(u32, Vec<At>)> = view.targets.iter().map(|t| (*t, line(load, *t))).collect();
     let goes = |(target, points): &(u32, Vec<At>)| {
-        Some(who(view, *target) + &sentence(view, load, &claims(points)?))
+        Some(who(view, *target) + &sentence(view, load, &line_statements(points)?))
     };
     let waits = |target: &u32| Some(who(view, *target) + &latency(view, load, *target)?);
     let mut told = Vec::new();
@@ -89,18 +90,18 @@ fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
         ("largest", figure(&line.largest)),
         ("largest_at", place(&line.largest)),
     ];
-    let template = match line.course {
-        Course::Single => words.single,
-        Course::Level(share) => {
+    let template = match line.shape {
+        CurveShape::Single => words.single,
+        CurveShape::Level(share) => {
             values.push(("share", number::percent(share)));
             words.level
         }
-        Course::Rises { evenly } => {
+        CurveShape::Rises { evenly } => {
             values.extend(evenly.then(|| ("evenly", words.evenly.to_owned())));
             words.rises
         }
-        Course::Falls => words.falls,
-        Course::Open => words.open,
+        CurveShape::Falls => words.falls,
+        CurveShape::Open => words.open,
     };
     let beyond = match line.beyond {
         Beyond::Plateau(from, share) => {
@@ -179,7 +180,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::telling::Telling;
+    use crate::presentation::Presentation;
     use crate::tests::fixture;
     use crate::words::Lang;
 
@@ -189,8 +190,8 @@ mod tests {
             for targets in [1, 2] {
                 let (run, points) =
                     (fixture::run(targets), fixture::troubled(fixture::points(targets)));
-                let telling = Telling::from(lang);
-                let view = View::new(&run, &points, None, &telling);
+                let presentation = Presentation::from(lang);
+                let view = View::new(&run, &points, None, &presentation);
                 let told: Vec<Vec<String>> =
                     view.swept().map(|load| of_load(&view, load)).collect();
                 assert!(told.iter().all(|of_load| of_load.len() >= 2), "{told:?}");

@@ -30,7 +30,7 @@ impl At {
 
 /// How a line goes from left to right.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Course {
+pub(crate) enum CurveShape {
     /// There is one point.
     Single,
     /// All values lie within this share of the smallest.
@@ -64,7 +64,7 @@ pub(crate) struct Line {
     pub(crate) last: At,
     /// The first of the largest.
     pub(crate) largest: At,
-    pub(crate) course: Course,
+    pub(crate) shape: CurveShape,
     pub(crate) beyond: Beyond,
     /// The lowest of the points that lie for certain below one before and below one behind them.
     pub(crate) dip: Option<At>,
@@ -90,36 +90,36 @@ fn largest(points: &[At]) -> Option<(usize, At)> {
 }
 
 /// What the points bear; nothing where there are none.
-pub(crate) fn claims(points: &[At]) -> Option<Line> {
+pub(crate) fn line_statements(points: &[At]) -> Option<Line> {
     let (first, last) = (points.first()?, points.last()?);
     let (place, largest) = largest(points)?;
-    let course = if points.len() == 1 {
-        Course::Single
+    let shape = if points.len() == 1 {
+        CurveShape::Single
     } else if let Some(share) = spread(points.iter()) {
-        Course::Level(share)
+        CurveShape::Level(share)
     } else if first.below(&largest) {
         let steps = points[..=place].windows(2);
-        Course::Rises { evenly: place > 1 && steps.clone().all(|pair| pair[0].below(&pair[1])) }
+        CurveShape::Rises { evenly: place > 1 && steps.clone().all(|pair| pair[0].below(&pair[1])) }
     } else if place == 0 && last.below(first) {
-        Course::Falls
+        CurveShape::Falls
     } else {
-        Course::Open
+        CurveShape::Open
     };
-    let beyond = if matches!(course, Course::Rises { .. }) {
+    let beyond = if matches!(shape, CurveShape::Rises { .. }) {
         beyond(points, place)
     } else {
         Beyond::Nothing
     };
     // What is within the share of a level line or of a plateau was said with it.
-    let told = match (course, beyond) {
-        (Course::Level(_), _) => 0,
+    let told = match (shape, beyond) {
+        (CurveShape::Level(_), _) => 0,
         (_, Beyond::Plateau(from, _)) => {
             points.iter().position(|at| at.outstanding >= from).unwrap_or(points.len())
         }
         _ => points.len(),
     };
     let dip = dip(points, told);
-    Some(Line { first: *first, last: *last, largest, course, beyond, dip })
+    Some(Line { first: *first, last: *last, largest, shape, beyond, dip })
 }
 
 /// Among the first so many points: the lowest between two that are above it, by more than a

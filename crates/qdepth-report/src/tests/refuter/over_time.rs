@@ -7,8 +7,8 @@ use qdepth_record::PointRecord;
 
 use super::{SETS, Values, figure, near, read, record};
 use crate::document::Block;
+use crate::presentation::Presentation;
 use crate::section::{pts, timeline};
-use crate::telling::Telling;
 use crate::tests::fixture;
 use crate::view::View;
 use crate::words::Lang;
@@ -54,8 +54,8 @@ fn refuted(said: &Values, counts: &[Vec<u64>]) -> Option<String> {
 fn check_each(plan: &str, counts: &[Vec<u64>], check: impl Fn(&View<'_>, &str)) {
     let (mut run, points) = (fixture::run(1), in_a_row(counts));
     run.plan_name = plan.to_owned();
-    let telling = Telling::from(Lang::En);
-    let view = View::new(&run, &points, None, &telling);
+    let presentation = Presentation::from(Lang::En);
+    let view = View::new(&run, &points, None, &presentation);
     for section in [timeline::section(&view), pts::section(&view)].into_iter().flatten() {
         check(&view, &text_of(section.blocks));
     }

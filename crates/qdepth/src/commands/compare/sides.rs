@@ -19,7 +19,7 @@ use qdepth_lab::failure::Usage;
 const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];
 
 /// So many names of a kind are told where none was found.
-const TOLD: usize = 6;
+const NAMES_MAX: usize = 6;
 
 /// The runs that a word names, each once.
 pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Document>> {
@@ -31,7 +31,7 @@ pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Document>> {
             }
             continue;
         }
-        let (file, asked) = placed(part);
+        let (file, asked) = logbook_and_rest(part);
         let filter = if is_filter(asked) { Some(filter(asked)?) } else { None };
         let logbook = Logbook::open_read_only(file.as_deref().unwrap_or(own))?;
         let ids = match &filter {
@@ -108,7 +108,7 @@ fn of_file(part: &str) -> Result<Vec<Document>> {
 
 /// The logbook that a part names, if it does, and what is asked of it. Values may have a colon
 /// (`target=media:p3700-800gb`), names of files an equals sign.
-fn placed(part: &str) -> (Option<PathBuf>, &str) {
+fn logbook_and_rest(part: &str) -> (Option<PathBuf>, &str) {
     let known = |text: &str| KEYS.iter().any(|key| key_of(text) == Some(key));
     if known(part) {
         return (None, part);
@@ -206,7 +206,7 @@ fn none_alike(
 ) -> String {
     let comparable: Vec<&RunHeadline> = runs.iter().filter(|run| run.is_comparable()).collect();
     let file = path.to_string_lossy();
-    let look = format!("qdepth list --logbook {}", shell_word(&file));
+    let list_command = format!("qdepth list --logbook {}", shell_word(&file));
     let counted = format!(
         "{file} has {} runs, {} of them whole and not retracted",
         runs.len(),
@@ -215,14 +215,14 @@ fn none_alike(
     if fitting > 0 {
         return format!(
             "`{asked}`: {fitting} runs are like that, but none of them is whole and not retracted \
-             ({counted}); `{look}` shows why"
+             ({counted}); `{list_command}` shows why"
         );
     }
     let day = |run: &&RunHeadline| run.started_at.get(..10).unwrap_or_default().to_owned();
     let listed = |asked: bool, kind: &str, all: Vec<String>| -> Option<String> {
         let names: BTreeSet<String> = all.into_iter().collect();
-        let more = if names.len() > TOLD { ", …" } else { "" };
-        let told: Vec<String> = names.into_iter().take(TOLD).collect();
+        let more = if names.len() > NAMES_MAX { ", …" } else { "" };
+        let told: Vec<String> = names.into_iter().take(NAMES_MAX).collect();
         let told = if told.is_empty() { "none".to_owned() } else { told.join(", ") };
         asked.then(|| format!("; {kind}: {told}{more}"))
     };
@@ -245,7 +245,7 @@ fn none_alike(
         ),
     ];
     let there: String = there.into_iter().flatten().collect();
-    format!("`{asked}`: no run is like that: {counted}{there}; `{look}` shows them")
+    format!("`{asked}`: no run is like that: {counted}{there}; `{list_command}` shows them")
 }
 
 /// The ids that are asked for: `all` whole runs, or one by its name.

@@ -38,7 +38,7 @@ impl<'a> Watcher<'a> {
     }
 
     /// What each disk did.
-    pub(super) fn told(&self) -> Vec<FioDisk> {
+    pub(super) fn counters(&self) -> Vec<FioDisk> {
         let (first, last) = (self.first.borrow(), self.last.borrow());
         let pairs =
             last.iter().filter_map(|last| Some((last, first.iter().find(|f| f.is_of_disk(last))?)));

@@ -108,26 +108,27 @@ fn clones(converted: &Converted) -> Vec<Origin> {
 }
 
 /// Places, in the list of points, of those that a clone consists of.
-fn places(converted: &Converted, points: &[PointRecord], clone: &Origin) -> Vec<usize> {
+fn point_indices(converted: &Converted, points: &[PointRecord], clone: &Origin) -> Vec<usize> {
     let of_clone = |point: &PointRecord| converted.origins.get(point.index as usize) == Some(clone);
     points.iter().enumerate().filter(|(_, point)| of_clone(point)).map(|(at, _)| at).collect()
 }
 
 /// Of points at rising depths the last before one does not keep the latency; the first where none
 /// does.
-fn deepest(goal: Goal, points: &[PointRecord], places: &[usize]) -> Vec<usize> {
+fn deepest(goal: Goal, points: &[PointRecord], point_indices: &[usize]) -> Vec<usize> {
     let keeps = |at: &&usize| {
         let mut all = LatencyHistogram::new();
         points[**at].transfers().iter().for_each(|side| all.merge(&side.service_time));
         all.quantile(goal.percentile / 100.0).is_some_and(|ns| ns.0 <= goal.target_ns)
     };
-    let last = places.iter().take_while(keeps).last();
-    last.or(places.first()).copied().into_iter().collect()
+    let last = point_indices.iter().take_while(keeps).last();
+    last.or(point_indices.first()).copied().into_iter().collect()
 }
 
 /// When a clone began, milliseconds since 1970.
-fn started_ms(points: &[PointRecord], places: &[usize]) -> i64 {
-    let first = places.first().and_then(|at| points[*at].started_at.parse::<Timestamp>().ok());
+fn started_ms(points: &[PointRecord], point_indices: &[usize]) -> i64 {
+    let first =
+        point_indices.first().and_then(|at| points[*at].started_at.parse::<Timestamp>().ok());
     first.map_or(0, Timestamp::as_millisecond)
 }
 
@@ -137,13 +138,14 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
     let mut open_group = None;
     for clone in clones(converted) {
         let job = &set.jobs[clone.job];
-        let places = places(converted, points, &clone);
-        let places = job.goal.map_or(places.clone(), |goal| deepest(goal, points, &places));
+        let point_indices = point_indices(converted, points, &clone);
+        let point_indices =
+            job.goal.map_or(point_indices.clone(), |goal| deepest(goal, points, &point_indices));
         let together = job.group_reporting && open_group == Some(clone.group);
         open_group = job.group_reporting.then_some(clone.group);
         match entries.last_mut() {
             Some(entry) if together => {
-                entry.points.extend(places);
+                entry.points.extend(point_indices);
                 entry.members += 1;
                 // As fio does: options and percentiles are those of the last.
                 entry.options.clone_from(&job.report.written);
@@ -153,11 +155,11 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
                 name: job.name.clone(),
                 description: job.description.clone(),
                 group: clone.group,
-                start_ms: started_ms(points, &places),
+                start_ms: started_ms(points, &point_indices),
                 options: job.report.written.clone(),
                 percentiles: job.report.percentiles.clone(),
                 percentiles_of: [job.report.percentiles_of[0], job.report.percentiles_of[1]],
-                depth: match (job.goal, places.first()) {
+                depth: match (job.goal, point_indices.first()) {
                     (Some(_), Some(at)) => points[*at].outstanding,
                     _ => job.depth,
                 },
@@ -166,7 +168,7 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
                 unified: job.report.unified,
                 counts: [0; 3],
                 settling: job.settling,
-                points: places,
+                points: point_indices,
             }),
         }
     }
@@ -208,7 +210,7 @@ impl Logs {
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for (path, clone, kind) in wanted(set, converted) {
             let job = &set.jobs[clone.job];
-            let rows = places(converted, points, &clone);
+            let rows = point_indices(converted, points, &clone);
             let start = if job.report.logs_since_1970 { started_ms(points, &rows) } else { 0 };
             let start = u64::try_from(start).unwrap_or(0);
             let window = job.report.log_window_ms;

@@ -3,7 +3,9 @@
 
 use proptest::prelude::*;
 
-use super::{At, Between, Beyond, Course, RoundedValue, between, claims, enough, statement};
+use super::{
+    At, Between, Beyond, CurveShape, RoundedValue, between, enough, line_statements, statement,
+};
 
 /// A line of up to ten intensities: a shape with noise, intervals of some width, some missing.
 fn lines() -> impl Strategy<Value = Vec<At>> {
@@ -46,25 +48,25 @@ fn draw(points: &[At], shares: &[f64]) -> Vec<f64> {
 }
 
 fn holds_for(points: &[At], values: &[f64]) -> Result<(), TestCaseError> {
-    let line = claims(points).expect("points");
+    let line = line_statements(points).expect("points");
     let place = points.iter().position(|at| *at == line.largest).expect("the largest is a point");
     prop_assert!(points.iter().all(|at| at.value <= line.largest.value));
     let slack = 1.0 + 1e-9;
-    match line.course {
-        Course::Single => prop_assert_eq!(points.len(), 1),
-        Course::Level(share) => {
+    match line.shape {
+        CurveShape::Single => prop_assert_eq!(points.len(), 1),
+        CurveShape::Level(share) => {
             let low = values.iter().copied().fold(f64::INFINITY, f64::min);
             let high = values.iter().copied().fold(0.0, f64::max);
             prop_assert!(high <= (1.0 + share) * low * slack);
         }
-        Course::Rises { evenly } => {
+        CurveShape::Rises { evenly } => {
             prop_assert!(values[place] > values[0]);
             if evenly {
                 prop_assert!(values[..=place].windows(2).all(|pair| pair[0] < pair[1]));
             }
         }
-        Course::Falls => prop_assert!(place == 0 && values[values.len() - 1] < values[0]),
-        Course::Open => {}
+        CurveShape::Falls => prop_assert!(place == 0 && values[values.len() - 1] < values[0]),
+        CurveShape::Open => {}
     }
     match line.beyond {
         Beyond::Plateau(from, share) => {
@@ -164,14 +166,14 @@ fn a_saturating_line_is_told_as_a_person_would() {
         194_500.0,
     ];
     let points: Vec<At> = values.iter().enumerate().map(|(n, value)| at(1 << n, *value)).collect();
-    let line = claims(&points).unwrap();
-    assert_eq!(line.course, Course::Rises { evenly: false });
+    let line = line_statements(&points).unwrap();
+    assert_eq!(line.shape, CurveShape::Rises { evenly: false });
     assert_eq!(line.beyond, Beyond::Plateau(32, 0.05));
     assert_eq!(statement(&points[0]), RoundedValue::Plain(10_000.0));
     assert_eq!(statement(&at(64, 194_000.0)), RoundedValue::Plain(194_000.0));
     assert_eq!(statement(&at(64, 198_000.0)), RoundedValue::Under(200_000.0));
     let bare = |at: &At| At { interval: None, ..*at };
     let bare: Vec<At> = points.iter().map(bare).collect();
-    let line = claims(&bare).unwrap();
-    assert_eq!((line.course, line.beyond), (Course::Open, Beyond::Nothing));
+    let line = line_statements(&bare).unwrap();
+    assert_eq!((line.shape, line.beyond), (CurveShape::Open, Beyond::Nothing));
 }

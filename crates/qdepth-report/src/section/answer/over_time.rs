@@ -14,7 +14,7 @@ pub(super) fn sentence(view: &View<'_>) -> Option<String> {
 
 /// The throughput over time.
 pub(super) fn picture(view: &View<'_>) -> Picture {
-    Picture { id: "answer".to_owned(), ..timeline::course(view) }
+    Picture { id: "answer".to_owned(), ..timeline::throughput_over_time(view) }
 }
 
 /// The table that the test asks for; of many rows some, the first and the last among them.

@@ -2,7 +2,7 @@
 
 use qdepth_measure::{Settling, SettlingFigure};
 
-use super::Look;
+use super::OptionReader;
 use crate::fio::number::time_ns;
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::number;
@@ -10,7 +10,7 @@ use crate::fio::values::number;
 /// Length of a sample where none is said, nanoseconds.
 const EVERY_NS: u64 = 1_000_000_000;
 
-impl Look<'_> {
+impl OptionReader<'_> {
     /// `steadystate` with its times; as in fio, without a duration nothing is judged.
     pub(in crate::fio) fn settling(&self) -> Result<Option<Settling>, FioRefusal> {
         let asked = self.value("steadystate", None, |text| criterion(text).map(Some))?;

@@ -51,7 +51,7 @@ pub(crate) fn can_be_used(lab: Lab<'_>) -> Result<()> {
 }
 
 /// The CPUs of each worker; nothing where the scheduler places them.
-pub(crate) fn places(
+pub(crate) fn worker_cpus(
     system: &System,
     devices: &[Option<String>],
     workers: u32,
@@ -98,7 +98,7 @@ fn largest<'a>(lab: Lab<'_>, plan: &'a Plan, prepared: &[Prepared]) -> Option<La
     let devices = group.iter().map(|point| real(point).and_then(Real::device)).collect::<Vec<_>>();
     Some(Largest {
         group,
-        cpus: places(lab.system, &devices, workers(&group), CpuPlacement::from_lab(lab)),
+        cpus: worker_cpus(lab.system, &devices, workers(&group), CpuPlacement::from_lab(lab)),
     })
 }
 
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn workers_take_chosen_cpus_in_turn_or_share_them() {
         let system = System::real();
-        let places = |placement| places(&system, &[None], 3, placement);
+        let places = |placement| worker_cpus(&system, &[None], 3, placement);
         assert_eq!(places(CpuPlacement::InTurn(&[6, 2])), [vec![6], vec![2], vec![6]]);
         assert_eq!(places(CpuPlacement::Among(&[6, 2])), vec![vec![6, 2]; 3]);
         assert!(places(CpuPlacement::Anywhere).is_empty());

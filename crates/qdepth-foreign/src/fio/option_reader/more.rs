@@ -2,7 +2,7 @@
 
 use qdepth_workload::Operation;
 
-use super::Look;
+use super::OptionReader;
 use crate::fio::job::{Duplicates, Ends, Goal};
 use crate::fio::json::Unified;
 use crate::fio::number::{size, time_ns, time_with};
@@ -42,7 +42,7 @@ impl Access {
     };
 }
 
-impl Look<'_> {
+impl OptionReader<'_> {
     /// `rw`, with the number behind its colon.
     pub(in crate::fio) fn access(&self) -> Result<Access, FioRefusal> {
         let mixed = self.read_share()?;

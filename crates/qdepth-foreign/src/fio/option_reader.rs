@@ -20,16 +20,16 @@ const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:
 /// Longest time of a job, nanoseconds: a week.
 const RUNTIME_MAX_NS: u64 = 7 * 86_400_000_000_000;
 /// A section, looked at with its units.
-pub(super) struct Look<'a> {
+pub(super) struct OptionReader<'a> {
     pub(super) section: &'a Section,
     pub(super) base: Base,
     /// Values that could not be read; the default stands for them.
     pub(super) refused: RefCell<FioRefusals>,
 }
 
-impl Look<'_> {
-    pub(super) fn new(section: &Section, base: Base) -> Look<'_> {
-        Look { section, base, refused: RefCell::default() }
+impl OptionReader<'_> {
+    pub(super) fn new(section: &Section, base: Base) -> OptionReader<'_> {
+        OptionReader { section, base, refused: RefCell::default() }
     }
 
     fn note_refused(&self, refusal: FioRefusal) {
@@ -99,7 +99,7 @@ fn written(section: &Section) -> Vec<(String, String)> {
     }
     list
 }
-impl Look<'_> {
+impl OptionReader<'_> {
     pub(super) fn span(&self, smallest: u64) -> Result<Span, FioRefusal> {
         let (size, io_size) = self.lengths()?;
         let runtime_ns = self.value("runtime", 0, time_ns)?.min(RUNTIME_MAX_NS);

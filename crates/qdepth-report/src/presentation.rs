@@ -15,7 +15,7 @@ pub type Measured = (RunRecord, Vec<PointRecord>);
 
 /// How a run is told.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Telling {
+pub struct Presentation {
     /// In which language.
     pub lang: Lang,
     /// Latencies that a reader under write pressure is held against.
@@ -37,7 +37,7 @@ pub struct Telling {
     pub alive: Option<BTreeSet<String>>,
 }
 
-impl From<Lang> for Telling {
+impl From<Lang> for Presentation {
     fn from(lang: Lang) -> Self {
         Self { lang, ..Self::default() }
     }

@@ -1,12 +1,12 @@
 //! The rate that a job is to keep.
 
-use super::{Look, rates};
+use super::{OptionReader, rates};
 use crate::fio::job::Least;
-use crate::fio::look::Access;
+use crate::fio::option_reader::Access;
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::Trims;
 
-impl Look<'_> {
+impl OptionReader<'_> {
     /// `rate_min` and `rate_iops_min`, of what the job does. As in fio, neither is above the rate
     /// that the job has.
     pub(in crate::fio) fn least(&self, access: &Access) -> Result<Option<Least>, FioRefusal> {

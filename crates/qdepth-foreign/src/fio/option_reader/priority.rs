@@ -2,7 +2,7 @@
 
 use qdepth_workload::{OtherPriority, Priorities, Priority, PriorityClass, Way};
 
-use super::Look;
+use super::OptionReader;
 use crate::fio::number::{Base, size};
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::{Engine, by_way, number};
@@ -51,7 +51,7 @@ fn both<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<[T; 
     Ok([reads, writes])
 }
 
-impl Look<'_> {
+impl OptionReader<'_> {
     /// `prio`, `prioclass` and what `cmdprio…` says of shares of the requests.
     pub(in crate::fio) fn priorities(
         &self,
