@@ -14,8 +14,8 @@ use crate::command::root;
 
 /// Tests of the program, most of which run it on storage: package and target.
 const MEASURES: (&str, &str) = ("qdepth", "all");
-/// So many of its tests may wait at a time; `tests/common/turns.rs` says how many run.
-const MEASURES_THREADS: usize = 32;
+/// All of its tests may wait at a time; `tests/common/turns.rs` says how many run.
+const MEASURES_THREADS: usize = 1000;
 
 /// Figures of a run of tests.
 #[derive(Default)]

@@ -129,32 +129,42 @@ impl Seen {
     /// What a later visit adds, which began `offset` after the first and had this share of the time
     /// of all until its end. Shares are those of the whole time, counts are sums.
     pub(crate) fn append(&mut self, later: Self, offset: Nanos, share: f64) {
+        let Self { kernel, steal, clocks, shared, interference, series, troubles, stood, missing } =
+            later;
         let mean = |mine: &mut Option<f64>, theirs: Option<f64>| {
             *mine =
                 mine.zip(theirs).map(|(mine, theirs)| mine + (theirs - mine) * share).or(theirs);
         };
-        self.kernel = self.kernel.zip(later.kernel).map(|(mine, theirs)| KernelCounts {
+        self.kernel = self.kernel.zip(kernel).map(|(mine, theirs)| KernelCounts {
             reads: mine.reads.saturating_add(theirs.reads),
             read_bytes: mine.read_bytes.saturating_add(theirs.read_bytes),
             writes: mine.writes.saturating_add(theirs.writes),
             written_bytes: mine.written_bytes.saturating_add(theirs.written_bytes),
         });
-        mean(&mut self.steal, later.steal);
-        self.clocks.drift += (later.clocks.drift - self.clocks.drift) * share;
-        self.clocks.suspended |= later.clocks.suspended;
-        self.shared |= later.shared;
-        let (mine, theirs) = (&mut self.interference, later.interference);
-        for (mine, theirs) in mine.pressure.iter_mut().zip(theirs.pressure) {
+        mean(&mut self.steal, steal);
+        self.clocks.drift += (clocks.drift - self.clocks.drift) * share;
+        self.clocks.suspended |= clocks.suspended;
+        self.shared |= shared;
+        let mine = &mut self.interference;
+        let Interference {
+            pressure,
+            frequency_change,
+            throttles,
+            swapped_pages,
+            hottest,
+            background,
+        } = interference;
+        for (mine, theirs) in mine.pressure.iter_mut().zip(pressure) {
             mean(mine, theirs);
         }
         mine.frequency_change =
-            mine.frequency_change.into_iter().chain(theirs.frequency_change).reduce(f64::max);
-        mine.throttles += theirs.throttles;
-        mine.swapped_pages += theirs.swapped_pages;
+            mine.frequency_change.into_iter().chain(frequency_change).reduce(f64::max);
+        mine.throttles += throttles;
+        mine.swapped_pages += swapped_pages;
         let nearest = |(_, celsius, limit): &(String, f64, f64)| celsius - limit;
-        let both = mine.hottest.take().into_iter().chain(theirs.hottest);
+        let both = mine.hottest.take().into_iter().chain(hottest);
         mine.hottest = both.max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
-        for device in theirs.background {
+        for device in background {
             if !mine.background.contains(&device) {
                 mine.background.push(device);
             }
@@ -163,12 +173,12 @@ impl Seen {
             at_ns: record.at_ns.saturating_add(offset.0),
             ..record
         };
-        self.series.extend(later.series.into_iter().map(shifted));
-        self.troubles.extend(later.troubles);
-        self.stood.append(&later.stood, share);
-        for missing in later.missing {
-            if !self.missing.contains(&missing) {
-                self.missing.push(missing);
+        self.series.extend(series.into_iter().map(shifted));
+        self.troubles.extend(troubles);
+        self.stood.append(&stood, share);
+        for monitor in missing {
+            if !self.missing.contains(&monitor) {
+                self.missing.push(monitor);
             }
         }
     }
@@ -298,7 +308,7 @@ mod tests {
         assert_eq!(names(&blind).len(), 2, "{blind:?}");
         assert_eq!((blind.kernel, blind.steal), (None, None));
         std::fs::write(device.join("stat"), STAT).unwrap();
-        assert_eq!(names(&seen()), ["CPU time stolen by the hypervisor"]);
+        assert_eq!(names(&seen()), [label::STEAL]);
         std::fs::write(root.path().join("proc/stat"), "cpu  1 2 3 4 5 6 7 8 0 0\n").unwrap();
         let whole = seen();
         assert!(whole.missing.is_empty(), "{whole:?}");

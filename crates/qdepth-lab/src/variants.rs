@@ -100,15 +100,37 @@ fn name(run: &mut RunRecord, variant: &str) {
 /// a setting may be what is compared. Its points are numbered from `begin` on.
 fn join(run: &mut RunRecord, mut other: RunRecord, number: u32, variant: &str, begin: u32) {
     name(&mut other, variant);
-    for mut target in other.targets {
+    // A field that is added is decided on here, or it does not compile.
+    let RunRecord {
+        ended_at,
+        state,
+        environment,
+        targets,
+        expected,
+        findings,
+        // Of the plan of all variants, or of the first.
+        id: _,
+        started_at: _,
+        qdepth_version: _,
+        measurement_version: _,
+        plan_name: _,
+        plan_hash: _,
+        plan_text: _,
+        seed: _,
+        emulated: _,
+        points_planned: _,
+        engine_choice: _,
+        comparison: _,
+    } = other;
+    for mut target in targets {
         target.index = number;
         run.targets.push(target);
     }
-    for mut expected in other.expected {
+    for mut expected in expected {
         expected.point += begin;
         run.expected.push(expected);
     }
-    for mut fact in other.environment {
+    for mut fact in environment {
         let same = run.environment.iter().any(|known| {
             (&known.subject, &known.key, &known.value) == (&fact.subject, &fact.key, &fact.value)
         });
@@ -117,13 +139,13 @@ fn join(run: &mut RunRecord, mut other: RunRecord, number: u32, variant: &str, b
             run.environment.push(fact);
         }
     }
-    for finding in other.findings {
+    for finding in findings {
         if !run.findings.contains(&finding) {
             run.findings.push(finding);
         }
     }
-    if other.state != RunState::Sealed {
-        run.state = other.state;
+    if state != RunState::Sealed {
+        run.state = state;
     }
-    run.ended_at = other.ended_at;
+    run.ended_at = ended_at;
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::point::PointRecord;
-use crate::record::{ComparisonRecord, DirectionRecord, ErrorCount, IntervalRecord, VariantRecord};
+use crate::record::{
+    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, IntervalRecord, VariantRecord,
+};
 
 /// A column of a comparison at one load and intensity: one point, or several of a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,52 +67,111 @@ fn together(parts: &[&PointRecord], variant: &VariantRecord) -> PointRecord {
     whole
 }
 
+/// Every field of a part goes into the sum, or is named as one that all parts have alike: a field
+/// that is added is decided on here, or it does not compile.
 fn add(mut sum: PointRecord, part: &PointRecord) -> PointRecord {
-    direction(&mut sum.reads, &part.reads);
-    direction(&mut sum.writes, &part.writes);
-    direction(&mut sum.trims, &part.trims);
-    direction(&mut sum.syncs, &part.syncs);
-    series(&mut sum.intervals, &part.intervals);
-    for finding in &part.findings {
+    let PointRecord {
+        // Of the first: parts are of one load and began together.
+        index: _,
+        target: _,
+        profile: _,
+        profile_title: _,
+        random_share: _,
+        read_share: _,
+        trim_share: _,
+        request_size: _,
+        request_size_mean_bytes: _,
+        arrivals: _,
+        reported_as_throughput: _,
+        outstanding: _,
+        streams: _,
+        group: _,
+        variant: _,
+        step: _,
+        started_at: _,
+        delay_ns: _,
+        warm_up_ns: _,
+        tolerance: _,
+        // Of one machine.
+        monitors: _,
+        // Of one device each.
+        kernel: _,
+        offered_io_per_s,
+        workers,
+        direct,
+        duration_ns,
+        ended_by,
+        interim_checks,
+        reads,
+        writes,
+        trims,
+        syncs,
+        issued,
+        completed_outside,
+        failed_outside,
+        abandoned,
+        in_flight_integral_ns,
+        latency_in_window_ns,
+        longest_gap_ns,
+        gaps,
+        backlog_max,
+        cpu_user_ns,
+        cpu_system_ns,
+        intervals,
+        findings,
+    } = part;
+    direction(&mut sum.reads, reads);
+    direction(&mut sum.writes, writes);
+    direction(&mut sum.trims, trims);
+    direction(&mut sum.syncs, syncs);
+    series(&mut sum.intervals, intervals);
+    for finding in findings {
         if !sum.findings.contains(finding) {
             sum.findings.push(finding.clone());
         }
     }
-    for (mine, theirs) in sum.gaps.iter_mut().zip(part.gaps) {
-        *mine = (*mine).min(theirs);
+    for (mine, theirs) in sum.gaps.iter_mut().zip(gaps) {
+        *mine = (*mine).min(*theirs);
     }
-    let offered = sum.offered_io_per_s.zip(part.offered_io_per_s);
+    let offered = sum.offered_io_per_s.zip(*offered_io_per_s);
+    let is_own = sum.ended_by != EndedBy::Duration;
     PointRecord {
-        duration_ns: sum.duration_ns.max(part.duration_ns),
+        direct: sum.direct && *direct,
+        ended_by: if is_own { sum.ended_by } else { *ended_by },
+        interim_checks: sum.interim_checks.max(*interim_checks),
+        duration_ns: sum.duration_ns.max(*duration_ns),
         offered_io_per_s: offered.map(|(a, b)| a + b),
-        workers: sum.workers.saturating_add(part.workers),
-        issued: sum.issued.saturating_add(part.issued),
-        completed_outside: sum.completed_outside.saturating_add(part.completed_outside),
-        failed_outside: sum.failed_outside.saturating_add(part.failed_outside),
-        abandoned: sum.abandoned.saturating_add(part.abandoned),
-        in_flight_integral_ns: sum.in_flight_integral_ns + part.in_flight_integral_ns,
-        latency_in_window_ns: sum.latency_in_window_ns + part.latency_in_window_ns,
+        workers: sum.workers.saturating_add(*workers),
+        issued: sum.issued.saturating_add(*issued),
+        completed_outside: sum.completed_outside.saturating_add(*completed_outside),
+        failed_outside: sum.failed_outside.saturating_add(*failed_outside),
+        abandoned: sum.abandoned.saturating_add(*abandoned),
+        in_flight_integral_ns: sum.in_flight_integral_ns + in_flight_integral_ns,
+        latency_in_window_ns: sum.latency_in_window_ns + latency_in_window_ns,
         // A gap of the whole is at most the shortest of the parts' longest.
-        longest_gap_ns: sum.longest_gap_ns.min(part.longest_gap_ns),
-        backlog_max: sum.backlog_max.max(part.backlog_max),
-        cpu_user_ns: sum.cpu_user_ns.saturating_add(part.cpu_user_ns),
-        cpu_system_ns: sum.cpu_system_ns.saturating_add(part.cpu_system_ns),
+        longest_gap_ns: sum.longest_gap_ns.min(*longest_gap_ns),
+        backlog_max: sum.backlog_max.max(*backlog_max),
+        cpu_user_ns: sum.cpu_user_ns.saturating_add(*cpu_user_ns),
+        cpu_system_ns: sum.cpu_system_ns.saturating_add(*cpu_system_ns),
         kernel: None,
         ..sum
     }
 }
 
 fn direction(sum: &mut DirectionRecord, part: &DirectionRecord) {
-    sum.completed = sum.completed.saturating_add(part.completed);
-    sum.bytes = sum.bytes.saturating_add(part.bytes);
-    sum.short = sum.short.saturating_add(part.short);
-    sum.service_time.merge(&part.service_time);
-    match (&mut sum.response_time, &part.response_time) {
+    // What another program said is of points that are no parts.
+    let DirectionRecord { completed, bytes, errors, short, service_time, response_time, stated: _ } =
+        part;
+    sum.completed = sum.completed.saturating_add(*completed);
+    sum.bytes = sum.bytes.saturating_add(*bytes);
+    sum.short = sum.short.saturating_add(*short);
+    sum.service_time.merge(service_time);
+    match (&mut sum.response_time, response_time) {
         (Some(mine), Some(theirs)) => mine.merge(theirs),
         (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
         (_, None) => {}
     }
-    for ErrorCount { errno, count } in &part.errors {
+    for ErrorCount { errno, count } in errors {
         match sum.errors.iter_mut().find(|error| error.errno == *errno) {
             Some(error) => error.count = error.count.saturating_add(*count),
             None => sum.errors.push(ErrorCount { errno: *errno, count: *count }),

@@ -427,6 +427,10 @@ fn every_kind_of_load_gives_lawful_points() {
         assert!(point["io_per_s"].as_f64().unwrap() > 0.0);
     }
     for (name, rate, within) in [("fixed", 500.0, 0.05), ("poisson", 500.0, 0.3)] {
+        // Where the generator stood still, what was due comes at once, and the point says so.
+        if codes(point(name)).contains(&"generator-stopped".to_owned()) {
+            continue;
+        }
         let said = point(name)["io_per_s"].as_f64().unwrap();
         assert!((said - rate).abs() < rate * within, "{name}: {said} IO/s of {rate}");
     }

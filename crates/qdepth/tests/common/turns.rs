@@ -1,12 +1,20 @@
-//! Whose turn it is: tests of figures have the machine to themselves, one after the other; beside
-//! the one of them, so many others run as there are CPUs. With many threads
-//! (`RUST_TEST_THREADS`) those that wait keep nobody from running.
+//! Whose turn it is. Tests of words and counts run first, a few more at a time than there are CPUs,
+//! since they wait for storage; then those of figures, each with the machine to itself. With as many
+//! threads as tests (`RUST_TEST_THREADS`, as `cargo xtask test` has it) those are two phases.
 
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So long nobody else must want a turn before the first test of figures begins: threads of tests
+/// start one after the other.
+const QUIET: Duration = Duration::from_millis(500);
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-static OTHERS: Mutex<usize> = Mutex::new(0);
+static OTHERS: Mutex<Others> = Mutex::new(Others { running: 0, waiting: 0 });
+/// The first of the tests of figures.
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 static ONE_ENDED: Condvar = Condvar::new();
 
 thread_local! {
@@ -14,7 +22,13 @@ thread_local! {
     static TURN: RefCell<Option<Turn>> = const { RefCell::new(None) };
 }
 
-/// That no other test of figures runs.
+/// Tests that are not alone.
+struct Others {
+    running: usize,
+    waiting: usize,
+}
+
+/// That no other test runs.
 pub(crate) struct Alone(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 impl Drop for Alone {
@@ -23,19 +37,34 @@ impl Drop for Alone {
     }
 }
 
-/// What measures, or looks at the whole machine, waits until no other does.
+/// What holds figures against a truth waits until no other test runs or wants to.
 pub(crate) fn alone() -> Alone {
+    // One that had a turn gives it back.
+    TURN.set(None);
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let quiet = if HAS_BEGUN.load(Ordering::Relaxed) { Duration::ZERO } else { QUIET };
+    let mut since = Instant::now();
+    loop {
+        let others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+        if others.running + others.waiting > 0 {
+            since = Instant::now();
+        } else if since.elapsed() >= quiet {
+            break;
+        }
+        drop(others);
+        super::pause(20);
+    }
+    HAS_BEGUN.store(true, Ordering::Relaxed);
     IS_ALONE.set(true);
     Alone(guard)
 }
 
-/// One of those that run beside it.
+/// One of those that run beside others.
 struct Turn;
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *OTHERS.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        OTHERS.lock().unwrap_or_else(PoisonError::into_inner).running -= 1;
         ONE_ENDED.notify_one();
     }
 }
@@ -48,10 +77,13 @@ pub(super) fn turn() {
         return;
     }
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+    others.waiting += 1;
     let mut others = ONE_ENDED
-        .wait_while(others, |others| *others >= cpus)
+        .wait_while(others, |others| others.running > cpus)
         .unwrap_or_else(PoisonError::into_inner);
-    *others += 1;
+    others.waiting -= 1;
+    others.running += 1;
+    drop(others);
     TURN.set(Some(Turn));
 }
