@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use qdepth_measure::Finding;
+
 use crate::point::PointRecord;
 use crate::record::{
     ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, IntervalRecord, VariantRecord,
@@ -96,27 +98,28 @@ fn add(mut sum: PointRecord, part: &PointRecord) -> PointRecord {
         monitors: _,
         // Of one device each.
         kernel: _,
-        offered_io_per_s,
-        workers,
+        // `summed`.
+        offered_io_per_s: _,
+        workers: _,
+        duration_ns: _,
+        issued: _,
+        completed_outside: _,
+        failed_outside: _,
+        abandoned: _,
+        in_flight_integral_ns: _,
+        latency_in_window_ns: _,
+        longest_gap_ns: _,
+        backlog_max: _,
+        cpu_user_ns: _,
+        cpu_system_ns: _,
         direct,
-        duration_ns,
         ended_by,
         interim_checks,
         reads,
         writes,
         trims,
         syncs,
-        issued,
-        completed_outside,
-        failed_outside,
-        abandoned,
-        in_flight_integral_ns,
-        latency_in_window_ns,
-        longest_gap_ns,
         gaps,
-        backlog_max,
-        cpu_user_ns,
-        cpu_system_ns,
         intervals,
         findings,
     } = part;
@@ -125,43 +128,60 @@ fn add(mut sum: PointRecord, part: &PointRecord) -> PointRecord {
     direction(&mut sum.trims, trims);
     direction(&mut sum.syncs, syncs);
     series(&mut sum.intervals, intervals);
-    for finding in findings {
-        if !sum.findings.contains(finding) {
-            sum.findings.push(finding.clone());
-        }
-    }
+    add_new(&mut sum.findings, findings);
     for (mine, theirs) in sum.gaps.iter_mut().zip(gaps) {
         *mine = (*mine).min(*theirs);
     }
-    let offered = sum.offered_io_per_s.zip(*offered_io_per_s);
-    let is_own = sum.ended_by != EndedBy::Duration;
+    sum.direct &= direct;
+    if sum.ended_by == EndedBy::Duration {
+        sum.ended_by = *ended_by;
+    }
+    sum.interim_checks = sum.interim_checks.max(*interim_checks);
+    summed(sum, part)
+}
+
+fn add_new(sum: &mut Vec<Finding>, part: &[Finding]) {
+    for finding in part {
+        if !sum.contains(finding) {
+            sum.push(finding.clone());
+        }
+    }
+}
+
+/// Counts and times of both.
+fn summed(sum: PointRecord, part: &PointRecord) -> PointRecord {
+    let offered = sum.offered_io_per_s.zip(part.offered_io_per_s);
     PointRecord {
-        direct: sum.direct && *direct,
-        ended_by: if is_own { sum.ended_by } else { *ended_by },
-        interim_checks: sum.interim_checks.max(*interim_checks),
-        duration_ns: sum.duration_ns.max(*duration_ns),
+        duration_ns: sum.duration_ns.max(part.duration_ns),
         offered_io_per_s: offered.map(|(a, b)| a + b),
-        workers: sum.workers.saturating_add(*workers),
-        issued: sum.issued.saturating_add(*issued),
-        completed_outside: sum.completed_outside.saturating_add(*completed_outside),
-        failed_outside: sum.failed_outside.saturating_add(*failed_outside),
-        abandoned: sum.abandoned.saturating_add(*abandoned),
-        in_flight_integral_ns: sum.in_flight_integral_ns + in_flight_integral_ns,
-        latency_in_window_ns: sum.latency_in_window_ns + latency_in_window_ns,
+        workers: sum.workers.saturating_add(part.workers),
+        issued: sum.issued.saturating_add(part.issued),
+        completed_outside: sum.completed_outside.saturating_add(part.completed_outside),
+        failed_outside: sum.failed_outside.saturating_add(part.failed_outside),
+        abandoned: sum.abandoned.saturating_add(part.abandoned),
+        in_flight_integral_ns: sum.in_flight_integral_ns + part.in_flight_integral_ns,
+        latency_in_window_ns: sum.latency_in_window_ns + part.latency_in_window_ns,
         // A gap of the whole is at most the shortest of the parts' longest.
-        longest_gap_ns: sum.longest_gap_ns.min(*longest_gap_ns),
-        backlog_max: sum.backlog_max.max(*backlog_max),
-        cpu_user_ns: sum.cpu_user_ns.saturating_add(*cpu_user_ns),
-        cpu_system_ns: sum.cpu_system_ns.saturating_add(*cpu_system_ns),
+        longest_gap_ns: sum.longest_gap_ns.min(part.longest_gap_ns),
+        backlog_max: sum.backlog_max.max(part.backlog_max),
+        cpu_user_ns: sum.cpu_user_ns.saturating_add(part.cpu_user_ns),
+        cpu_system_ns: sum.cpu_system_ns.saturating_add(part.cpu_system_ns),
         kernel: None,
         ..sum
     }
 }
 
 fn direction(sum: &mut DirectionRecord, part: &DirectionRecord) {
-    // What another program said is of points that are no parts.
-    let DirectionRecord { completed, bytes, errors, short, service_time, response_time, stated: _ } =
-        part;
+    let DirectionRecord {
+        completed,
+        bytes,
+        errors,
+        short,
+        service_time,
+        response_time,
+        // What another program said is of points that are no parts.
+        stated: _,
+    } = part;
     sum.completed = sum.completed.saturating_add(*completed);
     sum.bytes = sum.bytes.saturating_add(*bytes);
     sum.short = sum.short.saturating_add(*short);

@@ -1,6 +1,6 @@
-//! Whose turn it is. Tests of words and counts run first, a few more at a time than there are CPUs,
-//! since they wait for storage; then those of figures, each with the machine to itself. With as many
-//! threads as tests (`RUST_TEST_THREADS`, as `cargo xtask test` has it) those are two phases.
+//! Whose turn it is. Tests of words and counts run first, one more at a time than there are CPUs,
+//! since they wait for storage; then those of figures, each with the machine to itself. With as
+//! many threads as tests (`RUST_TEST_THREADS`, as `cargo xtask test` has it) those are two phases.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
