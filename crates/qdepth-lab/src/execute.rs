@@ -200,7 +200,9 @@ fn measure_storage(
 }
 
 /// Gives what this rank found of its machine to the leader, who keeps what the others found of
-/// theirs. Nothing is waited for once one is lost, since the points have failed then.
+/// theirs. Nothing is waited for once one is lost, since the points have failed then, and nothing
+/// once the leader is to stop, since they are interrupted; a rank that is asked for its findings
+/// alone has done its work, and is not lost because a stop came meanwhile.
 fn share_findings(
     all_ranks: &AllRanks,
     targets: &[Prepared],
@@ -208,14 +210,16 @@ fn share_findings(
     measured: &mut [Measured],
     stop: &AtomicBool,
 ) -> Result<()> {
-    if all_ranks.lost().is_some() {
+    let is_stopping = all_ranks.is_leader() && stop.load(Ordering::Relaxed);
+    if all_ranks.lost().is_some() || is_stopping {
         return Ok(());
     }
+    let never = AtomicBool::new(false);
     let found = |(point, measured): (&Point, &Measured)| {
         findings::of_rank(point, &targets[point.target as usize], measured)
     };
     let own: Vec<Vec<Finding>> = group.iter().zip(&*measured).map(found).collect();
-    for (rank, theirs) in (1_u32..).zip(all_ranks.results(&other_ranks::write(&own)?, stop)) {
+    for (rank, theirs) in (1_u32..).zip(all_ranks.results(&other_ranks::write(&own)?, &never)) {
         let Ok(bytes) = theirs else { continue };
         for (mine, theirs) in measured.iter_mut().zip(other_ranks::read(rank, &bytes)?) {
             mine.others.findings.extend(theirs);

@@ -267,6 +267,29 @@ fn kill_a_rank(moment: u64) {
     ended_as_failed(&workspace, "killed.db");
 }
 
+/// Ranks that are interrupted have lost nobody: what was measured is kept, and it says so.
+#[test]
+fn an_interrupt_of_all_ranks_is_no_failure() {
+    if !can("an_interrupt_of_all_ranks_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
+        return;
+    }
+    let (_alone, workspace) = (alone(), Workspace::new());
+    workspace.write("plan.toml", &reading(4).replace("bytes_per_stream = \"4MiB\"\n", ""));
+    fs::write(workspace.join("file"), vec![1; 16 << 20]).unwrap();
+    let words = "run plan.toml file --no-report --logbook stopped.db";
+    let mut job = under_mpi(&workspace, "openmpi", 3, words);
+    while !read_text(&workspace, "mpi.err").contains("clocks:") {
+        pause(10);
+    }
+    pause(1500);
+    let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
+    sh(&format!("kill -INT {}", children.lines().collect::<Vec<_>>().join(" "))).unwrap();
+    job.wait().unwrap();
+    let kept = workspace.run("export latest --logbook stopped.db").expect(0).json();
+    let said = read_text(&workspace, "mpi.err");
+    assert_eq!(kept["run"]["state"], "interrupted", "{said}");
+}
+
 /// What goes wrong on the machine of a rank that keeps no logbook is a finding all the same, with
 /// the rank's name.
 #[test]
