@@ -116,6 +116,7 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "tests read the profiles")]
 
     use qdepth_measure::{Code, label};
+    use qdepth_record::source;
 
     use super::*;
     use crate::tests::japanese::is_japanese;
@@ -176,6 +177,16 @@ mod tests {
             let missing: Vec<&str> =
                 all.into_iter().flat_map(names).filter(|name| !has(name)).collect();
             assert!(missing.is_empty(), "`{code}` has no {missing:?} in the table of codes");
+        }
+    }
+
+    #[test]
+    fn every_source_that_is_a_code_has_words() {
+        for lang in Lang::ALL {
+            let known: Vec<&str> = words(lang).fact_sources.iter().map(|(code, _)| *code).collect();
+            let mut codes = source::ALL;
+            codes.sort_unstable();
+            assert_eq!(known, codes, "{}", lang.tag());
         }
     }
 
