@@ -8,6 +8,10 @@ mod tests;
 
 use std::fmt::Write as _;
 
+use qdepth_measure::{Bytes, Nanos};
+use qdepth_workload::{
+    AreaSpec, Arrivals, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, TargetsSpec,
+};
 use thiserror::Error;
 
 use read::read;
@@ -23,10 +27,10 @@ pub struct IcfRefusal {
 }
 
 /// A plan that was made of a configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct IcfPlan {
-    /// The plan as TOML.
-    pub toml: String,
+    /// The plan.
+    pub plan: PlanFile,
     /// The targets by their names in the file; the plan numbers them in this order.
     pub targets: Vec<String>,
     /// What is done in another way than Iometer does it.
@@ -125,16 +129,27 @@ struct Icf {
 /// [`IcfRefusal`], which names the line and what stands there.
 pub fn icf_plan(name: &str, text: &str) -> Result<IcfPlan, IcfRefusal> {
     let icf = read(text)?;
-    let (toml, remarks, profiles) = (String::new(), Vec::new(), Vec::new());
-    let mut plan = Making { icf: &icf, toml, remarks, profiles };
+    let mut making = Making { icf: &icf, plan: icf.head(name)?, remarks: Vec::new() };
     let targets = icf.targets();
-    plan.remarks_of_all();
-    plan.head(name, &targets)?;
-    plan.steps(&targets)?;
-    let Making { mut toml, remarks, .. } = plan;
-    let notes: String = remarks.iter().map(|remark| format!("# {}\n", one_line(remark))).collect();
-    toml.insert_str(0, &notes);
-    Ok(IcfPlan { toml, targets, remarks })
+    making.remarks_of_all();
+    making.steps(&targets)?;
+    let Making { plan, remarks, .. } = making;
+    Ok(IcfPlan { plan, targets, remarks })
+}
+
+impl IcfPlan {
+    /// The plan as a file of its own, with what is remarked of it and the names of its targets.
+    ///
+    /// # Errors
+    /// A number that TOML does not have.
+    pub fn text(&self) -> Result<String, toml_edit::ser::Error> {
+        let remarks = self.remarks.iter().map(|remark| format!("# {}\n", one_line(remark)));
+        let numbered = self.targets.iter().zip(1..);
+        let targets =
+            numbered.map(|(target, number)| format!("# target {number}: {}\n", one_line(target)));
+        let notes: String = remarks.chain(targets).collect();
+        Ok(notes + &self.plan.to_toml()?)
+    }
 }
 
 fn one_line(text: &str) -> String {
@@ -153,6 +168,26 @@ impl Icf {
         all
     }
 
+    /// What the plan says before its profiles and steps.
+    fn head(&self, name: &str) -> Result<PlanFile, IcfRefusal> {
+        if self.workers.is_empty() && self.specs.is_empty() {
+            let what = "holds neither a worker nor an access specification".to_owned();
+            return Err(IcfRefusal { line: 1, what });
+        }
+        let seconds = if self.seconds == 0 { 60 } else { self.seconds };
+        // TOML's whole numbers have a sign.
+        let seed = self.workers.iter().find_map(|worker| worker.seed).map(|seed| seed >> 1);
+        Ok(PlanFile {
+            name: slug(name),
+            title: Some(self.title.clone()).filter(|title| !title.is_empty()),
+            targets: TargetsSpec::Together,
+            warm_up: Some(Nanos::from_secs(self.ramp_up_s)),
+            duration: Some(Nanos::from_secs(seconds)),
+            seed,
+            ..PlanFile::default()
+        })
+    }
+
     fn spec(&self, line: usize, name: &str) -> Result<Option<&Spec>, IcfRefusal> {
         if name.eq_ignore_ascii_case("idle") {
             return Ok(None);
@@ -169,10 +204,8 @@ impl Icf {
 /// A plan that is being made.
 struct Making<'a> {
     icf: &'a Icf,
-    toml: String,
+    plan: PlanFile,
     remarks: Vec<String>,
-    /// Those that are written, without their names.
-    profiles: Vec<String>,
 }
 
 impl Making<'_> {
@@ -198,41 +231,14 @@ impl Making<'_> {
         }
     }
 
-    fn head(&mut self, name: &str, targets: &[String]) -> Result<(), IcfRefusal> {
-        let icf = self.icf;
-        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        for (number, target) in targets.iter().enumerate() {
-            let _ = writeln!(self.toml, "# target {}: {}", number + 1, one_line(target));
-        }
-        let _ = writeln!(self.toml, "name = {}", quoted(&slug(name)));
-        if !icf.title.is_empty() {
-            let _ = writeln!(self.toml, "title = {}", quoted(&icf.title));
-        }
-        let seconds = if icf.seconds == 0 { 60 } else { icf.seconds };
-        let _ = writeln!(
-            self.toml,
-            "targets = \"together\"\nwarm_up = \"{}s\"\nduration = \"{seconds}s\"",
-            icf.ramp_up_s
-        );
-        let seeds: Vec<u64> = icf.workers.iter().filter_map(|worker| worker.seed).collect();
-        if let Some(seed) = seeds.first() {
-            let _ = writeln!(self.toml, "seed = {}", seed >> 1);
-        }
-        if icf.workers.is_empty() && icf.specs.is_empty() {
-            let what = "holds neither a worker nor an access specification".to_owned();
-            return Err(IcfRefusal { line: 1, what });
-        }
-        Ok(())
-    }
-
     fn steps(&mut self, targets: &[String]) -> Result<(), IcfRefusal> {
         let icf = self.icf;
         if icf.workers.is_empty() {
             self.remark("the file has specifications and no worker: one, with one outstanding I/O");
             for spec in &icf.specs {
                 let profile = self.profile(spec, &Worker::default())?;
-                let load = format!("{{ profile = \"{profile}\", outstanding = 1 }}");
-                self.step(&spec.name, &[load]);
+                let load = LoadSpec { profile, outstanding: 1, ..LoadSpec::default() };
+                self.step(&spec.name, vec![load]);
             }
             return Ok(());
         }
@@ -290,16 +296,14 @@ impl Making<'_> {
             if !names.contains(&name.as_str()) {
                 names.push(name);
             }
-            for target in worker.targets.iter().filter_map(|name| target_number(targets, name)) {
-                loads.push(format!(
-                    "{{ profile = \"{profile}\", outstanding = {outstanding}, target = {target} }}"
-                ));
-            }
-            if worker.targets.is_empty() {
-                loads.push(format!(
-                    "{{ profile = \"{profile}\", outstanding = {outstanding}, target = 1 }}"
-                ));
-            }
+            let named = worker.targets.iter().filter_map(|name| target_number(targets, name));
+            let alone = worker.targets.is_empty().then_some(1);
+            loads.extend(named.chain(alone).map(|target| LoadSpec {
+                profile: profile.clone(),
+                outstanding,
+                target: Some(target),
+                ..LoadSpec::default()
+            }));
         }
         if loads.is_empty() {
             self.remark("a test in which every worker is idle is left out");
@@ -312,14 +316,13 @@ impl Making<'_> {
         if let Some(depth) = depth {
             let _ = write!(title, ", {depth} outstanding");
         }
-        self.step(&title, &loads);
+        self.step(&title, loads);
         Ok(())
     }
 
-    fn step(&mut self, title: &str, loads: &[String]) {
-        let title = toml::Value::String(one_line(title));
-        let loads = loads.join(",\n    ");
-        let _ = write!(self.toml, "\n[[step]]\ntitle = {title}\nload = [\n    {loads},\n]\n");
+    fn step(&mut self, title: &str, loads: Vec<LoadSpec>) {
+        let translations = Default::default();
+        self.plan.steps.push(StepSpec { title: one_line(title), translations, times: None, loads });
     }
 
     /// A profile of a specification on a worker's part of its targets; its name.
@@ -332,44 +335,35 @@ impl Making<'_> {
             self.remark("lines of one specification are aligned as the least of them");
         }
         let title = if spec.name.is_empty() { "without a name" } else { &spec.name };
-        let title = toml::Value::String(one_line(title));
-        let mut text = format!(
-            "title = {title}\nrandom = {}\nread = {}\n\
-             request_size = {}\nalignment = \"{}B\"\n",
-            mix.random, mix.read, mix.sizes, mix.align
-        );
-        if let Some(sizes) = &mix.write_sizes {
-            let _ = writeln!(text, "write_size = {sizes}\nwrite_alignment = \"{}B\"", mix.align);
-        }
+        let bytes = |sectors: u64| Bytes(sectors.saturating_mul(512));
         let size = match worker.sectors {
             0 => "full".to_owned(),
-            sectors => format!("{}B", sectors.saturating_mul(512)),
+            sectors => bytes(sectors).to_string(),
         };
-        let _ = write!(text, "area = {{ size = \"{size}\"");
-        if worker.first_sector > 0 {
-            let _ = write!(text, ", offset = \"{}B\"", worker.first_sector.saturating_mul(512));
+        let offset = (worker.first_sector > 0).then(|| bytes(worker.first_sector));
+        let named = |name: String| Profile {
+            name,
+            title: Some(one_line(title)),
+            alignment: Some(Bytes(mix.align)),
+            write_size: mix.write_sizes.clone(),
+            write_alignment: mix.write_sizes.is_some().then_some(Bytes(mix.align)),
+            area: AreaSpec { size: Some(size.clone()), offset },
+            arrivals: mix.thinks,
+            ..Profile::new(mix.random, mix.read, mix.sizes.clone())
+        };
+        let profiles = &mut self.plan.own_profiles;
+        if let Some(known) = profiles.iter().find(|known| **known == named(known.name.clone())) {
+            return Ok(known.name.clone());
         }
-        text.push_str(" }\n");
-        if let Some((delay_ms, burst)) = mix.thinks {
-            let delay_ns = delay_ms.saturating_mul(1_000_000);
-            let _ = writeln!(
-                text,
-                "arrivals = {{ kind = \"think-time\", time_ns = {delay_ns}, requests = {burst} }}"
-            );
-        }
-        let known = self.profiles.iter().position(|known| *known == text);
-        let number = known.unwrap_or(self.profiles.len()) + 1;
-        let name = format!("icf-{number}");
-        if known.is_none() {
-            let _ = write!(self.toml, "\n[[profile]]\nname = \"{name}\"\n{text}");
-            self.profiles.push(text);
-        }
+        let name = format!("icf-{}", profiles.len() + 1);
+        profiles.push(named(name.clone()));
         Ok(name)
     }
 }
 
-fn target_number(targets: &[String], name: &String) -> Option<usize> {
-    targets.iter().position(|target| target == name).map(|place| place + 1)
+/// From 1.
+fn target_number(targets: &[String], name: &String) -> Option<u32> {
+    (1..).zip(targets).find(|(_, target)| *target == name).map(|(number, _)| number)
 }
 
 /// The lines of a specification as one load.
@@ -377,11 +371,11 @@ struct Mix {
     read: f64,
     random: f64,
     random_differs: bool,
-    sizes: String,
-    write_sizes: Option<String>,
+    sizes: SizeSpec,
+    write_sizes: Option<SizeSpec>,
     align: u64,
     align_differs: bool,
-    thinks: Option<(u64, u32)>,
+    thinks: Option<Arrivals>,
 }
 
 impl Mix {
@@ -421,7 +415,10 @@ impl Mix {
             write_sizes,
             align: lines.iter().map(|line| sectors(line.align)).min().unwrap_or(512),
             align_differs: !alike(|line| sectors(line.align)),
-            thinks: (first.delay_ms > 0).then_some((first.delay_ms, first.burst.max(1))),
+            thinks: (first.delay_ms > 0).then(|| Arrivals::ThinkTime {
+                time_ns: first.delay_ms.saturating_mul(1_000_000),
+                requests: first.burst.max(1),
+            }),
         })
     }
 }
@@ -432,7 +429,7 @@ fn sectors(align: u64) -> u64 {
 }
 
 /// Sizes with their weights.
-fn mix(lines: &[Access], weight: impl Fn(&Access) -> u32) -> String {
+fn mix(lines: &[Access], weight: impl Fn(&Access) -> u32) -> SizeSpec {
     let mut sizes: Vec<(u64, u32)> = Vec::new();
     for line in lines.iter().filter(|line| weight(line) > 0) {
         match sizes.iter_mut().find(|(size, _)| *size == line.size) {
@@ -440,12 +437,7 @@ fn mix(lines: &[Access], weight: impl Fn(&Access) -> u32) -> String {
             None => sizes.push((line.size, weight(line))),
         }
     }
-    if let [(size, _)] = sizes.as_slice() {
-        return format!("\"{size}B\"");
-    }
-    let entry =
-        |(size, weight): &(u64, u32)| format!("{{ size = \"{size}B\", weight = {weight} }}");
-    format!("[{}]", sizes.iter().map(entry).collect::<Vec<_>>().join(", "))
+    SizeSpec::weighted(sizes.into_iter().map(|(size, weight)| (Bytes(size), weight)))
 }
 
 /// A name of lower case, digits and hyphens.

@@ -4,8 +4,8 @@
 use qdepth_foreign::fio::{Absent, CommandLine, Converted, FioRefusals, JobSet, Surroundings};
 use qdepth_measure::Bytes;
 use qdepth_workload::{
-    Arrivals, Choices, Distribution, Durability, Extent, Plan, PlanFile, Point, RequestStream,
-    TargetShape, Zone, resolve,
+    Arrivals, Choices, Distribution, Durability, Extent, Plan, Point, RequestStream, TargetShape,
+    Zone, resolve,
 };
 
 fn around<'a>(include: &'a dyn Fn(&str) -> Result<String, String>) -> Surroundings<'a> {
@@ -39,14 +39,14 @@ fn convert(text: &str) -> Result<Converted, FioRefusals> {
 /// The plan that would run.
 fn plan(text: &str) -> (Plan, Converted) {
     let converted = convert(text).expect("a job file");
-    let file: PlanFile = toml::from_str(&converted.toml).expect("the plan reads back");
+    let file = &converted.plan;
     let shape = |name: &String| {
         let made = file.file_size.map_or(0, |bytes| bytes.0);
         let length_bytes = if name.starts_with("/dev/") { 64 << 30 } else { made };
         TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, 512)
     };
     let shapes: Vec<TargetShape> = converted.targets.iter().map(shape).collect();
-    let plan = resolve(&file, &Choices::default(), &shapes).expect("a plan");
+    let plan = resolve(file, &Choices::default(), &shapes).expect("a plan");
     assert_eq!(plan.points.len(), converted.origins.len());
     (plan, converted)
 }

@@ -1,9 +1,7 @@
 //! Jobs that draw no places: traces that are replayed, entries of directories, ends of files.
 
 use qdepth_foreign::fio::{Absent, CommandLine, Converted, JobSet, Surroundings};
-use qdepth_workload::{
-    Arrivals, Choices, Extent, Layout, Operation, Plan, PlanFile, TargetShape, resolve,
-};
+use qdepth_workload::{Arrivals, Choices, Extent, Layout, Operation, Plan, TargetShape, resolve};
 
 const TRACE: &str = "fio version 3 iolog\n0 /x/a add\n0 /dev/vdz add\n0 /x/a open\n\
                      1000 /x/a read 8192 4096\n1500 /dev/vdz write 4096 8192\n\
@@ -30,10 +28,10 @@ fn convert(text: &str) -> Result<Converted, String> {
 
 fn plan(text: &str) -> Plan {
     let converted = convert(text).expect(text);
-    let file: PlanFile = converted.toml.parse().expect("the plan reads back");
     let whole = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
     let shape = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };
-    resolve(&file, &Choices::default(), &vec![shape; converted.targets.len()]).expect("a plan")
+    resolve(&converted.plan, &Choices::default(), &vec![shape; converted.targets.len()])
+        .expect("a plan")
 }
 
 #[test]

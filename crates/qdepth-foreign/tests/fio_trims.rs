@@ -2,7 +2,7 @@
 //! repeat what they write.
 
 use qdepth_foreign::fio::{CommandLine, Converted, Engine, FioRefusals, JobSet, Surroundings};
-use qdepth_workload::{Choices, Extent, Plan, PlanFile, TargetShape, resolve};
+use qdepth_workload::{Choices, Extent, Plan, TargetShape, resolve};
 
 #[cfg(test)]
 fn convert(text: &str) -> Result<Converted, FioRefusals> {
@@ -23,10 +23,9 @@ fn convert(text: &str) -> Result<Converted, FioRefusals> {
 #[cfg(test)]
 fn plan(text: &str) -> (Plan, Converted) {
     let converted = convert(text).expect("a job file");
-    let file: PlanFile = toml::from_str(&converted.toml).expect("the plan reads back");
     let all = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
     let shapes = vec![TargetShape::whole(all, 512); converted.targets.len()];
-    (resolve(&file, &Choices::default(), &shapes).expect("a plan"), converted)
+    (resolve(&converted.plan, &Choices::default(), &shapes).expect("a plan"), converted)
 }
 
 const JOB: &str = "[a]\nfilename=/dev/sdx\nsize=1m\n";

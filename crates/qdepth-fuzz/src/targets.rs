@@ -129,8 +129,15 @@ fn around() -> Surroundings<'static> {
 fn convert(line: &CommandLine, files: &[(String, String)]) {
     let Ok(set) = JobSet::read(line, files, &around()) else { return };
     let Ok(converted) = set.convert("jobs", 1, &|_| Some(1 << 40)) else { return };
-    let read: Result<PlanFile, _> = toml::from_str(&converted.toml);
-    assert!(read.is_ok(), "{}\n{:?}", converted.toml, read.err());
+    reads_back(&converted.plan);
+}
+
+/// What is printed of a plan is the plan.
+fn reads_back(plan: &PlanFile) {
+    let text = plan.to_toml();
+    assert!(text.is_ok(), "{text:?}: {plan:?}");
+    let text = text.unwrap_or_default();
+    assert_eq!(text.parse::<PlanFile>().as_ref(), Ok(plan), "{text}");
 }
 
 fn fio_job_file(input: &[u8]) {
@@ -163,9 +170,7 @@ fn ior_lines() -> Vec<Vec<u8>> {
 fn ior_command_line(input: &[u8]) {
     let Ok(ior) = Ior::read(&words(input)) else { return };
     for tasks in [1, 3] {
-        let plan = ior.plan(tasks);
-        let read: Result<PlanFile, _> = toml::from_str(&plan);
-        assert!(read.is_ok(), "{plan}\n{:?}", read.err());
+        reads_back(&ior.plan(tasks));
     }
     let _ = (ior.names().len(), ior.bytes_per_task());
 }

@@ -1,28 +1,64 @@
 //! Runs that answer one question: which columns, in what order, and where each run stands among
 //! them. Everything that takes a campaign up again is kept beside each of its runs.
 
+use anyhow::Context;
 use qdepth_logbook::Logbook;
 use qdepth_measure::Seed;
 use qdepth_record::{Observation, RunHeadline, RunRecord, RunState};
+use serde::{Deserialize, Serialize};
+
+use crate::repeat::Repeat;
+use crate::request::PlanRequest;
 
 /// Of the facts of a run.
-const SUBJECT: &str = "run";
+const SUBJECT: &str = RunRecord::CAMPAIGN_REQUEST.0;
 const ID: &str = "campaign";
 const INDEX: &str = "campaign_place";
 const COLUMN: &str = "campaign_column";
-const WORDS: &str = "campaign_words";
 
 /// A campaign.
 #[derive(Clone, Debug)]
 pub struct Campaign {
     /// UUID, in its usual text form.
     pub id: String,
-    /// The command line that asks for it, its seed in it; JSON.
-    pub words: String,
+    /// What it asks for.
+    pub request: CampaignRequest,
+}
+
+/// What a campaign asks for, whole: no file is read again once it has begun, which may have been
+/// edited meanwhile. What is consented to is no part of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CampaignRequest {
+    /// How often each column is measured.
+    pub repeat: Repeat,
     /// Of the order and of each block's draws.
     pub seed: u64,
-    /// How many columns a block has.
-    pub columns: u32,
+    /// What each block measures, in an order of its own.
+    pub columns: Vec<CampaignColumn>,
+    /// By which interface of the kernel, by the name of the choice.
+    pub engine: String,
+    /// The emulated medium that is put beside each point.
+    pub expect: Option<String>,
+}
+
+/// What a block measures once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CampaignColumn {
+    /// For people: the target, the name that was given, or the plan.
+    pub name: String,
+    /// The plan on its targets; each block has a seed of its own.
+    pub plan: PlanRequest,
+    /// The words that ask for the same, but for the seed.
+    pub command: Vec<String>,
+}
+
+impl CampaignColumn {
+    /// What a block asks for.
+    pub fn plan_with(&self, seed: u64) -> PlanRequest {
+        let mut plan = self.plan.clone();
+        plan.choices.seed = Some(seed);
+        plan
+    }
 }
 
 /// Where a run stands in a campaign.
@@ -52,9 +88,9 @@ pub struct Kept {
 impl Campaign {
     /// The columns of a block in the order in which they are measured.
     pub fn order(&self, block: u32) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.columns).collect();
+        let mut order: Vec<u32> = (0..self.request.columns.len() as u32).collect();
         for index in (1..order.len()).rev() {
-            let draw = Seed(self.seed).derive(&format!("order {block} {index}")).0;
+            let draw = Seed(self.request.seed).derive(&format!("order {block} {index}")).0;
             order.swap(index, (draw % (index as u64 + 1)) as usize);
         }
         order
@@ -63,7 +99,7 @@ impl Campaign {
     /// The seed of a block's requests: all its columns are asked the same.
     pub fn seed_of(&self, block: u32) -> u64 {
         // What a person types has no sign and few digits.
-        Seed(self.seed).derive(&format!("block {block}")).0 >> 32
+        Seed(self.request.seed).derive(&format!("block {block}")).0 >> 32
     }
 
     /// Its runs, in the order of measuring.
@@ -87,15 +123,30 @@ impl Campaign {
         Ok(all)
     }
 
-    /// The id and the command line of the campaign that a run is part of.
-    pub fn of_run(run: &RunRecord) -> Option<(&str, &str)> {
-        Some((value(run, ID)?, value(run, WORDS)?))
+    /// The campaign that a run is part of.
+    ///
+    /// # Errors
+    /// Where what it asked for cannot be read: it was begun by another version.
+    pub fn from_run(run: &RunRecord) -> Option<anyhow::Result<Self>> {
+        let id = value(run, ID)?.to_owned();
+        let request = value(run, RunRecord::CAMPAIGN_REQUEST.1).unwrap_or_default();
+        let request = serde_json::from_str(request).with_context(|| {
+            format!(
+                "campaign {id} was begun by qdepth {}, which kept its request in another form: \
+                 begin it anew",
+                run.qdepth_version
+            )
+        });
+        Some(request.map(|request| Self { id, request }))
     }
 }
 
 impl Member<'_> {
     /// What is kept beside the run.
-    pub fn facts(self) -> Vec<Observation> {
+    ///
+    /// # Errors
+    /// Where a target's name is no text.
+    pub fn facts(self) -> anyhow::Result<Vec<Observation>> {
         let Self { campaign, index, column } = self;
         let fact = |key: &str, value: String| Observation {
             subject: SUBJECT.to_owned(),
@@ -103,12 +154,12 @@ impl Member<'_> {
             value: Ok(value),
             source: "qdepth run --repeat".to_owned(),
         };
-        vec![
+        Ok(vec![
             fact(ID, campaign.id.clone()),
             fact(INDEX, index.to_string()),
             fact(COLUMN, column.to_string()),
-            fact(WORDS, campaign.words.clone()),
-        ]
+            fact(RunRecord::CAMPAIGN_REQUEST.1, serde_json::to_string(&campaign.request)?),
+        ])
     }
 }
 
@@ -123,7 +174,23 @@ mod tests {
 
     #[test]
     fn each_block_has_every_column_once_in_an_order_of_its_own() {
-        let campaign = Campaign { id: String::new(), words: String::new(), seed: 7, columns: 3 };
+        let column = CampaignColumn {
+            name: "a".to_owned(),
+            plan: PlanRequest {
+                file: Default::default(),
+                choices: Default::default(),
+                targets: vec!["a".into()],
+            },
+            command: vec!["qdepth".to_owned()],
+        };
+        let request = CampaignRequest {
+            repeat: Repeat::Times(200),
+            seed: 7,
+            columns: vec![column; 3],
+            engine: "auto".to_owned(),
+            expect: None,
+        };
+        let campaign = Campaign { id: String::new(), request };
         let orders: Vec<Vec<u32>> = (0..600).map(|block| campaign.order(block)).collect();
         for order in &orders {
             let mut sorted = order.clone();
@@ -135,7 +202,8 @@ mod tests {
             let first = orders.iter().filter(|order| order[0] == column).count();
             assert!(first.abs_diff(200) < 58, "{column}: {first}");
         }
-        let other = Campaign { seed: 8, ..campaign.clone() };
+        let mut other = campaign.clone();
+        other.request.seed = 8;
         assert!((0..60).any(|block| other.order(block) != campaign.order(block)));
         assert_ne!(campaign.seed_of(0), campaign.seed_of(1));
     }

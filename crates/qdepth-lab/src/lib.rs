@@ -48,6 +48,7 @@ pub mod provision;
 mod rate_so_far;
 mod reach;
 pub mod record;
+pub mod repeat;
 pub mod request;
 pub mod run;
 mod seal;

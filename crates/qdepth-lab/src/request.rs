@@ -8,6 +8,7 @@ use qdepth_linux::EngineChoice;
 use qdepth_measure::{Bytes, Finding};
 use qdepth_record::{Observation, PointRecord, RunRecord};
 use qdepth_workload::{Choices, Extent, PlanFile, STANDARD_AREA, TargetShape, resolve};
+use serde::{Deserialize, Serialize};
 
 use crate::provision::{Provision, ProvisionedFiles};
 use crate::worker_result::WorkerResults;
@@ -41,6 +42,27 @@ pub struct RunRequest {
     pub facts: Vec<Observation>,
     /// The words that ask for the same plan again, but for its seed; none where no words asked.
     pub command: Option<Vec<String>>,
+}
+
+impl RunRequest {
+    /// A run of this plan that is kept in this logbook; all else is as usual.
+    pub fn new(plan: PlanRequest, logbook: PathBuf) -> Self {
+        Self {
+            plan: Some(plan),
+            logbook,
+            events: None,
+            is_kept: true,
+            keep: false,
+            stop_on_throttle: false,
+            expect: None,
+            consent: ConsentWords::default(),
+            engine: EngineChoice::Auto,
+            pinning: Pinning::Near,
+            remarks: Vec::new(),
+            facts: Vec::new(),
+            command: None,
+        }
+    }
 }
 
 /// The words by which a user consents to the loss of what is on a device.
@@ -95,7 +117,7 @@ pub struct Ran {
 }
 
 /// The load that is asked for: a plan as written, what is chosen of it, and on what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanRequest {
     /// The plan as written.
     pub file: PlanFile,

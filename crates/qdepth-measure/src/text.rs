@@ -5,15 +5,23 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::credible::Credible;
 use crate::units::{Bytes, Nanos};
 use crate::until::{EarlyEnd, Tolerance};
 
-macro_rules! read_as_text {
+macro_rules! text {
     ($($unit:ty),+) => {$(
         /// Reads a text through `FromStr`, so that TOML holds `"8KiB"` and errors keep their place.
         impl<'de> Deserialize<'de> for $unit {
             fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
                 String::deserialize(input)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        /// As the text that [`Deserialize`] reads.
+        impl Serialize for $unit {
+            fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+                output.collect_str(self)
             }
         }
 
@@ -31,11 +39,4 @@ macro_rules! read_as_text {
     )+};
 }
 
-read_as_text!(Bytes, Nanos, Tolerance, EarlyEnd);
-
-/// As the text that [`Deserialize`] reads.
-impl Serialize for Nanos {
-    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
-        output.collect_str(self)
-    }
-}
+text!(Bytes, Nanos, Tolerance, EarlyEnd, Credible);

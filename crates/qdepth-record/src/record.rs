@@ -206,6 +206,8 @@ pub struct RunRecord {
 impl RunRecord {
     /// Subject and key of the fact that holds the command which asks for the plan again.
     pub const COMMAND: (&str, &str) = ("run", "command_again");
+    /// Subject and key of the fact that takes the run's campaign up again.
+    pub const CAMPAIGN_REQUEST: (&str, &str) = ("run", "campaign_request");
 
     /// The command that asks for the plan again, quoted for a shell; none where no words of a
     /// command line asked for it, or an earlier version measured.

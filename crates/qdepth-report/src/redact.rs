@@ -10,7 +10,7 @@ use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind, TargetRecor
 use crate::presentation::Measured;
 
 /// Keys of facts that name something, with the kind of their pseudonym.
-const NAMING: [(&str, &str); 12] = [
+const NAMING: [(&str, &str); 13] = [
     ("serial", "serial"),
     ("wwid", "wwid"),
     ("wwn", "wwid"),
@@ -22,6 +22,7 @@ const NAMING: [(&str, &str); 12] = [
     ("source", "source"),
     ("backing_file", "file"),
     ("command_line", "command-line"),
+    (RunRecord::CAMPAIGN_REQUEST.1, "campaign-request"),
     ("machine_id", "machine"),
 ];
 /// Shorter values occur in other words by chance.
@@ -228,6 +229,23 @@ mod tests {
         }
         let open = html(&compose(&run, &points, Lang::En)).unwrap();
         assert!(open.contains("S4EWNX0M123456"), "without it they stand there");
+    }
+
+    #[test]
+    fn what_a_campaign_asks_of_its_other_targets_goes_nowhere() {
+        let mut run = fixture::run(1);
+        let (subject, key) = RunRecord::CAMPAIGN_REQUEST;
+        run.environment.push(Observation {
+            subject: subject.into(),
+            key: key.into(),
+            value: Ok("{\"targets\":[\"/home/jane/other\"]}".into()),
+            source: "qdepth run --repeat".into(),
+        });
+        let (redacted, _) = redacted(&run, &[]);
+        let seen = redacted.environment.last().unwrap();
+        assert_eq!(seen.value.as_deref(), Ok("campaign-request-1"));
+        let page = html(&compose(&run, &fixture::points(1), Lang::En)).unwrap();
+        assert!(!page.contains("jane"), "what the program takes up again is nothing to read");
     }
 
     #[test]

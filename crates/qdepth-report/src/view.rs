@@ -201,8 +201,10 @@ impl<'a> View<'a> {
 
     /// What was read of the machine, then of the storage below the targets.
     pub(crate) fn observations(&self) -> impl Iterator<Item = &'a Observation> + use<'a> {
-        let of_the_machine =
-            |seen: &&Observation| (&*seen.subject, &*seen.key) != RunRecord::COMMAND;
+        let of_the_machine = |seen: &&Observation| {
+            let fact = (&*seen.subject, &*seen.key);
+            ![RunRecord::COMMAND, RunRecord::CAMPAIGN_REQUEST].contains(&fact)
+        };
         self.run.environment.iter().filter(of_the_machine).chain(facts(self.run, false))
     }
 

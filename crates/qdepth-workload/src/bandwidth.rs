@@ -2,7 +2,7 @@
 
 use qdepth_measure::Bytes;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Short names of the loads of all targets together: what writes, what reads.
 pub const BANDWIDTH: [&str; 2] = ["bandwidth-write", "bandwidth-read"];
@@ -10,7 +10,7 @@ pub const BANDWIDTH: [&str; 2] = ["bandwidth-write", "bandwidth-read"];
 pub const BASELINE: [&str; 2] = ["baseline-write", "baseline-read"];
 
 /// Bandwidth: transfer sizes × numbers of threads × passes, each written and read back.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BandwidthSpec {
     /// Transfer sizes, as `["1MiB", "16MiB"]`. The first is that of the baseline.

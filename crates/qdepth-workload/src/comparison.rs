@@ -73,7 +73,7 @@ pub struct Comparison {
 }
 
 /// What a plan compares, as written.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComparisonSpec {
     /// What the columns are.
@@ -93,7 +93,7 @@ pub struct ComparisonSpec {
 }
 
 /// A prepared form of storage, as written.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VariantSpec {
     /// Name of its column, as `"RAID 0, XFS"`.

@@ -10,7 +10,7 @@ const SETTLING: Nanos = Nanos::from_secs(2);
 const OVER: [Nanos; 2] = [Nanos::from_millis(1), Nanos::from_secs(86_400)];
 
 /// Rates that a load is to keep: reads, writes and trims, each 0 where it may be any.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeastRateSpec {
     /// Requests a second of each stream. Left out: any.

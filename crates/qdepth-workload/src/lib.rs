@@ -28,6 +28,7 @@ mod steps;
 mod stream;
 mod target_spec;
 mod trace;
+mod write;
 mod written_targets;
 
 pub use address::AddressPattern;
@@ -48,8 +49,8 @@ pub use plan::{
 };
 pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{
-    AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ProfileTranslation, ReportedAs, SizeSpec,
-    StridesSpec, TargetsSpec, WeightedSize, plan_schema,
+    AreaSpec, DuplicatesSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ProfileTranslation,
+    ReportedAs, SizeSpec, StridesSpec, TargetsSpec, WeightedSize, plan_schema,
 };
 pub use read::profiles;
 pub use request::{Direction, Request};

@@ -14,10 +14,10 @@ use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
 use crate::target_spec::TargetSpec;
 use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// One size of a weighted mix.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedSize {
     /// The size, as `"8KiB"`.
@@ -27,7 +27,7 @@ pub struct WeightedSize {
 }
 
 /// Request size: one size, or a weighted mix of sizes.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SizeSpec {
     /// One size, as `"8KiB"`.
@@ -36,8 +36,20 @@ pub enum SizeSpec {
     Mix(Vec<WeightedSize>),
 }
 
+impl SizeSpec {
+    /// One size where there is one alone, whatever its weight.
+    pub fn weighted(sizes: impl IntoIterator<Item = (Bytes, u32)>) -> Self {
+        let weighted = |(size, weight)| WeightedSize { size, weight };
+        let mix: Vec<WeightedSize> = sizes.into_iter().map(weighted).collect();
+        match mix.as_slice() {
+            [alone] => Self::One(alone.size.to_string()),
+            _ => Self::Mix(mix),
+        }
+    }
+}
+
 /// The part of a target under load.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AreaSpec {
     /// `"32GiB"`, `"50%"` of the target, or `"full"`. Left out: 32 GiB, the standard area, or the
@@ -48,7 +60,7 @@ pub struct AreaSpec {
 }
 
 /// Parts of an area that are used, and what lies between them and is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StridesSpec {
     /// Bytes that are used in one go, in whole requests.
@@ -58,7 +70,7 @@ pub struct StridesSpec {
 }
 
 /// How much of what is written is written more than once.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicatesSpec {
     /// Share of the writes that hold one of a number of contents, in per cent; each of the others
@@ -71,7 +83,7 @@ pub struct DuplicatesSpec {
 }
 
 /// When data is forced to stable storage.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
 pub enum FsyncSpec {
     /// Never by us.
@@ -86,7 +98,7 @@ pub enum FsyncSpec {
 }
 
 /// Which figure is the main result (docs/method/checklist.md, item 6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReportedAs {
     /// IO/s, for random profiles.
@@ -96,7 +108,7 @@ pub enum ReportedAs {
 }
 
 /// What a profile is called in another language.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileTranslation {
     /// Name for people. Left out: that of the profile.
@@ -106,7 +118,7 @@ pub struct ProfileTranslation {
 }
 
 /// A load profile as written.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Short name, as `database`; lower case, digits and hyphens.
@@ -197,6 +209,45 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Shares of random accesses and of reads in per cent, and the request size; all that may be
+    /// left out is, and there is no name yet.
+    pub fn new(random: f64, read: f64, request_size: SizeSpec) -> Self {
+        Self {
+            name: String::new(),
+            title: None,
+            application: None,
+            translations: BTreeMap::new(),
+            random,
+            distribution: None,
+            read,
+            trim: None,
+            trim_first: None,
+            operation: None,
+            trace: None,
+            request_size,
+            write_size: None,
+            write_alignment: None,
+            write_random: None,
+            alignment: None,
+            area: AreaSpec::default(),
+            streams: None,
+            workers: None,
+            segments: None,
+            strides: None,
+            backwards: None,
+            arrivals: None,
+            compressible: None,
+            duplicates: None,
+            verify: None,
+            verify_unwritten: None,
+            priorities: None,
+            durability: None,
+            direct: None,
+            fsync: None,
+            reported_as: None,
+        }
+    }
+
     /// Whether it changes what is stored.
     pub(crate) fn writes(&self) -> bool {
         self.read < 100.0 || self.operation.is_some_and(Operation::changes)
@@ -204,7 +255,7 @@ impl Profile {
 }
 
 /// How several targets are measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetsSpec {
     /// One after the other.
@@ -215,7 +266,7 @@ pub enum TargetsSpec {
 }
 
 /// Files that the streams of a point make anew and move once, where the target is a directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FilesSpec {
     /// Each stream has a file of its own.
@@ -227,7 +278,7 @@ pub enum FilesSpec {
 }
 
 /// A plan as written: profiles × outstanding I/Os, steps, or a staircase.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
     /// Short name, as `standard`.
@@ -269,7 +320,7 @@ pub struct PlanFile {
     #[serde(default)]
     pub file_names: Vec<String>,
     /// With `files`: what stands behind their names, and behind the numbers. Left out: nothing.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file_suffix: String,
     /// With `files`: leave them there after the last point. Left out: they are removed.
     #[serde(default)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, Seed};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::alike::meant;
@@ -59,7 +60,7 @@ impl TargetShape {
 }
 
 /// What the command line decides over the file.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Choices {
     /// Only these profiles, by short name.
     pub profiles: Option<Vec<String>>,
@@ -101,7 +102,7 @@ pub struct Choices {
 }
 
 /// What the command line decides over a staircase.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stairs {
     /// Bytes per second of the first step.
     pub from: Option<Bytes>,

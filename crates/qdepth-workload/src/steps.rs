@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{Bytes, Nanos, Settling};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::least_rate::LeastRateSpec;
 
@@ -13,7 +13,7 @@ use crate::least_rate::LeastRateSpec;
 const STEPS_MAX: u64 = 10_000;
 
 /// Loads of one group issue requests in proportion to their weights: who is ahead waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
     /// Which loads are tied to each other. Left out: 0.
@@ -27,7 +27,7 @@ pub struct FlowSpec {
 }
 
 /// One load of a step.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSpec {
     /// The profile, by its short name.
@@ -84,7 +84,7 @@ impl LoadSpec {
 }
 
 /// A profile at outstanding I/Os of its own, one point each.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepSpec {
     /// The profile, by its short name: a shipped one, or one of the plan's own.
@@ -94,7 +94,7 @@ pub struct SweepSpec {
 }
 
 /// Loads that run at the same time.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
     /// Name for people, as `"100 MB/s"`.
@@ -111,7 +111,7 @@ pub struct StepSpec {
 }
 
 /// Steps on which one load rises while others stay.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaircaseSpec {
     /// The load that rises.

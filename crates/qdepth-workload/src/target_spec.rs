@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A target. Either `path`, or `medium` and what belongs to it; values have the form that they have
 /// on the command line.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetSpec {
     /// A directory, file or device, or an emulated target as it is spelled on the command line.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
+use qdepth_lab::repeat::Repeat;
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_record::RunRecord;
 use qdepth_report::{Lang, Limit, Presentation};
@@ -15,6 +16,7 @@ mod certify;
 mod compare;
 mod examples;
 mod export;
+mod fio;
 mod host;
 mod load;
 mod logbook;
@@ -23,7 +25,6 @@ mod numbers;
 pub(crate) mod read_plan;
 #[cfg(test)]
 mod reference;
-mod repeat;
 mod request;
 mod resumed;
 mod serve;
@@ -38,6 +39,7 @@ pub(crate) use certify::CertifyOptions;
 pub(crate) use compare::CompareOptions;
 pub(crate) use examples::with_examples;
 pub(crate) use export::ExportOptions;
+pub(crate) use fio::{FioRun, SortedWords};
 pub(crate) use host::{
     CalibrateOptions, CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption,
     PrepareOptions, TuneOptions,
@@ -50,7 +52,6 @@ pub(crate) use media::{
     FitOptions, MediaCommand, MediaOptions, PredictOptions, ServeMediumOptions,
 };
 pub(crate) use numbers::Numbers;
-pub(crate) use repeat::Repeat;
 pub(crate) use serve::ServeOptions;
 pub(crate) use steady::SteadyOptions;
 pub(crate) use trend::TrendOptions;
@@ -169,10 +170,13 @@ pub(crate) struct ConsentOptions {
     pub(crate) overwrite_signature: Vec<String>,
 }
 
+/// The name of the logbook where none is given.
+pub(crate) const LOGBOOK_NAME: &str = "qdepth.db";
+
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookOption {
     /// The file of runs
-    #[arg(long, default_value = "qdepth.db", value_name = "FILE", help_heading = "Results")]
+    #[arg(long, default_value = LOGBOOK_NAME, value_name = "FILE", help_heading = "Results")]
     pub(crate) logbook: PathBuf,
 }
 
@@ -199,6 +203,30 @@ impl PresentationOptions {
     }
 }
 
+/// The name of the report of a run where none is given.
+pub(crate) const REPORT_NAME: &str = "qdepth-report.html";
+
+/// The report that a run ends with.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunReport {
+    /// Write no report
+    #[arg(long, help_heading = "Results")]
+    pub(crate) no_report: bool,
+    /// Where the report goes; its name ends in .html, .pdf, .md or .json
+    #[arg(long, default_value = REPORT_NAME, value_name = "FILE", help_heading = "Results")]
+    pub(crate) report: PathBuf,
+    #[command(flatten)]
+    pub(crate) presentation: PresentationOptions,
+}
+
+impl RunReport {
+    /// That of a run which ends without one.
+    pub(crate) fn none() -> Self {
+        let presentation = PresentationOptions { limit: Vec::new(), lang: Language(Lang::En) };
+        Self { no_report: true, report: PathBuf::from(REPORT_NAME), presentation }
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunOptions {
     #[command(flatten)]
@@ -220,19 +248,8 @@ pub(crate) struct RunOptions {
     /// in place where a terminal can
     #[arg(long, help_heading = "Results")]
     pub(crate) plain: bool,
-    /// Write no report
-    #[arg(long, help_heading = "Results")]
-    pub(crate) no_report: bool,
-    /// Where the report goes; its name ends in .html, .pdf, .md or .json
-    #[arg(
-        long,
-        default_value = "qdepth-report.html",
-        value_name = "FILE",
-        help_heading = "Results"
-    )]
-    pub(crate) report: PathBuf,
     #[command(flatten)]
-    pub(crate) presentation: PresentationOptions,
+    pub(crate) report: RunReport,
     /// Leave the measurement file where it is, for the next run
     #[arg(long, help_heading = "How it is measured")]
     pub(crate) keep: bool,
@@ -304,12 +321,8 @@ pub(crate) struct FioOptions {
 pub(crate) struct IorOptions {
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Write no report
-    #[arg(long)]
-    pub(crate) no_report: bool,
-    /// Where the report goes; its name ends in .html, .pdf, .md or .json
-    #[arg(long, default_value = "qdepth-report.html", value_name = "FILE")]
-    pub(crate) report: PathBuf,
+    #[command(flatten)]
+    pub(crate) report: RunReport,
     /// How requests reach the kernel
     #[arg(long, default_value = "auto")]
     pub(crate) engine: EngineFlag,

@@ -1,5 +1,7 @@
 //! `qdepth run --repeat` and `qdepth trend` as a user types them, in virtual time.
 
+use std::collections::BTreeSet;
+
 use crate::common::{Workspace, pause};
 use serde_json::Value;
 
@@ -114,6 +116,32 @@ fn a_campaign_that_was_killed_is_taken_up_where_it_was() {
     assert_eq!(means(&told), means(&whole), "as if it had not been killed");
     let places = facts(&workspace, "k.db", 6, "campaign_place");
     assert_eq!(places, ["0", "1", "2", "3", "4", "5"]);
+}
+
+#[test]
+fn a_plan_that_is_edited_meanwhile_does_not_reach_its_campaign() {
+    let workspace = Workspace::new();
+    let plan = |outstanding: &str| {
+        let text = format!(
+            "name = \"mine\"\nprofiles = [\"database\"]\noutstanding = [{outstanding}]\n\
+             duration = \"1s\"\n"
+        );
+        workspace.write("plan.toml", &text);
+    };
+    plan("1, 8");
+    let words = "run plan.toml media:p3700-800gb media:iodrive-320gb --repeat 3 --seed 9 \
+                 --logbook e.db --json";
+    let mut running = workspace.start(words);
+    running.wait_for_err("block 2");
+    running.kill();
+    plan("2");
+    let told = workspace.run("run --resume --logbook e.db --json").expect(5).json();
+    let rows = told["rows"].as_array().unwrap();
+    let loads: BTreeSet<u64> = rows.iter().map(|r| r["outstanding"].as_u64().unwrap()).collect();
+    assert_eq!(Vec::from_iter(loads), [1, 8], "{told:#}");
+    for side in 0..2 {
+        assert_eq!(told["sides"][side]["runs"].as_array().unwrap().len(), 3, "{told:#}");
+    }
 }
 
 #[test]

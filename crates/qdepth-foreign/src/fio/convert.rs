@@ -4,11 +4,12 @@ mod loads;
 mod others;
 
 use qdepth_measure::Settling;
+use qdepth_workload::PlanFile;
 
 use super::JobSet;
 use super::job::{Ends, Job, Least};
+use super::plan::plan;
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
-use super::toml_text;
 use super::values::{Amount, Engine, Trims};
 use loads::{NOTHING_BYTES, depths, end, job_files, on_all, parent, read_back, refuse, slug};
 
@@ -44,8 +45,8 @@ pub enum Absent {
 /// A plan made of jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Converted {
-    /// The plan as TOML: what is printed is what runs.
-    pub toml: String,
+    /// The plan.
+    pub plan: PlanFile,
     /// Targets, in the order that the plan's numbers mean.
     pub targets: Vec<String>,
     /// Where each point comes from.
@@ -71,7 +72,7 @@ pub(super) struct Load {
     /// Bytes after which it ends; none for no such end.
     pub(super) bytes: Option<u64>,
     /// Passes over all that there is after which it ends, where that is not known in bytes.
-    pub(super) passes: Option<u64>,
+    pub(super) passes: Option<u32>,
     pub(super) duration_ns: u64,
     pub(super) depth: u32,
     /// The file's share of the job's rate.
@@ -186,7 +187,7 @@ impl JobSet {
         let seed = self.seed(fresh);
         let origins = steps.iter().flatten().map(|load| load.origin).collect();
         refused.or(Converted {
-            toml: toml_text::plan(name, seed, &self.jobs, &steps, file_bytes),
+            plan: plan(name, seed, &self.jobs, &steps, file_bytes),
             origins,
             engine: self.engine(),
             cpus: self.cpus(),
@@ -575,7 +576,8 @@ impl Making {
             true => end(job, u64::MAX >> 1, None, files as u64)?,
             false => None,
         };
-        let passes = (!job.span.time_based && !counted).then_some(job.span.loops);
+        let passes = (!job.span.time_based && !counted)
+            .then(|| u32::try_from(job.span.loops).unwrap_or(u32::MAX));
         Ok(Load { offset, bytes, passes, ..all })
     }
 }

@@ -20,12 +20,12 @@ mod normal;
 mod number;
 mod option_reader;
 mod options;
+mod plan;
 mod read;
 mod refusal;
 mod replay;
 mod setting;
 mod terse;
-mod toml_text;
 mod values;
 mod variables;
 

@@ -50,12 +50,10 @@ fn worker(name: &str, outstanding: &str, disk: &str, specs: &[&str], targets: &[
 }
 
 fn plan(made: &IcfPlan) -> Plan {
-    let file: PlanFile =
-        toml::from_str(&made.toml).unwrap_or_else(|why| panic!("{why}: {}", made.toml));
     let whole = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
     let shapes = vec![TargetShape::whole(whole, 512); made.targets.len().max(1)];
-    resolve(&file, &Choices::default(), &shapes)
-        .unwrap_or_else(|why| panic!("{why}: {}", made.toml))
+    resolve(&made.plan, &Choices::default(), &shapes)
+        .unwrap_or_else(|why| panic!("{why}: {:?}", made.plan))
 }
 
 #[test]
@@ -73,7 +71,8 @@ fn a_configuration_becomes_steps() {
             );
     let made = icf_plan("Night run", &icf("NORMAL", &specs, &workers)).unwrap();
     assert_eq!(made.targets, ["I:local", "PHYSICALDRIVE:1"]);
-    assert!(made.toml.contains("# target 2: PHYSICALDRIVE:1\n"), "{}", made.toml);
+    let text = made.text().unwrap();
+    assert!(text.contains("# target 2: PHYSICALDRIVE:1\n"), "{text}");
     let plan = plan(&made);
     let told: Vec<_> = plan.points.iter().map(|p| (p.group, p.target, p.outstanding)).collect();
     assert_eq!(plan.points.len(), 4, "{told:?}");
@@ -204,7 +203,8 @@ proptest! {
     ) {
         let text = format!("Version 1.1.0\n{}", lines.join("\n"));
         if let Ok(made) = icf_plan("x", &text) {
-            prop_assert!(toml::from_str::<PlanFile>(&made.toml).is_ok(), "{}", made.toml);
+            let text = made.text().unwrap();
+            prop_assert_eq!(text.parse::<PlanFile>(), Ok(made.plan), "{}", text);
         }
     }
 }

@@ -1,49 +1,55 @@
 //! The plan of a command line.
 
+use qdepth_measure::{Bytes, Nanos};
+use qdepth_workload::{
+    AreaSpec, Distribution, FilesSpec, FsyncSpec, LoadSpec, PlanFile, Profile, ReportedAs,
+    SizeSpec, StepSpec, TargetsSpec,
+};
+
 use super::Ior;
 
+/// Time limit of a phase that ends with its bytes alone, seconds: a day.
+const UNTIL_DONE_S: u64 = 86_400;
+
 impl Ior {
-    /// The plan in TOML, on as many targets as there are [`names`](Self::names), for so many tasks.
-    pub fn plan(&self, tasks: u32) -> String {
-        let files = if self.file_per_process { "per-stream" } else { "shared" };
-        let duration = if self.deadline_s > 0 { self.deadline_s } else { 86_400 };
-        let mut text = format!(
-            "name = \"ior\"\ntitle = \"IOR\"\ntargets = \"together\"\nfiles = \"{files}\"\n\
-             seed = {}\n\
-             warm_up = \"0s\"\nduration = \"{duration}s\"\nbytes_per_stream = \"{}B\"\n",
-            self.seed(),
-            self.bytes_per_task()
-        );
+    /// The plan, on as many targets as there are [`names`](Self::names), for so many tasks.
+    pub fn plan(&self, tasks: u32) -> PlanFile {
         let targets = self.names().len() as u32;
-        let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned().into();
-        let names = toml::Value::Array(self.names().iter().map(name).collect());
-        let keep = self.keep || !self.writes;
-        text.push_str(&format!("file_names = {names}\nkeep_files = {keep}\n"));
-        if self.multi_file {
-            text.push_str(&format!("file_suffix = \"{}\"\n", self.suffix()));
-        }
-        if let Some(signature) = self.signature {
-            text.push_str(&format!("stamp = {signature}\n"));
-        }
+        let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();
         let share = |target: u32| tasks / targets + u32::from(target < tasks % targets);
         let on: Vec<u32> = (0..targets).filter(|target| share(*target) > 0).collect();
         let phases = self.phases();
-        for phase in &phases {
-            for target in &on {
-                text.push_str(&self.profile(phase, *target + 1, share(*target)));
-            }
+        let profiles = phases.iter().flat_map(|phase| {
+            on.iter().map(|target| self.profile(phase, *target + 1, share(*target)))
+        });
+        let repetitions = (1..=self.repetitions).flat_map(|n| phases.iter().map(move |p| (n, p)));
+        let steps = repetitions.map(|(repetition, phase)| StepSpec {
+            title: format!("{phase}, repetition {}", repetition + self.repetition),
+            translations: Default::default(),
+            times: None,
+            loads: on.iter().map(|target| self.load(phase, target + 1)).collect(),
+        });
+        let duration_s = if self.deadline_s > 0 { self.deadline_s.into() } else { UNTIL_DONE_S };
+        PlanFile {
+            name: "ior".to_owned(),
+            title: Some("IOR".to_owned()),
+            targets: TargetsSpec::Together,
+            files: Some(match self.file_per_process {
+                true => FilesSpec::PerStream,
+                false => FilesSpec::Shared,
+            }),
+            seed: Some(self.seed()),
+            warm_up: Some(Nanos::ZERO),
+            duration: Some(Nanos::from_secs(duration_s)),
+            bytes_per_stream: Some(Bytes(self.bytes_per_task())),
+            file_names: self.names().iter().map(name).collect(),
+            keep_files: self.keep || !self.writes,
+            file_suffix: if self.multi_file { self.suffix() } else { String::new() },
+            stamp: self.signature.map(u64::from),
+            own_profiles: profiles.collect(),
+            steps: steps.collect(),
+            ..PlanFile::default()
         }
-        for repetition in 1..=self.repetitions {
-            for phase in &phases {
-                let loads: Vec<String> = on.iter().map(|on| self.load(phase, on + 1)).collect();
-                text.push_str(&format!(
-                    "\n[[step]]\ntitle = \"{phase}, repetition {}\"\nload = [{}]\n",
-                    repetition + self.repetition,
-                    loads.join(", ")
-                ));
-            }
-        }
-        text
     }
 
     /// What the order of requests comes from; TOML's whole numbers have a sign.
@@ -58,44 +64,47 @@ impl Ior {
         all.into_iter().filter_map(|(phase, asked)| asked.then_some(phase)).collect()
     }
 
-    fn load(&self, phase: &str, target: u32) -> String {
-        let mut text =
-            format!("{{ profile = \"ior-{phase}-{target}\", outstanding = 1, target = {target}");
-        if self.delay_s > 0 && phase != "check" {
-            text.push_str(&format!(", delay = \"{}s\"", self.delay_s));
+    fn load(&self, phase: &str, target: u32) -> LoadSpec {
+        let is_delayed = self.delay_s > 0 && phase != "check";
+        LoadSpec {
+            profile: format!("ior-{phase}-{target}"),
+            outstanding: 1,
+            target: Some(target),
+            delay: is_delayed.then(|| Nanos::from_secs(self.delay_s.into())),
+            catches_up: self.wear_out.then_some(true),
+            ..LoadSpec::default()
         }
-        if self.wear_out {
-            text.push_str(", catches_up = true");
-        }
-        text + " }"
     }
 
-    fn profile(&self, phase: &str, target: u32, tasks: u32) -> String {
-        let read = if phase == "write" { 0 } else { 100 };
+    fn profile(&self, phase: &str, target: u32, tasks: u32) -> Profile {
+        let read = if phase == "write" { 0.0 } else { 100.0 };
         // What bears a number is held against it by a later run.
         let checked = self.check_read || self.check_write || self.signature.is_some();
-        let verify = checked && (phase != "read" || self.check_read);
-        let order = match self.random {
-            0 => "random = 0".to_owned(),
-            1 => "random = 100\ndistribution = { kind = \"each-once\" }".to_owned(),
-            _ => format!("random = {}", 100.0 * self.transfer as f64 / self.block as f64),
-        };
-        let fsync = match (phase, self.fsync_each, self.fsync) {
-            ("write", true, _) => "{ kind = \"every\", writes = 1 }",
-            ("write", false, true) => "{ kind = \"end\" }",
-            _ => "{ kind = \"never\" }",
+        let random = match self.random {
+            0 => 0.0,
+            1 => 100.0,
+            _ => 100.0 * self.transfer as f64 / self.block as f64,
         };
         let apart = self.file_per_process || self.there.is_some();
-        let segments = if apart { 1 } else { self.segments_used() };
-        format!(
-            "\n[[profile]]\nname = \"ior-{phase}-{target}\"\ntitle = \"{phase}\"\n{order}\n\
-             read = {read}\n\
-             request_size = \"{0}B\"\nalignment = \"{0}B\"\narea = {{ size = \"{1}B\" }}\n\
-             streams = {tasks}\nworkers = {tasks}\nsegments = {segments}\ndirect = {2}\n\
-             fsync = {fsync}\nverify = {verify}\nreported_as = \"throughput\"\n",
-            self.transfer,
-            self.room_per_task().saturating_mul(u64::from(tasks)),
-            self.direct,
-        )
+        let size = self.room_per_task().saturating_mul(u64::from(tasks));
+        Profile {
+            name: format!("ior-{phase}-{target}"),
+            title: Some(phase.to_owned()),
+            distribution: (self.random == 1).then_some(Distribution::EachOnce),
+            alignment: Some(Bytes(self.transfer)),
+            area: AreaSpec { size: Some(Bytes(size).to_string()), offset: None },
+            streams: Some(tasks),
+            workers: Some(tasks),
+            segments: Some(if apart { 1 } else { self.segments_used() }),
+            direct: Some(self.direct),
+            fsync: Some(match (phase, self.fsync_each, self.fsync) {
+                ("write", true, _) => FsyncSpec::Every { writes: 1 },
+                ("write", false, true) => FsyncSpec::End,
+                _ => FsyncSpec::Never,
+            }),
+            verify: Some(checked && (phase != "read" || self.check_read)),
+            reported_as: Some(ReportedAs::Throughput),
+            ..Profile::new(random, read, SizeSpec::One(Bytes(self.transfer).to_string()))
+        }
     }
 }

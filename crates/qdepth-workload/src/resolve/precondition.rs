@@ -24,7 +24,8 @@ const ROUNDS_MAX: u32 = 10_000;
 
 /// How worn in a target is to be, in the words of emulated media (`@state=`). `fresh` is not among
 /// them: that takes a purge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wear {
     /// Written through twice in sequence.
     Preconditioned,
@@ -33,7 +34,8 @@ pub enum Wear {
 }
 
 /// What the command line wants of it, in place of what the plan says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Preconditioning {
     /// A state by its name.
     State(Wear),

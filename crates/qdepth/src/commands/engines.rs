@@ -15,7 +15,7 @@ use qdepth_workload::{Choices, PlanFile};
 use crate::commands::read::print_list;
 use crate::commands::run::measure_on;
 use crate::exit_status::Status;
-use crate::flags::RunOptions;
+use crate::flags::{LOGBOOK_NAME, RunReport};
 use crate::screen::Screen;
 use crate::terminal::print;
 use qdepth_lab::failure::Usage;
@@ -94,12 +94,12 @@ fn measured(target: &Path, engine: Engine) -> Result<(Status, Vec<PointRecord>)>
     let file = PlanFile { outstanding: outstanding.to_vec(), ..file };
     let plan =
         PlanRequest { file, choices: Choices::default(), targets: vec![target.to_path_buf()] };
-    let run = RunOptions { no_report: true, ..RunOptions::usual()? };
     let engine = EngineChoice::Only(engine);
-    let request = RunRequest { is_kept: false, engine, ..run.request_of(plan) };
+    let usual = RunRequest::new(plan, LOGBOOK_NAME.into());
+    let request = RunRequest { is_kept: false, engine, ..usual };
     let mut points = Vec::new();
     let screen = Screen::quiet();
-    let status = measure_on(&screen, &screen, &run, &request, |ran| {
+    let status = measure_on(&screen, &screen, &RunReport::none(), &request, |ran| {
         points.clone_from(&ran.points);
         Ok(())
     })?;

@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use clap::CommandFactory;
+use clap::Parser;
 use qdepth_files::{Folder, Input, Privacy, limit};
 use qdepth_foreign::fio::{
     Absent, CommandLine, Converted, Engine, FioRefusals, FioRemark, Inform, JobSet, OutputFormat,
@@ -17,12 +17,13 @@ use qdepth_foreign::fio::{
 use qdepth_host::placement::{Cpus, cpus_of_node};
 use qdepth_host::system::System;
 use qdepth_host::target::Kind;
-use qdepth_record::PointRecord;
-use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
+use qdepth_linux::{Engine as linux, EngineChoice};
+use qdepth_record::{PointRecord, export_json};
+use qdepth_workload::{Choices, Extent, TargetShape, resolve};
 
 use crate::commands::run;
 use crate::exit_status::{self, Status};
-use crate::flags::{Command, FioOptions, Flags, RunOptions};
+use crate::flags::{EngineFlag, FioOptions, FioRun, SortedWords};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
@@ -33,21 +34,6 @@ use qdepth_lab::prepare::{find, previewed};
 use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
 use qdepth_lab::would_refuse::would_refuse;
-
-/// Options of `qdepth run` that stand among fio's.
-const OURS: &[&str] = &[
-    "logbook",
-    "json",
-    "no-report",
-    "report",
-    "lang",
-    "keep",
-    "destroy",
-    "consent",
-    "overwrite-signature",
-    "engine",
-    "cpus",
-];
 
 /// How the program is called, by its own name or through a link that is called as fio is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,18 +58,20 @@ pub(crate) fn as_fio(words: &[String]) -> u8 {
 }
 
 fn measure_words(words: &[String], called: Called) -> Result<Status> {
-    let mut words = sort(words);
+    let words = SortedWords::sort(words);
     let line = CommandLine::read(&words.fios).map_err(refused)?;
     if let Some(what) = &line.inform {
         return inform(what, &words.fios);
     }
+    let mut run = FioRun::try_parse_from(&words.ours)
+        .map_err(|error| Usage(error.to_string().trim_end().to_owned()))?;
     if line.files.is_empty() && line.jobs.is_empty() {
         if called == Called::Fio {
             print_line("No job(s) defined");
         }
         return Err(Usage(format!("name a job file, or a job: --name=JOB --rw=…\n\n{HELP}")).into());
     }
-    let set = jobs(&line, words.convert)?;
+    let set = jobs(&line, run.convert)?;
     let name = line.files.first().map_or("fio", |path| stem(path));
     // TOML's whole numbers have a sign.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
@@ -91,41 +79,39 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         print_line("there is no job: a section [NAME] in a file, or --name=NAME, is one");
         return Ok(Status::Valid);
     }
-    let absent = match (line.parse_only, words.convert) {
+    let absent = match (line.parse_only, run.convert) {
         (_, true) => Absent::Later,
         (true, false) => Absent::AnyLength,
         (false, false) => Absent::Refused,
     };
     let converted = set.convert_with(name, fresh, &usable_bytes, absent).map_err(refused)?;
-    let file = plan_file(&converted)?;
-    if words.convert {
-        print_document(&plan_text(&converted))?;
+    check(&converted)?;
+    if run.convert {
+        print_document(&plan_text(&converted)?)?;
         return Ok(Status::Valid);
     }
-    let pinning = pinning(&converted)?;
+    let request = request(&run, &line, &converted)?;
     if line.parse_only {
         // What is done in another way is said before anything is measured.
         converted.remarks.iter().for_each(|remark| print_line(&remark.to_string()));
-        return print_refusals(words, file, &line, &converted, pinning);
+        print_refusals(&request);
+        return Ok(Status::Valid);
     }
-    if called == Called::Fio && !words.ours.iter().any(|word| word.starts_with("--report")) {
-        words.ours.push("--no-report".to_owned());
-    }
-    let run = run_options(words.ours, converted.engine)?;
-    let request = request(&run, file, &line, &converted, pinning)?;
+    let names_report = words.ours.iter().any(|word| word.starts_with("--report"));
+    run.report.no_report |= called == Called::Fio && !names_report;
     let results = Results::open(&line, &set, &converted, &run)?;
-    let quiet = !words.strict && !std::io::stderr().is_terminal();
+    let quiet = !run.strict && !std::io::stderr().is_terminal();
     let screen = if quiet { Screen::quiet() } else { Screen::new() };
     let mut failed = false;
     let _folders = CreatedFolders::make(&converted)?;
     let watcher = Watcher::new(&screen, &converted.targets);
-    let status = run::measure_on(&screen, &watcher, &run, &request, |ran| {
+    let status = run::measure_on(&screen, &watcher, &run.report, &request, |ran| {
         let short = output::too_slow(&set, &converted, &ran.points);
         short.iter().for_each(|line| print_line(line));
         failed = ran.points.iter().any(has_errors) || !short.is_empty();
         results.logs.write(&set, &converted, &ran.points)?;
         if run.json {
-            return run::print_result(&run, ran);
+            return print_document(&export_json(&ran.run, &ran.points));
         }
         let usual = [OutputFormat::Normal];
         let formats = if line.formats.is_empty() { &usual[..] } else { &line.formats };
@@ -137,26 +123,17 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     })?;
     // A point that is no good as a measurement is a finding of the run; to fio it is a result.
     Ok(match status {
-        Status::Invalid if !words.strict && !failed => Status::Valid,
+        Status::Invalid if !run.strict && !failed => Status::Valid,
         status => status,
     })
 }
 
 /// What a run would refuse of targets as they are now. The jobs are right all the same: that
 /// depends on where they are run.
-fn print_refusals(
-    words: Words,
-    file: PlanFile,
-    line: &CommandLine,
-    converted: &Converted,
-    pinning: Option<Pinning>,
-) -> Result<Status> {
-    let run = run_options(words.ours, converted.engine)?;
-    let request = request(&run, file, line, converted, pinning)?;
-    for refusal in would_refuse(&System::real(), &request) {
+fn print_refusals(request: &RunRequest) {
+    for refusal in would_refuse(&System::real(), request) {
         print_line(&format!("a run here and now would end so: {refusal:#}"));
     }
-    Ok(Status::Valid)
 }
 
 /// The jobs of a command line and of the files that it names; `elsewhere` are those that may run
@@ -174,25 +151,26 @@ fn has_errors(point: &PointRecord) -> bool {
     point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
 }
 
-/// What the jobs ask the lab for.
-fn request(
-    run: &RunOptions,
-    file: PlanFile,
-    line: &CommandLine,
-    converted: &Converted,
-    pinning: Option<Pinning>,
-) -> Result<RunRequest> {
+/// What the jobs ask the lab for; what is said beside them comes before what they say.
+fn request(run: &FioRun, line: &CommandLine, converted: &Converted) -> Result<RunRequest> {
     let targets = converted.targets.iter().map(PathBuf::from).collect();
-    let mut request = run.request_of(PlanRequest { file, choices: Choices::default(), targets });
-    if let Some(pinning) = pinning.filter(|_| run.cpus.is_none()) {
-        request.pinning = pinning;
-    }
-    let of_jobs = converted
+    let file = converted.plan.clone();
+    let plan = PlanRequest { file, choices: Choices::default(), targets };
+    let of_jobs = pinning(converted)?.unwrap_or(Pinning::Near);
+    let pinning = run.cpus.as_ref().map(|cpus| Pinning::InTurn(cpus.0.clone()));
+    let chosen = run.engine.map(EngineFlag::choice).or(converted.engine.map(engine));
+    let remarks = converted
         .remarks
         .iter()
         .map(|remark: &FioRemark| not_literal(&remark.location, &remark.what));
-    request.remarks = of_jobs.chain(line.notes.iter().map(|note| noted(note))).collect();
-    Ok(request)
+    Ok(RunRequest {
+        keep: run.keep,
+        consent: run.consent.words(),
+        engine: chosen.unwrap_or(EngineChoice::Auto),
+        pinning: pinning.unwrap_or(of_jobs),
+        remarks: remarks.chain(line.notes.iter().map(|note| noted(note))).collect(),
+        ..RunRequest::new(plan, run.logbook.logbook.clone())
+    })
 }
 
 /// The CPUs that the jobs name.
@@ -213,14 +191,13 @@ fn each_once(lists: &str) -> Result<Vec<u32>, String> {
     Ok(all)
 }
 
-/// The plan, which targets with room for it could be had for: what is read is also run.
-fn plan_file(converted: &Converted) -> Result<PlanFile> {
-    let file: PlanFile = converted.toml.parse().context("the plan that was made cannot be read")?;
+/// Whether targets with room for the plan could be had for it.
+fn check(converted: &Converted) -> Result<()> {
     let boundless = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
     let shape = TargetShape { holds_files: true, ..TargetShape::whole(boundless, 512) };
     let shapes = vec![shape; converted.targets.len()];
-    resolve(&file, &Choices::default(), &shapes)?;
-    Ok(file)
+    resolve(&converted.plan, &Choices::default(), &shapes)?;
+    Ok(())
 }
 
 const HELP: &str = "qdepth measures fio's jobs, with fio's options and job files:
@@ -313,76 +290,26 @@ struct Results {
 }
 
 impl Results {
-    fn open(
-        line: &CommandLine,
-        set: &JobSet,
-        converted: &Converted,
-        run: &RunOptions,
-    ) -> Result<Self> {
+    fn open(line: &CommandLine, set: &JobSet, converted: &Converted, run: &FioRun) -> Result<Self> {
         let path = line.output.as_ref().filter(|_| !run.json);
         let document = path.map(|path| ResultFile::at(path, Privacy::Private)).transpose()?;
         Ok(Self { document, logs: output::Logs::open(set, converted)? })
     }
 }
 
-/// The words, sorted by whose they are.
-struct Words {
-    ours: Vec<String>,
-    fios: Vec<String>,
-    convert: bool,
-    strict: bool,
-}
-
-fn sort(words: &[String]) -> Words {
-    let command = Flags::command();
-    let run = command.find_subcommand("run");
-    let takes_value = |name: &str| {
-        let argument = run.and_then(|run| run.get_arguments().find(|a| a.get_long() == Some(name)));
-        argument.is_some_and(|argument| argument.get_action().takes_values())
-    };
-    let mut sorted = Words { ours: Vec::new(), fios: Vec::new(), convert: false, strict: false };
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let name = word.strip_prefix("--").map(|rest| rest.split('=').next().unwrap_or(rest));
-        match name {
-            Some("convert") => sorted.convert = true,
-            Some("strict") => sorted.strict = true,
-            Some(name) if OURS.contains(&name) => {
-                sorted.ours.push(word.clone());
-                if !word.contains('=') && takes_value(name) {
-                    sorted.ours.extend(words.next().cloned());
-                }
-            }
-            _ => sorted.fios.push(word.clone()),
-        }
-    }
-    sorted
-}
-
-/// Our options, read as `qdepth run` reads them; the jobs' engine where none is chosen.
-fn run_options(ours: Vec<String>, engine: Option<Engine>) -> Result<RunOptions> {
-    let chosen = ours.iter().any(|word| word.starts_with("--engine"));
-    let mut words = vec!["qdepth".to_owned(), "run".to_owned()];
-    words.extend(ours);
-    let name = match engine {
-        Some(Engine::IoUring) => Some("io_uring"),
-        Some(Engine::LinuxAio) => Some("linux-aio"),
-        Some(Engine::IoUringPolled) => Some("io_uring-polled"),
-        Some(Engine::IoUringKernelPolled) => Some("io_uring-sqpoll"),
-        Some(Engine::Passthrough) => Some("io_uring-passthrough"),
-        Some(Engine::PassthroughPolled) => Some("io_uring-passthrough-polled"),
-        Some(Engine::Threads) => Some("threads"),
-        Some(Engine::Synchronous) => Some("sync"),
-        Some(Engine::Null) | None => None,
-    };
-    if let Some(name) = name.filter(|_| !chosen) {
-        words.extend(["--engine".to_owned(), name.to_owned()]);
-    }
-    match Flags::read_from(words).map(|flags| flags.command) {
-        Ok(Some(Command::Run(options))) => Ok(*options),
-        Ok(_) => Err(Usage("these are no options of a run".to_owned()).into()),
-        Err(error) => Err(Usage(error.to_string().trim_end().to_owned()).into()),
-    }
+/// The engine that the jobs ask for.
+fn engine(engine: Engine) -> EngineChoice {
+    EngineChoice::Only(match engine {
+        Engine::IoUring => linux::IoUring,
+        Engine::LinuxAio => linux::LinuxAio,
+        Engine::IoUringPolled => linux::IoUringPolled,
+        Engine::IoUringKernelPolled => linux::IoUringSqPoll,
+        Engine::Passthrough => linux::IoUringPassthrough,
+        Engine::PassthroughPolled => linux::IoUringPassthroughPolled,
+        Engine::Threads => linux::Threads,
+        Engine::Synchronous => linux::Sync,
+        Engine::Null => return EngineChoice::Auto,
+    })
 }
 
 fn refused(refused: FioRefusals) -> Usage {
@@ -429,12 +356,12 @@ fn usable_bytes(path: &str) -> Option<u64> {
 }
 
 /// The plan with the command that runs it.
-fn plan_text(converted: &Converted) -> String {
+fn plan_text(converted: &Converted) -> Result<String> {
     let targets: Vec<String> = converted.targets.iter().map(|name| format!("'{name}'")).collect();
     let mut text = format!("# qdepth run THIS-FILE.toml {}\n", targets.join(" "));
     for remark in &converted.remarks {
         text.push_str(&format!("# {}\n", remark.to_string().replace('\n', " ")));
     }
-    text.push_str(converted.toml.trim_end());
-    text
+    text.push_str(converted.plan.to_toml().context("the plan as TOML")?.trim_end());
+    Ok(text)
 }

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::commands::read::print_points;
 use crate::commands::run::measure_on;
 use crate::exit_status::Status;
-use crate::flags::{FirstOptions, RunOptions};
+use crate::flags::{FirstOptions, LOGBOOK_NAME, RunReport};
 use crate::layout::shortened;
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
@@ -19,10 +19,11 @@ use qdepth_lab::request::{Ran, RunRequest};
 
 pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
     let Survey { plan, what } = survey(&System::real())?;
-    let run = RunOptions { no_report: true, ..RunOptions::usual()? };
-    let request = RunRequest { is_kept: false, ..run.request_of(plan) };
+    let request = RunRequest { is_kept: false, ..RunRequest::new(plan, LOGBOOK_NAME.into()) };
     let screen = Screen::passing();
-    measure_on(&screen, &screen, &run, &request, |ran| print_result(*options, &what, ran))
+    measure_on(&screen, &screen, &RunReport::none(), &request, |ran| {
+        print_result(*options, &what, ran)
+    })
 }
 
 /// Numbers, what limits them, and what to type next.

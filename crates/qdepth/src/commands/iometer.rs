@@ -1,10 +1,9 @@
 //! `qdepth iometer`: a configuration of Iometer's as a plan of our own.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use qdepth_files::{Input, limit};
 use qdepth_foreign::icf_plan;
 use qdepth_lab::failure::Usage;
-use qdepth_workload::PlanFile;
 
 use crate::exit_status::Status;
 use crate::flags::IometerOptions;
@@ -16,10 +15,8 @@ pub(crate) fn iometer(options: &IometerOptions) -> Result<Status> {
     let text = String::from_utf8_lossy(&bytes);
     let name = options.file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     let made = icf_plan(&name, &text).map_err(|refusal| Usage(format!("{path}, {refusal}")))?;
-    let _: PlanFile = made.toml.parse().map_err(|why| {
-        Usage(format!("{path}: the plan that was made of it cannot be read: {why}"))
-    })?;
-    print_document(made.toml.trim_end())?;
+    let text = made.text().with_context(|| format!("{path}: the plan as TOML"))?;
+    print_document(text.trim_end())?;
     if made.targets.len() > 1 {
         let names = made.targets.join(", ");
         print_line(&format!("`qdepth run` needs as many targets, in this order: {names}"));

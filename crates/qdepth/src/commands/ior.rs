@@ -14,31 +14,31 @@ use qdepth_foreign::ior::{
 };
 use qdepth_measure::Nanos;
 use qdepth_record::PointRecord;
-use qdepth_workload::{Choices, PlanFile, Point};
+use qdepth_workload::{Choices, Point};
 
 use crate::commands::run;
 use crate::exit_status::{self, Status};
-use crate::flags::{Command, Flags, IorOptions, RunOptions};
+use crate::flags::{EngineFlag, IorOptions, LOGBOOK_NAME, LogbookOption, RunReport};
 use crate::result_file::ResultFile;
+use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
 use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::findings::not_literal;
-use qdepth_lab::request::{PlanRequest, Ran};
+use qdepth_lab::request::{PlanRequest, Ran, RunRequest};
 use qdepth_lab::worker_result::{WorkerResult, WorkerResults};
 
 /// The same through a link in PATH that is called `ior`: no report is written, and all words are
 /// IOR's.
 pub(crate) fn as_ior(words: &[String]) -> u8 {
-    let ours = ["qdepth", "ior", "--no-report", "--"].map(str::to_owned);
-    let flags = Flags::read_from(ours.into_iter().chain(words.iter().cloned()));
-    match flags.map(|flags| flags.command) {
-        Ok(Some(Command::Ior(options))) => {
-            ior(&options).map_or_else(|error| exit_status::explain(&error), Status::number)
-        }
-        Ok(_) => exit_status::explain(&anyhow::anyhow!("`ior` is no command: a bug")),
-        Err(error) => exit_status::not_understood(error),
-    }
+    let options = IorOptions {
+        logbook: LogbookOption { logbook: LOGBOOK_NAME.into() },
+        report: RunReport::none(),
+        engine: EngineFlag::Auto,
+        convert: false,
+        words: words.to_vec(),
+    };
+    ior(&options).map_or_else(|error| exit_status::explain(&error), Status::number)
 }
 
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
@@ -49,7 +49,8 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     }
     let tests = tests(&words)?;
     if options.convert {
-        let plans: Vec<String> = tests.iter().map(|test| test.plan(tasks(test))).collect();
+        let plans = tests.iter().map(|test| test.plan(tasks(test)).to_toml());
+        let plans: Vec<String> = plans.collect::<Result<_, _>>().context("the plan as TOML")?;
         print_document(plans.join("\n").trim_end())?;
         return Ok(Status::Valid);
     }
@@ -63,8 +64,9 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let first = tests.first().context("a script without a test")?;
     let results = Results::open(first)?;
     let _memory = surroundings::hog(first)?;
-    let run = run_options(options)?;
-    let mut whole = Whole { run, results: ior_run(&words), status: Status::Valid, failed: false };
+    let results_of_all = ior_run(&words);
+    let mut whole =
+        Whole { options, results: results_of_all, status: Status::Valid, failed: false };
     for (id, test) in (0_u32..).zip(&tests) {
         whole.measure(id, test)?;
         if matches!(whole.status, Status::Interrupted(_)) {
@@ -103,17 +105,6 @@ fn tasks(test: &Ior) -> u32 {
     test.tasks.or(launched()).unwrap_or(1)
 }
 
-/// The options of `qdepth run` that this stands for.
-fn run_options(options: &IorOptions) -> Result<RunOptions> {
-    Ok(RunOptions {
-        logbook: options.logbook.clone(),
-        no_report: options.no_report,
-        report: options.report.clone(),
-        engine: options.engine,
-        ..RunOptions::usual()?
-    })
-}
-
 fn ior_run(words: &Ior) -> IorRun {
     let system = rustix::system::uname();
     let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
@@ -125,14 +116,14 @@ fn ior_run(words: &Ior) -> IorRun {
 }
 
 /// All tests, as far as they are measured.
-struct Whole {
-    run: RunOptions,
+struct Whole<'a> {
+    options: &'a IorOptions,
     results: IorRun,
     status: Status,
     failed: bool,
 }
 
-impl Whole {
+impl Whole<'_> {
     fn measure(&mut self, id: u32, test: &Ior) -> Result<()> {
         let mut test = test.clone();
         let tasks = tasks(&test);
@@ -148,11 +139,15 @@ impl Whole {
                 break;
             }
             let plan = plan(&mut part, tasks)?;
-            let mut request = self.run.request_of(plan);
             let remarks = part.remarks.iter();
-            request.remarks = remarks.map(|(option, what)| not_literal(option, what)).collect();
-            let Self { run, results, failed, .. } = self;
-            let status = run::measure(run, &request, |ran| {
+            let request = RunRequest {
+                engine: self.options.engine.choice(),
+                remarks: remarks.map(|(option, what)| not_literal(option, what)).collect(),
+                ..RunRequest::new(plan, self.options.logbook.logbook.clone())
+            };
+            let Self { options, results, failed, .. } = self;
+            let screen = Screen::new();
+            let status = run::measure_on(&screen, &screen, &options.report, &request, |ran| {
                 *failed |= ran.points.iter().any(has_errors);
                 take(results, &part, ran);
                 Ok(())
@@ -212,9 +207,7 @@ fn plan(ior: &mut Ior, tasks: u32) -> Result<PlanRequest> {
     } else {
         surroundings::must_be_there(ior, &targets, tasks)?;
     }
-    let text = ior.plan(tasks);
-    let file: PlanFile = text.parse().context("the plan that was made cannot be read")?;
-    Ok(PlanRequest { file, choices: Choices::default(), targets })
+    Ok(PlanRequest { file: ior.plan(tasks), choices: Choices::default(), targets })
 }
 
 /// What each rank did in each phase: points of one step are one phase, on several directories.

@@ -10,7 +10,7 @@ use crate::commands::read::print_table;
 use crate::commands::repeat;
 use crate::commands::report::{Sheets, page};
 use crate::exit_status::Status;
-use crate::flags::RunOptions;
+use crate::flags::{RunOptions, RunReport};
 use crate::screen::Screen;
 use crate::terminal::print_document;
 use qdepth_lab::failure::Usage;
@@ -39,7 +39,7 @@ pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) 
     if options.json {
         print_document(&export_json(run, points))
     } else {
-        print_table(run, points, &options.presentation.presentation(run))
+        print_table(run, points, &options.report.presentation.presentation(run))
     }
 }
 
@@ -51,19 +51,19 @@ pub(crate) fn measure(
     print: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
     let screen = Screen::from_options(options)?;
-    measure_on(&screen, &screen, options, request, print)
+    measure_on(&screen, &screen, &options.report, request, print)
 }
 
 /// The same before this screen, and told to this observer.
 pub(crate) fn measure_on(
     screen: &Screen,
     observer: &dyn Observer,
-    options: &RunOptions,
+    report: &RunReport,
     request: &RunRequest,
     print: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
     let signals = Signals::watch()?;
-    let report = sheets(options)?;
+    let sheets = sheets(report)?;
     let Some(ran) = run::run(request, observer, &signals)? else {
         let Some(signal) = signals.caught() else { return Ok(Status::Valid) };
         screen.print_line("interrupted before the first point: nothing was measured");
@@ -75,11 +75,11 @@ pub(crate) fn measure_on(
         screen.kept(&request.logbook, &run.id);
         hint(screen, &run, &points);
     }
-    if let Some((sheets, typesetter)) = report {
+    if let Some((sheets, typesetter)) = sheets {
         let document =
-            |_| qdepth_report::compose(&run, &points, options.presentation.presentation(&run));
+            |_| qdepth_report::compose(&run, &points, report.presentation.presentation(&run));
         let paths = sheets.put(typesetter.as_deref(), document).with_context(|| {
-            let report = options.report.display();
+            let report = report.report.display();
             format!("no report {report}; the run is kept: then `qdepth report`")
         })?;
         for path in paths {
@@ -126,10 +126,10 @@ fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
 }
 
 /// Where the report goes, if there is to be one, and the program that sets it where it is a PDF.
-fn sheets(options: &RunOptions) -> Result<Option<(Sheets, Option<String>)>> {
-    let report = (!options.no_report).then_some(&options.report);
+fn sheets(wanted: &RunReport) -> Result<Option<(Sheets, Option<String>)>> {
+    let report = (!wanted.no_report).then_some(&wanted.report);
     let opened = |path: &PathBuf| {
-        let (sheets, typesetter) = page(path, options.presentation.lang)?;
+        let (sheets, typesetter) = page(path, wanted.presentation.lang)?;
         if sheets.has_a_folder() {
             let words = format!("{}: a folder; afterwards `qdepth report -o`", path.display());
             bail!(Usage(words));

@@ -2,39 +2,31 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use qdepth_linux::EngineChoice;
 use qdepth_workload::PlanFile;
 
 use crate::flags::read_plan::{self, plan_word};
-use crate::flags::{Command, ConsentOptions, Flags, RunOptions};
+use crate::flags::{ConsentOptions, RunOptions};
 use qdepth_lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
 
 impl RunOptions {
-    /// Those of a run of which nothing is said.
-    ///
-    /// # Errors
-    /// None but of a bug: `qdepth run` alone is a command.
-    pub(crate) fn usual() -> Result<Self> {
-        match Flags::read_from(["qdepth", "run"])?.command {
-            Some(Command::Run(run)) => Ok(*run),
-            _ => bail!("`run` is no command: a bug"),
-        }
-    }
-
     /// What these options ask for.
     ///
     /// # Errors
     /// Where the words name no plan and targets that can be.
     pub(crate) fn request(&self) -> Result<RunRequest> {
         let plan = if self.resume { None } else { Some(read_plan::read(&self.load)?) };
-        let command = plan.as_ref().map(|plan| self.words_again(&plan.file));
-        Ok(RunRequest { command, ..self.surroundings(plan) })
+        Ok(self.request_for(plan))
     }
 
-    /// What is asked around a plan that no words of ours asked for.
-    pub(crate) fn request_of(&self, plan: PlanRequest) -> RunRequest {
-        self.surroundings(Some(plan))
+    /// The same plan on this target alone, which is no comparison.
+    pub(crate) fn on_target(&self, target: &str) -> Self {
+        let mut alone = self.clone();
+        let (plan, _) = plan_word(&self.load);
+        alone.load.words = vec![plan.to_owned(), target.to_owned()];
+        alone.load.variants = None;
+        alone
     }
 
     /// Whether the lines of events are all that goes to standard output.
@@ -42,8 +34,10 @@ impl RunOptions {
         self.events.as_deref() == Some(Path::new("-"))
     }
 
-    fn surroundings(&self, plan: Option<PlanRequest>) -> RunRequest {
+    /// The same for a plan that was read before; none: the last run is taken up again.
+    pub(crate) fn request_for(&self, plan: Option<PlanRequest>) -> RunRequest {
         RunRequest {
+            command: plan.as_ref().map(|plan| self.words_again(&plan.file)),
             plan,
             logbook: self.logbook.logbook.clone(),
             events: self.events.clone().filter(|_| !self.prints_events_alone()),
@@ -60,13 +54,12 @@ impl RunOptions {
             },
             remarks: Vec::new(),
             facts: Vec::new(),
-            command: None,
         }
     }
 
     /// The words that ask for the same plan, but for its seed. What devices lose is never part of
     /// them: that is consented to anew.
-    fn words_again(&self, file: &PlanFile) -> Vec<String> {
+    pub(crate) fn words_again(&self, file: &PlanFile) -> Vec<String> {
         let (plan, _) = plan_word(&self.load);
         let threads = file.bandwidth.as_ref().map_or(&[][..], |bandwidth| &bandwidth.threads);
         let mut words = vec!["qdepth".to_owned(), "run".to_owned()];
@@ -99,6 +92,7 @@ mod tests {
     use qdepth_workload::shipped_plan_names;
 
     use super::*;
+    use crate::flags::{Command, Flags};
     use qdepth_lab::preview::{Preview, preview};
     use qdepth_lab::record::command;
 
@@ -171,8 +165,7 @@ mod tests {
     #[test]
     fn what_no_words_asked_for_has_no_command() {
         let words = ["qdepth", "run", "media:p3700-800gb"].map(str::to_owned);
-        let options = options(&words);
-        let plan = options.request().unwrap().plan.unwrap();
-        assert!(command(&options.request_of(plan), 1).is_none());
+        let plan = options(&words).request().unwrap().plan.unwrap();
+        assert!(command(&RunRequest::new(plan, "qdepth.db".into()), 1).is_none());
     }
 }

@@ -3,13 +3,15 @@
 use std::str::FromStr;
 
 use qdepth_measure::Tolerance;
+use serde::{Deserialize, Serialize};
 
 /// More repetitions than this are a slip of the finger.
 const TIMES_MAX: u32 = 1000;
 
 /// As `--repeat` takes it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Repeat {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Repeat {
     /// So often.
     Times(u32),
     /// Until the answer is known within this.
@@ -34,6 +36,19 @@ impl FromStr for Repeat {
                  well; or until-steady"
             )),
         }
+    }
+}
+
+impl TryFrom<String> for Repeat {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Repeat> for String {
+    fn from(repeat: Repeat) -> Self {
+        repeat.to_string()
     }
 }
 

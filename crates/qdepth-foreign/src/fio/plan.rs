@@ -1,0 +1,229 @@
+//! The plan of jobs, as a person would write it: a profile for each load, then the steps.
+
+use qdepth_measure::{Bytes, Nanos};
+use qdepth_workload::{
+    AreaSpec, Arrivals, Distribution, DuplicatesSpec, Durability, FilesSpec, FlowSpec, FsyncSpec,
+    LeastRateSpec, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, StridesSpec, TargetsSpec,
+    Trace, Zone,
+};
+
+use super::convert::Load;
+use super::job::{Duplicates, Job};
+use super::values::{self, Amount, SizePart, Trims};
+
+/// Most jobs that the title of a step names.
+const TITLE_JOBS_MAX: usize = 8;
+
+/// The plan of these steps.
+pub(super) fn plan(
+    name: &str,
+    seed: u64,
+    jobs: &[Job],
+    steps: &[Vec<Load>],
+    file_bytes: Option<u64>,
+) -> PlanFile {
+    let has_entries = jobs.iter().any(|job| job.operation.is_of_entries());
+    let profiles = steps.iter().flatten().map(|load| profile(&jobs[load.origin.job], load));
+    let step = |(number, loads): (usize, &Vec<Load>)| StepSpec {
+        title: format!("{}: {}", number + 1, names(jobs, loads)),
+        translations: Default::default(),
+        times: None,
+        loads: loads.iter().map(|load| load_spec(&jobs[load.origin.job], load)).collect(),
+    };
+    PlanFile {
+        name: name.to_owned(),
+        seed: Some(seed),
+        targets: TargetsSpec::Together,
+        file_size: file_bytes.map(Bytes),
+        files: has_entries.then_some(FilesSpec::Entries),
+        own_profiles: profiles.collect(),
+        steps: steps.iter().enumerate().map(step).collect(),
+        ..PlanFile::default()
+    }
+}
+
+fn names(jobs: &[Job], loads: &[Load]) -> String {
+    let mut names: Vec<&str> =
+        loads.iter().map(|load| jobs[load.origin.job].name.as_str()).collect();
+    names.dedup();
+    names.truncate(TITLE_JOBS_MAX);
+    names.join(", ")
+}
+
+fn load_spec(job: &Job, load: &Load) -> LoadSpec {
+    let flow = job.flow.filter(|_| !load.reads_back).map(|flow| FlowSpec {
+        group: flow.group,
+        weight: flow.weight,
+        pause: (flow.pause_ns > 0).then_some(Nanos(flow.pause_ns)),
+    });
+    let least_rate = load.least.map(|least| LeastRateSpec {
+        io_per_s: Some(least.ios),
+        bytes_per_s: Some(least.bytes),
+        over: Some(Nanos(least.cycle_ns)),
+        from: None,
+    });
+    let is_delayed = job.span.delay_ns > 0 && !load.reads_back;
+    LoadSpec {
+        profile: load.profile.clone(),
+        target: u32::try_from(load.target + 1).ok(),
+        outstanding: load.depth,
+        delay: is_delayed.then_some(Nanos(job.span.delay_ns)),
+        warm_up: Some(Nanos(job.span.ramp_ns)),
+        duration: Some(Nanos(load.duration_ns)),
+        bytes_per_stream: load.bytes.map(Bytes),
+        flow,
+        settling: load.settling,
+        least_rate,
+        ends_step: load.ends_step.then_some(true),
+        passes: load.passes,
+        ..LoadSpec::default()
+    }
+}
+
+fn profile(job: &Job, load: &Load) -> Profile {
+    let verify = if load.reads_back { "verify " } else { "" };
+    let trace = job.replay.as_ref().zip(load.replays);
+    let trace = trace.and_then(|(replay, index)| replay.for_clone(load.origin.clone).get(index));
+    let what = match trace {
+        Some((_, trace)) => replayed(job, trace),
+        None => drawn(job, load),
+    };
+    Profile {
+        name: load.profile.clone(),
+        title: Some(format!("{verify}{}", job.name)),
+        application: Some(job.description.clone()).filter(|text| !text.is_empty()),
+        area: AreaSpec {
+            size: Some(load.area.map_or_else(|| "full".to_owned(), |b| Bytes(b).to_string())),
+            offset: Some(Bytes(load.offset)),
+        },
+        compressible: (job.compressible > 0.0).then_some(job.compressible),
+        priorities: job.priorities.clone(),
+        direct: Some(load.direct),
+        fsync: Some(fsync(job)),
+        ..what
+    }
+}
+
+/// What of a profile says which requests are drawn.
+fn drawn(job: &Job, load: &Load) -> Profile {
+    let read = if load.reads_back { 100.0 } else { job.read };
+    let writes = job.sizes.writes.as_ref().filter(|_| !load.reads_back);
+    let durability = match job.durability {
+        values::Durability::Cached => None,
+        values::Durability::Sync => Some(Durability::Sync),
+        values::Durability::DataSync => Some(Durability::DataSync),
+    };
+    let duplicates = job.duplicates.filter(|_| !load.reads_back);
+    Profile {
+        trim: (job.trims == Trims::All).then_some(100.0),
+        trim_first: (job.trims == Trims::BeforeWrites).then_some(true),
+        operation: Some(job.operation).filter(|operation| !operation.is_transfer()),
+        verify: job.verify.then_some(true),
+        verify_unwritten: job.verify.then_some(false),
+        durability: durability.filter(|_| read < 100.0),
+        alignment: Some(Bytes(job.sizes.alignment)),
+        write_size: writes.map(|(parts, _)| sizes(parts)),
+        write_alignment: writes.map(|(_, alignment)| Bytes(*alignment)),
+        write_random: job.random_writes.filter(|_| writes.is_some()),
+        strides: job.zones.map(|(zone, skip)| StridesSpec { zone: Bytes(zone), skip: Bytes(skip) }),
+        backwards: job.backwards.then_some(true),
+        arrivals: arrivals(job, load),
+        duplicates: duplicates.map(|duplicates| repeated(job, load, duplicates)),
+        distribution: distribution(job, load),
+        ..Profile::new(job.random, read, sizes(&job.sizes.parts))
+    }
+}
+
+fn arrivals(job: &Job, load: &Load) -> Option<Arrivals> {
+    let think = job.think.filter(|_| !load.reads_back);
+    let think = think.map(|(time_ns, requests)| Arrivals::ThinkTime { time_ns, requests });
+    let paced = load.rate.map(|rate| match job.poisson {
+        true => Arrivals::Poisson { rate },
+        false => Arrivals::Fixed { rate },
+    });
+    paced.or(think)
+}
+
+/// What of a profile says which recorded requests are made again.
+fn replayed(job: &Job, trace: &Trace) -> Profile {
+    let (reads, trims) = trace.shares();
+    let percent = |share: f64| (share * 1e6).round() / 1e4;
+    // What it never does keeps no share, and what it does at all keeps one.
+    let kept = |share: f64| match share > 0.0 && share < 1.0 {
+        true => percent(share).clamp(0.01, 99.98),
+        false => 100.0 * share,
+    };
+    let read = kept(reads);
+    let trim = if reads + trims >= 1.0 { 100.0 - read } else { kept(trims) };
+    let parts: Vec<SizePart> = trace
+        .sizes()
+        .sizes
+        .iter()
+        .map(|(bytes, weight)| SizePart { bytes: u64::from(*bytes), weight: *weight })
+        .collect();
+    let requests = trace.requests().iter().map(|recorded| recorded.request);
+    let bits = requests.fold(4096, |bits, r| bits | r.offset | u64::from(r.size));
+    let speed = job.replay.as_ref().and_then(|replay| replay.speed);
+    Profile {
+        trim: (trims > 0.0).then_some(trim),
+        alignment: Some(Bytes(1 << bits.trailing_zeros())),
+        arrivals: speed.map(|speed| Arrivals::Recorded { speed }),
+        trace: Some(String::from(trace.clone())),
+        ..Profile::new(percent(trace.random_share()), read, sizes(&parts))
+    }
+}
+
+/// As many contents as the working set has requests.
+fn repeated(job: &Job, load: &Load, duplicates: Duplicates) -> DuplicatesSpec {
+    let Duplicates { share, working_set, common } = duplicates;
+    let requests = load.area.unwrap_or(u64::MAX) / job.sizes.smallest().max(1);
+    let contents = working_set.map_or(1.0, |set| (requests as f64 * set / 100.0).max(1.0));
+    DuplicatesSpec { share, contents: Some(contents as u32), common: Some(common) }
+}
+
+fn sizes(parts: &[SizePart]) -> SizeSpec {
+    SizeSpec::weighted(parts.iter().map(|part| (Bytes(part.bytes), part.weight)))
+}
+
+fn fsync(job: &Job) -> FsyncSpec {
+    match (job.fsync_every, job.fsync_end) {
+        _ if !job.operation.is_transfer() => FsyncSpec::Never,
+        (0, false) => FsyncSpec::Never,
+        (0, true) => FsyncSpec::End,
+        (writes, _) => FsyncSpec::Every { writes },
+    }
+}
+
+fn distribution(job: &Job, load: &Load) -> Option<Distribution> {
+    match &job.distribution {
+        _ if job.random <= 0.0 => None,
+        values::Distribution::Zipf(exponent) => Some(Distribution::Zipf { exponent: *exponent }),
+        values::Distribution::Pareto(power) => Some(Distribution::Pareto { power: *power }),
+        values::Distribution::Zones(parts) => {
+            Some(Distribution::Zones { zones: zones(parts, load.area) })
+        }
+        values::Distribution::Uniform if job.once && job.sizes.single().is_some() => {
+            Some(Distribution::EachOnce)
+        }
+        values::Distribution::Uniform => None,
+    }
+}
+
+/// Zones as shares of the area; those in bytes end with the area, as in fio.
+fn zones(parts: &[(f64, Amount)], area: Option<u64>) -> Vec<Zone> {
+    let all = area.unwrap_or(0) as f64;
+    let mut left = 100.0;
+    let mut zones: Vec<Zone> = Vec::new();
+    for (access, part) in parts {
+        let area = match part {
+            Amount::Share(share) => *share,
+            Amount::Bytes(bytes) => (*bytes as f64 / all * 100.0).min(left),
+        };
+        left -= area;
+        zones.push(Zone { access: *access, area });
+    }
+    if let Some(last) = zones.last_mut() {
+        last.area += left.max(0.0);
+    }
+    zones
+}

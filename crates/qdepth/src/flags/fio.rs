@@ -1,0 +1,67 @@
+//! What of a command line of fio's is ours.
+
+use clap::{CommandFactory, Parser};
+use qdepth_host::placement::Cpus;
+
+use crate::flags::{ConsentOptions, EngineFlag, LogbookOption, RunReport};
+
+/// The options of ours that stand among fio's.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "qdepth fio", no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct FioRun {
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+    /// Print one JSON document in place of fio's output
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: RunReport,
+    /// Leave the measurement file where it is
+    #[arg(long)]
+    pub(crate) keep: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
+    /// How requests reach the kernel, in place of what the jobs say
+    #[arg(long)]
+    pub(crate) engine: Option<EngineFlag>,
+    /// Keep the workers on these CPUs, in place of what the jobs say
+    #[arg(long)]
+    pub(crate) cpus: Option<Cpus>,
+    /// Print the jobs as a plan, and measure nothing
+    #[arg(long)]
+    pub(crate) convert: bool,
+    /// Say findings, and end with 1 where a point is not valid
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// Words, sorted by whose they are.
+#[derive(Debug, Default)]
+pub(crate) struct SortedWords {
+    /// Ours, which [`FioRun`] reads.
+    pub(crate) ours: Vec<String>,
+    /// fio's.
+    pub(crate) fios: Vec<String>,
+}
+
+impl SortedWords {
+    /// Ours are those that [`FioRun`] knows, with their values.
+    pub(crate) fn sort(words: &[String]) -> Self {
+        let command = FioRun::command();
+        let known = |name: &str| command.get_arguments().find(|arg| arg.get_long() == Some(name));
+        let mut sorted = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let name = word.strip_prefix("--").map(|rest| rest.split('=').next().unwrap_or(rest));
+            let Some(argument) = name.and_then(known) else {
+                sorted.fios.push(word.clone());
+                continue;
+            };
+            sorted.ours.push(word.clone());
+            if !word.contains('=') && argument.get_action().takes_values() {
+                sorted.ours.extend(words.next().cloned());
+            }
+        }
+        sorted
+    }
+}
