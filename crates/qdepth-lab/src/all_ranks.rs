@@ -3,6 +3,8 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use anyhow::Result;
 use qdepth_cluster::{ClockOffset, Lost, RankGroup, Transport};
@@ -16,6 +18,9 @@ use crate::sight::RankNews;
 
 /// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+
+/// Between two signs of life where nothing else is waited for.
+const HEARTBEAT_EVERY: Duration = Duration::from_millis(200);
 
 /// MPI as a wire.
 pub(crate) struct MpiTransport(Mpi);
@@ -108,6 +113,26 @@ impl AllRanks {
         if (group.lost().is_some() || group.is_halted()) && !stop.swap(true, Ordering::Relaxed) {
             group.halt();
         }
+    }
+
+    /// Does what may take long while the others hear that this rank lives: one that is silent for
+    /// 5 s is lost, and a drive that is asked for its health may take longer.
+    pub(crate) fn alive_during<T: Send>(
+        &self,
+        stop: &AtomicBool,
+        work: impl FnOnce() -> T + Send,
+    ) -> T {
+        std::thread::scope(|scope| {
+            let (ended, end) = channel::<()>();
+            let worker = scope.spawn(move || {
+                let _ended = ended;
+                work()
+            });
+            while end.recv_timeout(HEARTBEAT_EVERY) == Err(RecvTimeoutError::Timeout) {
+                self.heartbeat(stop);
+            }
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     /// What another rank told with its sign of life.

@@ -68,7 +68,7 @@ impl Common<'_> {
         let start = match all_ranks.map(|all_ranks| all_ranks.start(self.stop)) {
             None => alone,
             Some(Ok((start, offsets))) => {
-                clocks(&offsets).iter().for_each(|line| observer.print_line(line));
+                clocks(&offsets).iter().for_each(|line| observer.message(line));
                 start
             }
             // Whoever is lost: nothing is issued.
@@ -155,7 +155,7 @@ fn measure_storage(
     let workers = group.iter().map(|point| point.workers).sum();
     let devices = storage.iter().map(|s| s.real.device()).collect::<Vec<_>>();
     let cpus = worker_cpus(system, &devices, workers, options.placement);
-    let below = ask_below(system, &storage);
+    let below = ask_below(system, &storage, options.all_ranks, stop);
     let sampler = Sampler::start(system, &below);
     let mut see = |sight: Sight<'_>| {
         seen(sight);
@@ -185,7 +185,12 @@ fn measure_storage(
         monitored.summarize(&samples, &below[place]);
         // The drives below a target are asked once a group, however many of its loads are theirs.
         if group[..place].iter().all(|earlier| earlier.target != group[place].target) {
-            monitored.troubles = real.health.borrow_mut().ask_again(system);
+            let health = &mut *real.health.borrow_mut();
+            let mut ask = || health.ask_again(system);
+            monitored.troubles = match options.all_ranks {
+                Some(all_ranks) => all_ranks.alive_during(stop, ask),
+                None => ask(),
+            };
         }
         monitored.stood = stood;
         let (engine, seen) = (Some(used), monitored);
@@ -231,10 +236,20 @@ fn share_findings(
 }
 
 /// The devices below each target, down to the drives, whose health is asked for the first time.
-fn ask_below(system: &System, storage: &[Storage<'_>]) -> Vec<Vec<String>> {
+fn ask_below(
+    system: &System,
+    storage: &[Storage<'_>],
+    all_ranks: Option<&AllRanks>,
+    stop: &AtomicBool,
+) -> Vec<Vec<String>> {
     let ask = |storage: &Storage<'_>| {
         let below = with_all_below(system, storage.real.inspected.devices());
-        storage.real.health.borrow_mut().ask_first(system, &below);
+        let health = &mut *storage.real.health.borrow_mut();
+        let mut ask = || health.ask_first(system, &below);
+        match all_ranks {
+            Some(all_ranks) => all_ranks.alive_during(stop, ask),
+            None => ask(),
+        }
         below
     };
     storage.iter().map(ask).collect()
