@@ -70,13 +70,13 @@ struct Line {
     /// `left` or `right`.
     axis: &'static str,
     /// From left to right.
-    points: Vec<Place>,
+    points: Vec<SeriesPoint>,
 }
 
 /// A point of a line.
 #[derive(Serialize, JsonSchema)]
-struct Place {
-    /// Place on the horizontal axis.
+struct SeriesPoint {
+    /// SeriesPoint on the horizontal axis.
     x: f64,
     /// The value; null where none is known.
     y: Option<f64>,
@@ -106,14 +106,14 @@ fn lines(picture: &Picture) -> Vec<Line> {
     left.chain(right.map(|series| line(series, "right"))).collect()
 }
 
-fn exported(mark: &Mark) -> Place {
+fn exported(mark: &Mark) -> SeriesPoint {
     let (y, interval, state) = match mark.value {
         MarkValue::Known(y, interval) => (Some(y), interval, "known"),
         MarkValue::Invalid => (None, None, "invalid"),
         MarkValue::Missing => (None, None, "missing"),
     };
     let [low, high] = [interval.map(|(low, _)| low), interval.map(|(_, high)| high)];
-    Place { x: mark.at, y, low, high, state, points: mark.points.clone() }
+    SeriesPoint { x: mark.at, y, low, high, state, points: mark.points.clone() }
 }
 
 /// All diagrams as one JSON document, with a line break at its end.

@@ -32,7 +32,7 @@ pub use certificate::{
 };
 pub use compare::{
     EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RunFigures, Side, SniaWindow,
-    SteadyPoint, SteadyTold, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus,
+    SteadyPoint, SteadyReport, Trend, TrendChange, TrendRequest, TrendRow, TrendRun, Versus,
     VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, compose_trend,
     compose_versus, documents, repeated, repeated_json, repeated_schema, repeated_table,
     rounds_sentences, steady_json, steady_report, steady_schema, steady_sentences, steady_table,

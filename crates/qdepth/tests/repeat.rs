@@ -256,7 +256,7 @@ fn a_point_is_steady_once_its_area_was_written_twice() {
     let told = workspace.run("steady --logbook s.db --round 1s --json").expect(0).json();
     let point = &told["points"][0];
     assert_eq!(
-        (&told["schema"]["name"], &point["course"]),
+        (&told["schema"]["name"], &point["state"]),
         (&"qdepth-steady".into(), &"steady".into())
     );
     assert_eq!(point["rounds"].as_array().unwrap().len(), 15);

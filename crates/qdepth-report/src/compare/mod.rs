@@ -29,7 +29,7 @@ pub use repeated::{
     repeated_table, rounds_sentences,
 };
 pub use steady::{
-    SniaWindow, SteadyPoint, SteadyTold, steady_json, steady_report, steady_schema,
+    SniaWindow, SteadyPoint, SteadyReport, steady_json, steady_report, steady_schema,
     steady_sentences, steady_table,
 };
 pub use tables::{versus_sentences, versus_table};

@@ -15,7 +15,7 @@ use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
 use crate::words::{Lang, aside, fill_in, load_in_words, words};
 
-/// Version of [`SteadyTold`]'s JSON form.
+/// Version of [`SteadyReport`]'s JSON form.
 const VERSION: u32 = 1;
 /// How often a random write load must have written its area before a claim is made: then the spare
 /// area of flash has been used up and been reclaimed (docs/method/steady.md).
@@ -25,7 +25,7 @@ const SAMPLES_MAX: u64 = 600;
 
 /// What became of the rates of a run's points.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SteadyTold {
+pub struct SteadyReport {
     /// Which form of document this is: `qdepth-steady`.
     pub schema: VersusSchema,
     /// Id of the run.
@@ -57,7 +57,7 @@ pub struct SteadyPoint {
     /// that there is; none of fewer rounds.
     pub snia: Option<SniaWindow>,
     /// `steady`, `cyclic`, `drifting`, `never-steady`, or `too-short`, by our own rule.
-    pub course: &'static str,
+    pub state: &'static str,
     /// Where it is `cyclic`: from one cycle to the next, ns.
     pub period_ns: Option<u64>,
     /// Where it is `drifting`: up.
@@ -108,8 +108,8 @@ impl From<Window> for SniaWindow {
 }
 
 /// Every point of a run, in rounds of this length.
-pub fn steady_report(run: &RunRecord, points: &[PointRecord], round: Nanos) -> SteadyTold {
-    SteadyTold {
+pub fn steady_report(run: &RunRecord, points: &[PointRecord], round: Nanos) -> SteadyReport {
+    SteadyReport {
         schema: VersusSchema { name: "qdepth-steady", version: VERSION },
         run: run.id.clone(),
         emulated: run.emulated,
@@ -142,7 +142,7 @@ fn steady_point(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoi
         area_written: written,
         snia: window.or_else(|| Window::from_rounds(&rounds)).map(SniaWindow::from),
         rounds,
-        course: state.as_str(),
+        state: state.as_str(),
         period_ns: match state {
             SteadyState::Cyclic { period } => Some((period * length as f64) as u64),
             _ => None,
@@ -173,27 +173,28 @@ fn rates(point: &PointRecord, length: u64) -> Vec<f64> {
     all
 }
 
-impl SteadyTold {
+impl SteadyReport {
     /// Whether our own rule tells a level of every point.
     pub fn all_have_levels(&self) -> bool {
-        self.points.iter().all(|point| ["steady", "cyclic"].contains(&point.course))
+        self.points.iter().all(|point| ["steady", "cyclic"].contains(&point.state))
     }
 
     /// Whether some point is known to have none.
     pub fn some_have_none(&self) -> bool {
-        self.points.iter().any(|point| ["drifting", "never-steady"].contains(&point.course))
+        self.points.iter().any(|point| ["drifting", "never-steady"].contains(&point.state))
     }
 }
 
 /// A row for each point: its rounds as a picture, both rules.
-pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
+pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
     let words = words(lang).compare;
-    let mark = if told.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let mark = if report.emulated { aside(lang, "EMULATED") } else { String::new() };
     let seconds = |ns: u64| format!("{:.1} s", ns as f64 / 1e9);
-    let values = [("run", told.run.chars().take(13).collect()), ("round", seconds(told.round_ns))];
+    let values =
+        [("run", report.run.chars().take(13).collect()), ("round", seconds(report.round_ns))];
     let row = |point: &SteadyPoint| {
         let window = point.snia.as_ref();
-        let state = match point.course {
+        let state = match point.state {
             "steady" => words.courses[0].to_owned(),
             "cyclic" => {
                 let period = seconds(point.period_ns.unwrap_or(0));
@@ -236,7 +237,7 @@ pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
             number_in(words.level, ""),
             text(words.own_rule),
         ],
-        rows: told.points.iter().map(row).collect(),
+        rows: report.points.iter().map(row).collect(),
         note: String::new(),
     }
 }
@@ -247,11 +248,11 @@ pub fn steady_sentences(lang: Lang) -> Vec<String> {
 }
 
 /// As one JSON document, with a line break at its end.
-pub fn steady_json(told: &SteadyTold) -> String {
-    qdepth_document::pretty(told)
+pub fn steady_json(report: &SteadyReport) -> String {
+    qdepth_document::pretty(report)
 }
 
 /// The JSON Schema of [`steady_json`]'s document.
 pub fn steady_schema() -> String {
-    qdepth_document::pretty(&schemars::schema_for!(SteadyTold))
+    qdepth_document::pretty(&schemars::schema_for!(SteadyReport))
 }
