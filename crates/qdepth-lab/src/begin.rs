@@ -16,6 +16,7 @@ use qdepth_workload::{Plan, STANDARD_AREA, WrittenTargets, needs_writing};
 use crate::Lab;
 use crate::certify::machine;
 use crate::cpu_placement::{CpuPlacement, can_be_used};
+use crate::events::Publisher;
 use crate::expect::{can_stand_beside, expected};
 use crate::failure::Usage;
 use crate::follower;
@@ -68,7 +69,7 @@ fn stamp(plan: &Plan, run_id: &str) -> u64 {
 
 /// Begins the run that is asked for, or takes the last one up again where none is. Wrong usage is
 /// said before anything is made or touched.
-pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
+pub(crate) fn begin(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<(Logbook, Ready)> {
     let (request, path) = (lab.request, &lab.request.logbook);
     let asked = request.plan.as_ref();
     if asked.is_none() && lab.all_ranks.is_some() {
@@ -100,10 +101,10 @@ pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
     let there = (!request.is_kept || path.exists()).then(open).transpose()?;
     let open = || there.map_or_else(open, Ok);
     match seen {
-        Some((asked, seen)) => fresh(lab, asked, seen, expect.as_ref(), open),
+        Some((asked, seen)) => fresh(lab, publisher, asked, seen, expect.as_ref(), open),
         None => {
             let mut logbook = open()?;
-            let ready = again(lab, &mut logbook)?;
+            let ready = again(lab, publisher, &mut logbook)?;
             Ok((logbook, ready))
         }
     }
@@ -119,6 +120,7 @@ fn nothing_to_resume() -> Usage {
 /// The logbook is opened behind the guards: a refusal leaves none behind.
 fn fresh(
     lab: Lab<'_>,
+    publisher: &Publisher<'_>,
     asked: &PlanRequest,
     seen: Preview,
     expect: Option<&TargetExpression>,
@@ -133,6 +135,7 @@ fn fresh(
     let cleared = clear_targets(lab.system, targets, &options, lab.observer)?;
     let mut logbook = open()?;
     logbook.hold(&id)?;
+    publisher.follow(&logbook);
     let stopping = || lab.signals.caught().is_some();
     let mut prepared = cleared.make_ready(&options, lab.observer, &stopping)?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
@@ -149,8 +152,7 @@ fn fresh(
     run.environment.extend(certified(&logbook, &run)?);
     note(&mut run, done);
     if let Some(medium) = expect {
-        lab.observer
-            .print_line(&format!("EMULATED: what {} does at the same points", medium.text()));
+        lab.observer.message(format!("EMULATED: what {} does at the same points", medium.text()));
         run.expected = expected(medium, &plan, lab.signals.stop())?;
     }
     logbook.begin_run(&run)?;
@@ -193,8 +195,9 @@ fn note(run: &mut RunRecord, done: Done) {
 
 /// Takes up the last run that has not ended and that nobody is measuring, with its stored plan and
 /// engine.
-fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
+fn again(lab: Lab<'_>, publisher: &Publisher<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
+    publisher.follow(logbook);
     let (id, plan, begun) = (run.id.clone(), run.plan_name.clone(), run.started_at.clone());
     let targets: Vec<String> = run.targets.iter().map(|target| target.expression.clone()).collect();
     taken_up(lab, logbook, run).with_context(|| {
@@ -257,7 +260,7 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
 fn written(lab: Lab<'_>, plan: &Plan) -> Written {
     let written = Written::from_plan(plan);
     if let Some(end) = written.distinguishable_to() {
-        lab.observer.print_line(&format!(
+        lab.observer.message(format!(
             "verify: beyond {}, reads are held against their place and the run, and not against \
              the last of several writes: the area has too many blocks",
             Bytes(end)

@@ -59,19 +59,19 @@ pub fn certify(
     let began = both_clocks();
     let point = null_point()?;
     let mut proofs = known_truth(&point, SERVICE, SERVICE);
-    observer.print_line("each engine's own rate");
+    observer.message("each engine's own rate");
     let rates = ENGINES.map(|engine| {
         (engine, (0..SAMPLES).filter_map(|_| null_rate(engine).ok()).collect::<Vec<_>>())
     });
     proofs.extend(rates.iter().map(|(engine, rates)| ceiling(engine.name(), rates)));
-    observer.print_line(&format!("repeating the generator for {:.0} s", duration.as_secs_f64()));
+    observer.message(format!("repeating the generator for {:.0} s", duration.as_secs_f64()));
     let engine = rates.iter().find(|(_, rates)| !rates.is_empty()).map(|(engine, _)| *engine);
     let (mut samples, end) = (Vec::new(), both_clocks().1 + duration.0);
     while let Some(engine) = engine.filter(|_| both_clocks().1 < end) {
         samples.extend(null_rate(engine));
     }
     if let Some(engine) = engine {
-        observer.print_line("beside fio, where it is installed");
+        observer.message("beside fio, where it is installed");
         proofs.extend(beside_fio(system, folder, engine, Nanos(duration.0 / 2)));
     }
     proofs.push(coverage(&samples));

@@ -38,12 +38,12 @@ pub fn check(
 ) -> Result<Checked> {
     let mut items = settings(system, &inventory(system));
     let half = Duration::from_nanos(duration.0 / 2);
-    observer.print_line(&format!("looking at the idle machine for {:.0} s", half.as_secs_f64()));
+    observer.message(format!("looking at the idle machine for {:.0} s", half.as_secs_f64()));
     let devices = storage(system);
     let before = Sample::take(system, &devices);
     rest(half);
     items.extend(quiet(system, &before, &Sample::take(system, &devices)));
-    observer.print_line(&format!("repeating the generator for {:.0} s", half.as_secs_f64()));
+    observer.message(format!("repeating the generator for {:.0} s", half.as_secs_f64()));
     let now = || Clocks::read().monotonic;
     let end = now() + duration.0 / 2;
     let scatter = Scatter::until(end, now, || null_rate(engine).ok());

@@ -10,15 +10,16 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use qdepth_engine::Interval;
 use qdepth_files::{Kept, Trust};
-use qdepth_logbook::Logbook;
+use qdepth_logbook::{Logbook, Sign};
 use qdepth_measure::{Bytes, Finding, Nanos};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
 use qdepth_record::{
-    FindingEntry, PointRecord, PointSummary, RunState, finding_entry, percentile_name, shown_step,
+    FindingEntry, PointRecord, PointSummary, RunRecord, RunState, finding_entry, percentile_name,
+    shown_step,
 };
-use qdepth_workload::{Compared, Comparison, Point};
+use qdepth_workload::{Compared, Comparison, Plan, Point};
 
-use crate::begin::Ready;
+use crate::Lab;
 use crate::failure::Usage;
 use crate::observer::Observer;
 use crate::rate_so_far::RateSoFar;
@@ -30,7 +31,7 @@ const SECOND: Nanos = Nanos::from_secs(1);
 const BEGINNING: &[u8] = b"{\"event\":";
 
 /// The file that `--events` names: a new one, or one of events, which is written on.
-pub(crate) fn events_file(path: &Path) -> Result<Kept> {
+fn events_file(path: &Path) -> Result<Kept> {
     let kept = Kept::open_or_make(path, Trust::Data, false)?;
     let mut head = Vec::new();
     kept.file().take(BEGINNING.len() as u64).read_to_end(&mut head)?;
@@ -52,33 +53,49 @@ struct Written {
     why: Option<std::io::Error>,
 }
 
-/// Tells what happens in a run.
-pub(crate) struct Events<'a> {
+/// Whoever is told of a run: the front end, the file of events, and the sign beside the logbook
+/// once the run is held. It stands in the front end's place while the run is made ready and
+/// measured.
+pub(crate) struct Publisher<'a> {
     observer: &'a dyn Observer,
-    file: Option<&'a Kept>,
+    file: Option<Kept>,
+    sign: RefCell<Sign>,
     written: RefCell<Written>,
-    /// What was measured of each point of the group and not told yet.
-    unreported: BTreeMap<u32, Interval>,
-    rates: BTreeMap<u32, RateSoFar>,
-    compared: Option<Comparison>,
 }
 
-impl<'a> Events<'a> {
-    pub(crate) fn new(observer: &'a dyn Observer, file: Option<&'a Kept>) -> Self {
-        Self {
-            observer,
-            file,
-            written: RefCell::default(),
-            unreported: BTreeMap::new(),
-            rates: BTreeMap::new(),
-            compared: None,
-        }
+impl<'a> Publisher<'a> {
+    /// That of a run that is asked for.
+    ///
+    /// # Errors
+    /// Where the file of events is something else.
+    pub(crate) fn new(lab: Lab<'a>) -> Result<Self> {
+        let file = lab.request.events.as_deref().map(events_file).transpose()?;
+        let (sign, written) = Default::default();
+        Ok(Self { observer: lab.observer, file, sign, written })
     }
 
-    fn publish(&self, logbook: &Logbook, event: &RunEvent) {
+    /// From now on the sign of the run that the logbook holds is told, too.
+    pub(crate) fn follow(&self, logbook: &Logbook) {
+        self.sign.replace(logbook.sign());
+    }
+
+    /// Says what the file lacks.
+    pub(crate) fn warn_of_lost_lines(&self) {
+        let Written { lines, lost, why: Some(why) } = &*self.written.borrow() else { return };
+        let name = self.file.as_ref().map_or(Path::new(""), Kept::path).display();
+        let text = format!(
+            "--events {name}: {lost} of {lines} lines could not be written ({why}); the others are \
+             whole, and nothing of the run is lost by it"
+        );
+        self.observer.warn(text);
+    }
+}
+
+impl Observer for Publisher<'_> {
+    fn event(&self, event: &RunEvent) {
         let line = event.line();
-        logbook.publish(&line, matches!(event, RunEvent::RunStarted(_)));
-        if let Some(file) = self.file {
+        self.sign.borrow().publish(&line, matches!(event, RunEvent::RunStarted(_)));
+        if let Some(file) = &self.file {
             // The disk may be full: the measurement goes on.
             let answer = file.add_line(&line);
             let mut written = self.written.borrow_mut();
@@ -91,20 +108,30 @@ impl<'a> Events<'a> {
         self.observer.event(event);
     }
 
-    /// Says what the file lacks.
-    fn warn_of_lost_lines(&self) {
-        let Written { lines, lost, why: Some(why) } = &*self.written.borrow() else { return };
-        let name = self.file.map_or_else(String::new, |file| file.path().display().to_string());
-        self.observer.warn(&format!(
-            "--events {name}: {lost} of {lines} lines could not be written ({why}); the others are \
-             whole, and nothing of the run is lost by it"
-        ));
+    fn ask(&self, question: &str) -> Option<String> {
+        self.observer.ask(question)
     }
+}
 
-    /// The run begins, or goes on.
-    pub(crate) fn started(&mut self, logbook: &Logbook, ready: &Ready) {
-        let run = &ready.run;
-        self.compared.clone_from(&ready.plan.comparison);
+/// Tells what happens in a run from its beginning to its end.
+pub(crate) struct Events<'a> {
+    observer: &'a dyn Observer,
+    /// What was measured of each point of the group and not told yet.
+    unreported: BTreeMap<u32, Interval>,
+    rates: BTreeMap<u32, RateSoFar>,
+    compared: Option<Comparison>,
+}
+
+impl<'a> Events<'a> {
+    /// The run begins, or goes on, with so many points done.
+    pub(crate) fn started(
+        observer: &'a dyn Observer,
+        run: &RunRecord,
+        plan: &Plan,
+        done: usize,
+    ) -> Self {
+        let (unreported, rates) = Default::default();
+        let events = Self { observer, unreported, rates, compared: plan.comparison.clone() };
         let event = event::RunStarted {
             schema_version: EVENTS_VERSION,
             run: run.id.clone(),
@@ -113,18 +140,19 @@ impl<'a> Events<'a> {
             plan_hash: run.plan_hash.clone(),
             targets: run.targets.iter().map(|target| target.name.clone()).collect(),
             emulated: run.emulated,
-            points: ready.plan.points.len() as u32,
-            points_done: ready.done.len() as u32,
-            planned_ns: ready.plan.duration_ns(),
-            may_end_early: ready.plan.may_end_early(),
+            points: plan.points.len() as u32,
+            points_done: done as u32,
+            planned_ns: plan.duration_ns(),
+            may_end_early: plan.may_end_early(),
             seed: run.seed,
         };
-        self.publish(logbook, &RunEvent::RunStarted(event));
-        run.findings.iter().for_each(|finding| self.raised(logbook, None, finding));
+        events.observer.event(&RunEvent::RunStarted(event));
+        run.findings.iter().for_each(|finding| events.raised(None, finding));
+        events
     }
 
     /// Points begin that run at the same time; `before` is the planned time of those before them.
-    pub(crate) fn group(&mut self, logbook: &Logbook, group: &[Point], before: Nanos) {
+    pub(crate) fn group(&mut self, group: &[Point], before: Nanos) {
         self.unreported.clear();
         for point in group {
             self.rates.insert(point.index, RateSoFar::from_point(point));
@@ -143,12 +171,12 @@ impl<'a> Events<'a> {
                 duration_ns: point.stop.duration_ns,
                 planned_before_ns: before.0,
             };
-            self.publish(logbook, &RunEvent::PointStarted(event));
+            self.observer.event(&RunEvent::PointStarted(event));
         }
     }
 
     /// These points are measured now; `before` is the planned time of what was measured before.
-    pub(crate) fn visit(&self, logbook: &Logbook, points: &[Point], before: Nanos) {
+    pub(crate) fn visit(&self, points: &[Point], before: Nanos) {
         let longest = |length: fn(&Point) -> u64| points.iter().map(length).max().unwrap_or(0);
         let event = event::VisitStarted {
             group: points.first().map_or(0, |point| point.group),
@@ -156,11 +184,11 @@ impl<'a> Events<'a> {
             window_ns: longest(|point| point.stop.duration_ns),
             planned_before_ns: before.0,
         };
-        self.publish(logbook, &RunEvent::VisitStarted(event));
+        self.observer.event(&RunEvent::VisitStarted(event));
     }
 
     /// A slice of a point's window has passed.
-    pub(crate) fn interval(&mut self, logbook: &Logbook, point: u32, slice: &Interval) {
+    pub(crate) fn interval(&mut self, point: u32, slice: &Interval) {
         self.rates.entry(point).or_default().push(slice);
         let unreported = self.unreported.entry(point).or_default();
         let start = if unreported.length == Nanos::ZERO { slice.start } else { unreported.start };
@@ -169,28 +197,28 @@ impl<'a> Events<'a> {
         unreported.start = start;
         unreported.length = Nanos(end.0.saturating_sub(start.0));
         if unreported.length >= SECOND {
-            self.publish_interval(logbook, point);
+            self.publish_interval(point);
         }
     }
 
     /// What a look at a machine told.
-    pub(crate) fn machine(&self, logbook: &Logbook, seen: MachineSight) {
+    pub(crate) fn machine(&self, seen: MachineSight) {
         let MachineSight { news, io_per_s, bytes_per_s } = seen;
         let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
         let event = event::Machine { host: news.host, io_per_s, bytes_per_s, values };
-        self.publish(logbook, &RunEvent::Machine(event));
+        self.observer.event(&RunEvent::Machine(event));
     }
 
     /// Nothing more comes of these points for now: others are measured before they go on.
-    pub(crate) fn paused(&mut self, logbook: &Logbook, group: &[Point]) {
+    pub(crate) fn paused(&mut self, group: &[Point]) {
         for point in group {
-            self.publish_interval(logbook, point.index);
+            self.publish_interval(point.index);
             self.rates.entry(point.index).or_default().visit_ended();
         }
     }
 
     /// What is left of a point is told.
-    fn publish_interval(&mut self, logbook: &Logbook, point: u32) {
+    fn publish_interval(&mut self, point: u32) {
         let Some(slice) = self.unreported.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
         else {
             return;
@@ -212,11 +240,11 @@ impl<'a> Events<'a> {
             response_time_mean_ns: mean(slice.response_time_sum),
             io_per_s_interval: self.rates.get(&point).and_then(RateSoFar::interval),
         };
-        self.publish(logbook, &RunEvent::Interval(event));
+        self.observer.event(&RunEvent::Interval(event));
     }
 
     /// A point is in the logbook.
-    pub(crate) fn ended(&self, logbook: &Logbook, point: &PointRecord) {
+    pub(crate) fn ended(&self, point: &PointRecord) {
         let summary = PointSummary::from_point(point);
         let response = &summary.response_time.all;
         let p99 = response.percentiles.iter().find(|each| percentile_name(each.quantile) == "99");
@@ -230,30 +258,23 @@ impl<'a> Events<'a> {
             response_time_p99_ns: p99.map(|each| each.value.0),
             grade: summary.grade.to_string(),
         };
-        self.publish(logbook, &RunEvent::PointEnded(event));
-        point.findings.iter().for_each(|finding| self.raised(logbook, Some(point.index), finding));
+        self.observer.event(&RunEvent::PointEnded(event));
+        point.findings.iter().for_each(|finding| self.raised(Some(point.index), finding));
     }
 
-    fn raised(&self, logbook: &Logbook, point: Option<u32>, finding: &Finding) {
+    fn raised(&self, point: Option<u32>, finding: &Finding) {
         // Each test that makes a run holds what it raises against the table of codes.
         debug_assert_eq!(finding.check(point.is_none()), Ok(()));
         let FindingEntry { code, severity, values, labels } = finding_entry(finding);
         let event = event::FindingRaised { point, code, severity, values, labels };
-        self.publish(logbook, &RunEvent::FindingRaised(event));
+        self.observer.event(&RunEvent::FindingRaised(event));
     }
 
-    /// What is known of the run at its end is raised, and nothing follows.
-    pub(crate) fn run_ended(
-        &self,
-        logbook: &Logbook,
-        state: RunState,
-        points_done: u32,
-        findings: &[Finding],
-    ) {
-        findings.iter().for_each(|finding| self.raised(logbook, None, finding));
+    /// What is known of the run at its end is raised, and nothing of it follows.
+    pub(crate) fn run_ended(&self, state: RunState, points_done: u32, findings: &[Finding]) {
+        findings.iter().for_each(|finding| self.raised(None, finding));
         let state = state.as_str().to_owned();
-        self.publish(logbook, &RunEvent::RunEnded(event::RunEnded { state, points_done }));
-        self.warn_of_lost_lines();
+        self.observer.event(&RunEvent::RunEnded(event::RunEnded { state, points_done }));
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
         );
     }
     if emulated {
-        lab.observer.print_line(&format!(
+        lab.observer.message(format!(
             "EMULATED: virtual time is one, so this rank emulates all and the other {} wait",
             ranks - 1
         ));
@@ -110,7 +110,7 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
     }
     let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);
     if !emulated && streams < ranks {
-        lab.observer.print_line(&format!(
+        lab.observer.message(format!(
             "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do \
              (`streams` of a profile)",
             ranks - streams

@@ -1,63 +1,59 @@
 //! Who looks on while the lab works: terminal, another tool's output, a page. Besides a run's
-//! record this is the only way out of the lab.
+//! record, events are the only way out of the lab.
 
-use std::path::Path;
+use qdepth_measure::{Instant, Nanos};
+use qdepth_record::event::{Message, Phase, PhaseEnded, PhaseProgress, PhaseStarted, RunEvent};
 
-use qdepth_record::RunEvent;
+/// Between two events of progress.
+const PROGRESS_EVERY: Nanos = Nanos::from_secs(1);
 
 /// A front end, as the lab sees it.
 pub trait Observer {
-    /// Something happened in the run.
+    /// Something happened.
     fn event(&self, event: &RunEvent);
-    /// What is written before anything is measured.
-    fn preparing(&self, news: Preparing<'_>);
-    /// A line for the person.
-    fn print_line(&self, line: &str);
-    /// A line that must reach a person, whoever reads the others: something is left behind.
-    fn warn(&self, line: &str);
     /// Asks for a line; none where nobody can answer.
     fn ask(&self, question: &str) -> Option<String>;
 }
 
-/// How far the writing before a measurement has come.
-#[derive(Clone, Copy, Debug)]
-pub enum Preparing<'a> {
-    /// The measurement file in this directory is filled.
-    Filling {
-        /// The directory.
-        path: &'a Path,
-        /// Size of the file.
-        bytes: u64,
-    },
-    /// A target is preconditioned; how many bytes rounds until the steady state take is not known.
-    Preconditioning {
-        /// The step in words.
-        step: &'a str,
-        /// What is written in all, where that is known before.
-        bytes: Option<u64>,
-    },
-    /// So many bytes of it are written.
-    Written(u64),
-    /// It has ended, well or not.
-    Over,
+impl<'a> dyn Observer + 'a {
+    /// A line for people.
+    pub(crate) fn message(&self, text: impl Into<String>) {
+        self.event(&RunEvent::Message(Message { text: text.into(), is_warning: false }));
+    }
+
+    /// A line that must reach a person, whoever reads the others: something is left behind.
+    pub(crate) fn warn(&self, text: impl Into<String>) {
+        self.event(&RunEvent::Message(Message { text: text.into(), is_warning: true }));
+    }
 }
 
-/// Tells an observer of one piece of work, and of its end in any case.
+/// Tells an observer of a phase before the first point, and of its end in any case.
 pub(crate) struct Progress<'a> {
     observer: &'a dyn Observer,
     bytes: u64,
+    reported_at: Instant,
 }
 
 impl<'a> Progress<'a> {
-    pub(crate) fn begin(observer: &'a dyn Observer, work: Preparing<'_>) -> Self {
-        observer.preparing(work);
-        Self { observer, bytes: 0 }
+    /// The phase begins; `bytes` are written in all, where that is known before.
+    pub(crate) fn begin(
+        observer: &'a dyn Observer,
+        phase: Phase,
+        step: String,
+        bytes: Option<u64>,
+    ) -> Self {
+        observer.event(&RunEvent::PhaseStarted(PhaseStarted { phase, step, bytes }));
+        Self { observer, bytes: 0, reported_at: qdepth_linux::now() }
     }
 
     /// So many bytes in all.
     pub(crate) fn reach(&mut self, bytes: u64) {
         self.bytes = bytes;
-        self.observer.preparing(Preparing::Written(bytes));
+        let now = qdepth_linux::now();
+        if now.since(self.reported_at) >= PROGRESS_EVERY {
+            self.reported_at = now;
+            self.observer.event(&RunEvent::PhaseProgress(PhaseProgress { bytes_done: bytes }));
+        }
     }
 
     /// So many bytes more.
@@ -68,6 +64,6 @@ impl<'a> Progress<'a> {
 
 impl Drop for Progress<'_> {
     fn drop(&mut self) {
-        self.observer.preparing(Preparing::Over);
+        self.observer.event(&RunEvent::PhaseEnded(PhaseEnded { bytes_done: self.bytes }));
     }
 }

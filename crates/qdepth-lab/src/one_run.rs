@@ -7,7 +7,7 @@ use qdepth_record::RunState;
 
 use crate::Lab;
 use crate::begin::begin;
-use crate::events::{Events, events_file};
+use crate::events::{Events, Publisher};
 use crate::findings::device_changed;
 use crate::identity::Changed;
 use crate::points::points;
@@ -15,20 +15,18 @@ use crate::preparation::Preparation;
 use crate::request::Ran;
 
 /// One run, which is no comparison of variants.
-pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
+pub(crate) fn alone(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<Option<Ran>> {
     let Lab { request, observer, signals, .. } = lab;
-    let file = request.events.as_deref().map(events_file).transpose()?;
-    let mut events = Events::new(observer, file.as_ref());
     // Dropped after everything that uses what it made.
     let plan = request.plan.as_ref();
     let _prepared = plan.map(|plan| Preparation::of_plan(lab, plan)).transpose()?;
-    let begun = begin(lab);
+    let begun = begin(lab, publisher);
     if begun.is_err() && signals.caught().is_some() {
         return Ok(None);
     }
     let (mut logbook, ready) = begun?;
     let mut ranks = Vec::new();
-    events.started(&logbook, &ready);
+    let mut events = Events::started(observer, &ready.run, &ready.plan, ready.done.len());
     let measured = points(lab, &ready, &mut logbook, &mut ranks, &mut events);
     // Should the logbook not answer, the run is not called whole, and what was made is put back.
     let done = logbook.points_done(&ready.run.id).map_or(0, |done| done.len());
@@ -47,10 +45,10 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     let findings: Vec<Finding> = remarks.chain(changed).collect();
     let id = ready.run.id;
     let ended = logbook.end_run(&id, state, &Timestamp::now().to_string(), &findings);
-    events.run_ended(&logbook, state, done as u32, &findings);
+    events.run_ended(state, done as u32, &findings);
     for target in ready.targets {
         if let Err(error) = target.put_back() {
-            observer.warn(&format!("{error:#}"));
+            observer.warn(format!("{error:#}"));
         }
     }
     measured?;

@@ -45,7 +45,7 @@ pub(crate) fn points(
         // Loads that run together are measured together, again too where one of them is missing.
         let missing = |group: &&[Point]| !group.iter().all(|p| ready.done.contains(&p.index));
         let wanted: Vec<&[Point]> = sweep.iter().copied().filter(missing).collect();
-        let show = &mut Shown { logbook, events: &mut *events, before };
+        let show = &mut Shown { events: &mut *events, before };
         let measured = in_turn(lab, ready, &wanted, show)?;
         for (group, visited) in wanted.iter().zip(measured) {
             let Some(Visited { measured, started_at, findings, .. }) = visited else { continue };
@@ -63,7 +63,7 @@ pub(crate) fn points(
                     ended.insert(point.target);
                 }
                 let kept = logbook.add_point(&ready.run.id, &sealed);
-                events.ended(logbook, &sealed);
+                events.ended(&sealed);
                 kept?;
                 must_be_cool(lab, &sealed)?;
             }

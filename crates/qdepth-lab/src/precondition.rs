@@ -4,6 +4,7 @@
 use anyhow::{Context, Result, bail};
 use qdepth_linux::EngineChoice;
 use qdepth_measure::Bytes;
+use qdepth_record::event::Phase;
 use qdepth_record::{Observation, source};
 use qdepth_workload::{Plan, Point, Wear};
 
@@ -12,7 +13,7 @@ use crate::cpu_placement::CpuPlacement;
 use crate::execute::execute;
 use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
-use crate::observer::{Preparing, Progress};
+use crate::observer::Progress;
 use crate::preconditioned::{Done, fact, is_there};
 use crate::prepare::{Prepared, PreparedStorage};
 use crate::until_steady::{rounds, rounds_text};
@@ -69,9 +70,7 @@ fn written(
 ) -> Result<Vec<(usize, Observation)>> {
     let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
     let step = group.first().map(what).unwrap_or_default();
-    lab.observer.print_line(&format!("precondition  {step}, {} in all", Bytes(bytes)));
-    let work = Preparing::Preconditioning { step: &step, bytes: Some(bytes) };
-    let mut progress = Progress::begin(lab.observer, work);
+    let mut progress = Progress::begin(lab.observer, Phase::Preconditioning, step, Some(bytes));
     let measured = execute(lab.system, targets, group, options, lab.signals.stop(), &mut |sight| {
         progress.add(sight.written());
     });

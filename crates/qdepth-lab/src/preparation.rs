@@ -12,10 +12,11 @@ use qdepth_host::prepare::{
 };
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
+use qdepth_record::event::Phase;
 
 use crate::Lab;
 use crate::failure::Usage;
-use crate::observer::Observer;
+use crate::observer::{Observer, Progress};
 use crate::prepare::{all_different, consent_for};
 use crate::request::{ConsentWords, PlanRequest};
 
@@ -153,11 +154,11 @@ impl<'a> Preparation<'a> {
         let prepared = Self { lab, journal: place };
         let mut journal = open_journal(&prepared.journal)?;
         let watch = Watch {
-            print_line: &|line| lab.observer.print_line(line),
+            print_line: &|line| lab.observer.message(line),
             stop: &|| lab.signals.caught().is_some(),
         };
         for step in &steps {
-            lab.observer.print_line(&format!("prepare    {}", step.describe()));
+            let _phase = Progress::begin(lab.observer, Phase::Preparation, step.describe(), None);
             apply(lab.system, step, &mut devices, &mut journal, watch)?;
         }
         drop(journal);
@@ -168,8 +169,8 @@ impl<'a> Preparation<'a> {
 impl Drop for Preparation<'_> {
     fn drop(&mut self) {
         match take_back(self.lab.system, &self.journal) {
-            Ok((lines, _)) => lines.iter().for_each(|line| self.lab.observer.print_line(line)),
-            Err(error) => self.lab.observer.warn(&format!(
+            Ok((lines, _)) => lines.iter().for_each(|line| self.lab.observer.message(line)),
+            Err(error) => self.lab.observer.warn(format!(
                 "the preparation was not taken back: {error:#}; `qdepth host undo` tries again"
             )),
         }

@@ -20,12 +20,13 @@ use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_measure::Bytes;
 use qdepth_media::{TargetExpression, Wear, is_emulated};
 use qdepth_record::TargetKind;
+use qdepth_record::event::Phase;
 use qdepth_workload::{Extent, TargetShape, WrittenTargets};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::failure::Usage;
 use crate::monitors::DriveHealth;
-use crate::observer::{Observer, Preparing, Progress};
+use crate::observer::{Observer, Progress};
 use crate::provision::{Provision, is_written};
 use crate::request::ConsentWords;
 
@@ -465,7 +466,8 @@ fn make_ready(
         Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(prepare_options))?),
         Cleared::File(cleared) => {
             let (path, bytes) = (&*inspected.expression, prepare_options.provision.bytes());
-            let mut filling = Progress::begin(observer, Preparing::Filling { path, bytes });
+            let step = format!("filling the measurement file in {}", path.display());
+            let mut filling = Progress::begin(observer, Phase::Provisioning, step, Some(bytes));
             let mut progress = |bytes| {
                 filling.reach(bytes);
                 if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -126,7 +126,7 @@ mod tests {
     use qdepth_workload::{Choices, shipped_plan_text};
 
     use super::*;
-    use crate::observer::{Observer, Preparing};
+    use crate::observer::Observer;
     use crate::prepare::{PrepareOptions, prepare};
     use crate::request::ConsentWords;
 
@@ -148,9 +148,6 @@ mod tests {
 
     impl Observer for Nobody {
         fn event(&self, _: &RunEvent) {}
-        fn preparing(&self, _: Preparing<'_>) {}
-        fn print_line(&self, _: &str) {}
-        fn warn(&self, _: &str) {}
         fn ask(&self, _: &str) -> Option<String> {
             None
         }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use qdepth_host::system::System;
 
 use crate::all_ranks::join;
+use crate::events::Publisher;
 use crate::follower::run_as_follower;
 use crate::observer::Observer;
 use crate::one_run::alone;
@@ -35,8 +36,12 @@ pub fn run(
 
 /// What this process does where it is the only one, or leads.
 fn run_as_leader(lab: Lab<'_>) -> Result<Option<Ran>> {
-    match lab.request.plan.as_ref().filter(|plan| !plan.file.variants.is_empty()) {
-        Some(plan) => variants::measure(lab, plan),
-        None => alone(lab),
-    }
+    let publisher = Publisher::new(lab)?;
+    let lab = Lab { observer: &publisher, ..lab };
+    let ran = match lab.request.plan.as_ref().filter(|plan| !plan.file.variants.is_empty()) {
+        Some(plan) => variants::measure(lab, &publisher, plan),
+        None => alone(lab, &publisher),
+    };
+    publisher.warn_of_lost_lines();
+    ran
 }

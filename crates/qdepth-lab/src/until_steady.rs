@@ -4,6 +4,7 @@
 
 use anyhow::{Context, Result, bail};
 use qdepth_measure::{Bytes, Nanos, SteadyRounds, SteadyRule, SteadyState, SteadyVerdict};
+use qdepth_record::event::Phase;
 use qdepth_record::{Observation, source};
 use qdepth_workload::{Point, UntilSteady};
 
@@ -12,7 +13,7 @@ use crate::execute::execute;
 use crate::findings::not_steady;
 use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
-use crate::observer::{Preparing, Progress};
+use crate::observer::Progress;
 use crate::preconditioned::{Done, fact, is_there};
 use crate::prepare::Prepared;
 use crate::virtual_time::bounded;
@@ -49,12 +50,10 @@ pub(crate) fn rounds(
     put: bool,
 ) -> Result<Done> {
     let step = group.first().map(|point| rounds_text(point, asked)).unwrap_or_default();
-    lab.observer.print_line(&format!("precondition  {step}"));
     let before = if put { SteadyRounds::WRITTEN_MOST } else { 0.0 };
     let mut all = vec![SteadyRounds::new(asked.rule, before); group.len()];
     let mut bytes = vec![0; group.len()];
-    let work = Preparing::Preconditioning { step: &step, bytes: None };
-    let mut progress = Progress::begin(lab.observer, work);
+    let mut progress = Progress::begin(lab.observer, Phase::Preconditioning, step, None);
     let is_done = |rounds: &SteadyRounds| rounds.is_settled() || rounds.is_over(asked.rounds);
     while !all.iter().all(is_done) {
         let number = all.first().map_or(0, SteadyRounds::count) as u32;
@@ -73,8 +72,7 @@ pub(crate) fn rounds(
             all[place].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
         }
         if all.iter().any(SteadyRounds::is_checked) {
-            all.iter()
-                .for_each(|rounds| lab.observer.print_line(&progress_line(rounds, asked.rule)));
+            all.iter().for_each(|rounds| lab.observer.message(progress_line(rounds, asked.rule)));
         }
     }
     drop(progress);

@@ -3,10 +3,12 @@
 
 use anyhow::{Context, Result};
 use qdepth_logbook::Logbook;
+use qdepth_record::event::{RunEvent, VariantStarted};
 use qdepth_record::{PointRecord, RunRecord, RunState};
 use qdepth_workload::{Plan, side_by_side};
 
 use crate::Lab;
+use crate::events::{Events, Publisher};
 use crate::failure::Usage;
 use crate::one_run::alone;
 use crate::preparation::may_be_prepared;
@@ -17,7 +19,11 @@ use crate::words::kept;
 
 /// Measures one after the other, and compares. What was finished before a failure or an
 /// interruption stays in the logbook, as runs of its own.
-pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> {
+pub(crate) fn measure(
+    lab: Lab<'_>,
+    publisher: &Publisher<'_>,
+    asked: &PlanRequest,
+) -> Result<Option<Ran>> {
     if lab.all_ranks.is_some() {
         anyhow::bail!(Usage("several ranks cannot prepare variants: run one".to_owned()));
     }
@@ -26,15 +32,16 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> 
     let mut logbook = Logbook::open(&lab.request.logbook)?;
     let mut runs = Vec::new();
     for (variant, plan) in asked.file.variants.iter().zip(each) {
-        lab.observer.print_line(&format!("variant    {}, on {}", variant.name, variant.target));
+        let (name, target) = (variant.name.clone(), variant.target.clone());
+        lab.observer.event(&RunEvent::VariantStarted(VariantStarted { name, target }));
         let none = Vec::new();
         let request =
             RunRequest { plan: Some(plan), command: None, facts: none, ..lab.request.clone() };
-        let ran = alone(Lab { request: &request, ..lab })
+        let ran = alone(Lab { request: &request, ..lab }, publisher)
             .map_err(|error| after_all(error, !runs.is_empty()))
             .with_context(|| format!("variant `{}`", variant.name))?;
         let Some(ran) = ran else { return Ok(None) };
-        lab.observer.print_line(&kept(&request.logbook, &ran.run.id));
+        lab.observer.message(kept(&request.logbook, &ran.run.id));
         if ran.signal.is_some() {
             return Ok(Some(ran));
         }
@@ -44,11 +51,15 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> 
     run.environment.extend(command(lab.request, run.seed));
     run.environment.extend(lab.request.facts.iter().cloned());
     logbook.hold(&run.id)?;
+    publisher.follow(&logbook);
+    let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage)?;
+    let events = Events::started(publisher, &run, &plan, points.len());
     logbook.begin_run(&RunRecord { state: RunState::Running, ended_at: None, ..run.clone() })?;
     for point in &points {
         logbook.add_point(&run.id, point)?;
     }
     logbook.end_run(&run.id, run.state, run.ended_at.as_deref().unwrap_or_default(), &[])?;
+    events.run_ended(run.state, points.len() as u32, &[]);
     let (run, points) = logbook.measured(&run.id)?;
     let planned = run.points_planned as usize;
     let lost = planned.saturating_sub(points.len());

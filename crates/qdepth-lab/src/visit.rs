@@ -3,7 +3,6 @@
 use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_engine::Outcome;
-use qdepth_logbook::Logbook;
 use qdepth_measure::{Finding, Instant, Nanos};
 use qdepth_workload::Point;
 
@@ -18,7 +17,6 @@ use crate::virtual_time;
 
 /// Those who look on.
 pub(crate) struct Shown<'a, 'b> {
-    pub(crate) logbook: &'a Logbook,
     pub(crate) events: &'a mut Events<'b>,
     /// Planned time of what was measured before.
     pub(crate) before: Nanos,
@@ -102,27 +100,27 @@ pub(crate) fn visit(
     first: Option<Instant>,
     shown: &mut Shown<'_, '_>,
 ) -> Result<Visit> {
-    let Shown { logbook, events, before } = shown;
+    let Shown { events, before } = shown;
     let points = &*virtual_time::bounded(&ready.targets, points);
     let (started_at, began) = (Timestamp::now().to_string(), qdepth_linux::now());
     let offset = first.map_or(Nanos::ZERO, |first| began.since(first));
     if first.is_none() {
-        events.group(logbook, points, *before);
+        events.group(points, *before);
     }
-    events.visit(logbook, points, *before);
+    events.visit(points, *before);
     let options = ready.options(lab);
     let stop = lab.signals.stop();
     let mut report = |batch: SightBatch| {
         for (place, slice) in batch.slices {
-            events.interval(logbook, points[place].index, &slice.moved(offset));
+            events.interval(points[place].index, &slice.moved(offset));
         }
-        batch.machines.into_iter().for_each(|machine| events.machine(logbook, machine));
+        batch.machines.into_iter().for_each(|machine| events.machine(machine));
     };
     let mut together = Together::new(options.all_ranks);
     let mut seen = |sight: Sight<'_>| report(together.see(sight));
     let measured = execute(lab.system, &ready.targets, points, options, stop, &mut seen);
     report(together.rest());
-    events.paused(logbook, points);
+    events.paused(points);
     let measured = measured?;
     let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);
     *before += Nanos(lengths.max().unwrap_or(0));

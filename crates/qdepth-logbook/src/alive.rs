@@ -2,11 +2,11 @@
 //! however it dies. A lock on the logbook itself would not do: SQLite has locks there of its own,
 //! and several processes may measure into one logbook.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::TryLockError;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError, Weak};
 
 use qdepth_files::{FileError, Kept, Named};
 
@@ -21,7 +21,7 @@ const TRIES: usize = 10;
 pub(crate) struct Alive {
     sign: Kept,
     /// How the run began, told again where the file begins anew; and the file's length.
-    beginning_and_length: RefCell<(String, u64)>,
+    beginning_and_length: Mutex<(String, u64)>,
 }
 
 impl Alive {
@@ -40,7 +40,7 @@ impl Alive {
             if sign.is_in_place() {
                 // Of a killed run, if anything.
                 let _ = sign.file().set_len(0);
-                return Ok(Some(Self { sign, beginning_and_length: RefCell::default() }));
+                return Ok(Some(Self { sign, beginning_and_length: Mutex::default() }));
             }
         }
         let away = io::Error::other("the file goes away again and again");
@@ -49,7 +49,8 @@ impl Alive {
 
     /// Writes a line into the sign, which may grow to [`LENGTH_MAX`].
     pub(crate) fn append(&self, line: &str, beginning: bool) {
-        let (first_line, length) = &mut *self.beginning_and_length.borrow_mut();
+        let mut state = self.beginning_and_length.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first_line, length) = &mut *state;
         if beginning {
             *first_line = format!("{line}\n");
         }
@@ -90,6 +91,21 @@ impl Alive {
             if sign.file().try_lock().is_ok() {
                 let _ = sign.remove();
             }
+        }
+    }
+}
+
+/// The sign of a run that a logbook holds, as long as it does.
+#[derive(Debug, Default)]
+pub struct Sign(pub(crate) Weak<Alive>);
+
+impl Sign {
+    /// Tells whoever looks on what happens in the run: a line of
+    /// [`RunEvent`](qdepth_record::RunEvent). The beginning of a run is told again where its file
+    /// begins anew. Where it cannot be written nobody is told.
+    pub fn publish(&self, line: &str, beginning: bool) {
+        if let Some(alive) = self.0.upgrade() {
+            alive.append(line, beginning);
         }
     }
 }

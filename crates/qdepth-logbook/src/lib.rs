@@ -18,6 +18,7 @@ mod read;
 mod reserve;
 mod write;
 
+pub use alive::Sign;
 pub use check::{Checked, Damage};
 pub use error::LogbookError;
 pub use keeping::Merged;

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use qdepth_files::Named;
 use qdepth_measure::Finding;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use crate::alive::Alive;
+use crate::alive::{Alive, Sign};
 use crate::check::{self, Checked, Damage, Points};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
@@ -34,7 +35,7 @@ pub struct Logbook {
     /// None in memory.
     pub(crate) file: Option<Named>,
     reserve: Option<Reserve>,
-    alive: Option<Alive>,
+    alive: Option<Arc<Alive>>,
 }
 
 impl Logbook {
@@ -110,17 +111,13 @@ impl Logbook {
         let held =
             Alive::hold(file, run_id).map_err(|error| LogbookError::file(&self.path, error))?;
         let run = || run_id.to_owned();
-        self.alive = Some(held.ok_or_else(|| LogbookError::Alive { run: run() })?);
+        self.alive = Some(Arc::new(held.ok_or_else(|| LogbookError::Alive { run: run() })?));
         Ok(())
     }
 
-    /// Tells whoever looks on what happens in the run that is held: a line of
-    /// [`RunEvent`](crate::RunEvent). The beginning of a run is told again where its file begins
-    /// anew. Where it cannot be written nobody is told.
-    pub fn publish(&self, line: &str, beginning: bool) {
-        if let Some(alive) = &self.alive {
-            alive.append(line, beginning);
-        }
+    /// The sign of the run that is held, where whoever looks on is told what happens in it.
+    pub fn sign(&self) -> Sign {
+        Sign(self.alive.as_ref().map(Arc::downgrade).unwrap_or_default())
     }
 
     /// Ids of the runs that processes are measuring right now, in the order of their beginning.

@@ -304,22 +304,22 @@ mod tests {
         assert!(measuring.live(&id(1)).is_none());
         measuring.hold(&id(1)).unwrap();
         measuring.begin_run(&run(&id(1))).unwrap();
-        measuring.publish("first", true);
+        measuring.sign().publish("first", true);
         let reader = Logbook::open_read_only(&file).unwrap();
         assert_eq!(reader.alive(), [id(1)].into());
         assert!(reader.live(&id(2)).is_none());
         let mut live = reader.live(&id(1)).unwrap();
         assert_eq!(live.more().unwrap(), ["first"]);
         assert_eq!(live.more().unwrap(), [""; 0]);
-        measuring.publish("second", false);
+        measuring.sign().publish("second", false);
         assert_eq!(live.more().unwrap(), ["second"]);
         // Days later: the file begins anew, and says again how the run began.
         let long = "x".repeat(1 << 20);
         for _ in 0..4 {
-            measuring.publish(&long, false);
+            measuring.sign().publish(&long, false);
             assert_eq!(live.more().unwrap().len(), 1);
         }
-        measuring.publish(&long, false);
+        measuring.sign().publish(&long, false);
         let size = std::fs::metadata(folder.path().join(format!("a.db.running-{}", id(1))));
         assert!(size.unwrap().len() < 6 << 20, "it does not grow for ever");
         assert_eq!(live.more().unwrap()[0], "first");

@@ -14,6 +14,16 @@ pub const EVENTS_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum RunEvent {
+    /// The next variant of a comparison is prepared and measured, as a run of its own.
+    VariantStarted(VariantStarted),
+    /// What must be done before points can be measured has begun.
+    PhaseStarted(PhaseStarted),
+    /// A second of it has passed.
+    PhaseProgress(PhaseProgress),
+    /// It has ended, well or not.
+    PhaseEnded(PhaseEnded),
+    /// A line for people, of what no other event tells.
+    Message(Message),
     /// The targets are ready, and the run is in the logbook.
     RunStarted(RunStarted),
     /// A point begins, with its warm-up; those of a group begin at the same time.
@@ -29,8 +39,70 @@ pub enum RunEvent {
     VisitStarted(VisitStarted),
     /// Something is doubtful.
     FindingRaised(FindingRaised),
-    /// The run has ended; nothing follows.
+    /// The run has ended; of it only messages follow, as of what is taken back.
     RunEnded(RunEnded),
+}
+
+/// A variant of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct VariantStarted {
+    /// Its name.
+    pub name: String,
+    /// The target as it is written.
+    pub target: String,
+}
+
+/// What is done before points can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// The machine is prepared.
+    Preparation,
+    /// A measurement file is filled.
+    Provisioning,
+    /// Targets are written so that their state of wear is known.
+    Preconditioning,
+}
+
+/// A phase as it begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PhaseStarted {
+    /// `preparation` (of the machine), `provisioning` (a measurement file is filled) or
+    /// `preconditioning` (of the targets).
+    pub phase: Phase,
+    /// What is done, for people.
+    pub step: String,
+    /// Bytes that are written in all; null where that is not known before.
+    pub bytes: Option<u64>,
+}
+
+/// How far a phase has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PhaseProgress {
+    /// Bytes written since it began.
+    pub bytes_done: u64,
+}
+
+/// A phase as it ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PhaseEnded {
+    /// Bytes written since it began.
+    pub bytes_done: u64,
+}
+
+/// A line for people.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Message {
+    /// The line.
+    pub text: String,
+    /// Whether it must reach a person: something is left behind, or missing.
+    pub is_warning: bool,
 }
 
 /// How a run begins, or goes on.

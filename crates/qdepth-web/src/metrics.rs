@@ -190,7 +190,13 @@ impl Known {
                 self.machines.insert(machine.host.clone(), machine.clone());
             }
             RunEvent::PointEnded(_) => self.done += 1,
-            RunEvent::FindingRaised(_) | RunEvent::RunEnded(_) => {}
+            RunEvent::VariantStarted(_)
+            | RunEvent::PhaseStarted(_)
+            | RunEvent::PhaseProgress(_)
+            | RunEvent::PhaseEnded(_)
+            | RunEvent::Message(_)
+            | RunEvent::FindingRaised(_)
+            | RunEvent::RunEnded(_) => {}
         }
     }
 

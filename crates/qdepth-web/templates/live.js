@@ -88,7 +88,22 @@
   function row(cells) {
     part("rows").prepend(line(cells, (at) => at > 1 && at < 6 ? "num" : at === 6 ? "mid" : "text"));
   }
+  // Bytes of what is written before the run begins; null where their number is not known before.
+  let bytes = null;
+  function written(sum) {
+    const gib = (n) => fine.format(n / 1073741824) + " GiB";
+    part("left").textContent = gib(sum) + (bytes === null ? "" : " / " + gib(bytes));
+    part("progress").max = bytes ?? 1; part("progress").value = bytes === null ? 0 : Math.min(sum, bytes);
+  }
   const of = {
+    "phase-started"(e) {
+      bytes = e.bytes;
+      part("phase").textContent = root.dataset[e.phase];
+      part("time").textContent = e.step;
+      if (e.phase !== "preparation") written(0);
+    },
+    "phase-progress"(e) { written(e.bytes_done); },
+    "phase-ended"() { part("time").textContent = ""; part("left").textContent = ""; },
     "run-started"(e) {
       reset(); run = e; done = e.points_done;
       part("emulated").hidden = !e.emulated;

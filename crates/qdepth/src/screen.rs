@@ -12,10 +12,12 @@ use std::time::Duration;
 use anyhow::Result;
 use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::observer::{Observer, Preparing};
+use qdepth_lab::observer::Observer;
 use qdepth_lab::words::{kept, long};
-use qdepth_measure::{Code, Finding, Instant};
-use qdepth_record::event::{FindingRaised, PointEnded, PointStarted, RunEvent, RunStarted};
+use qdepth_measure::{Bytes, Code, Finding, Instant};
+use qdepth_record::event::{
+    FindingRaised, Phase, PhaseStarted, PointEnded, PointStarted, RunEvent, RunStarted,
+};
 use qdepth_report::{Lang, finding_text};
 
 use qdepth_web::{Exporter, OtlpError, Pushed};
@@ -29,7 +31,7 @@ mod live;
 mod tests;
 
 use lines::{Size, lines, load, target_among, variant};
-use live::{Live, Writing};
+use live::Live;
 
 /// How often the live lines are drawn: warm-up and waiting are seen to go on.
 const DRAWN_EVERY: Duration = Duration::from_millis(500);
@@ -194,7 +196,8 @@ impl Screen {
 
     /// Hands an event on to the collector.
     fn export(&self, event: &RunEvent) {
-        if let Some(address) = self.otlp.take() {
+        let begins = matches!(event, RunEvent::RunStarted(_));
+        if let Some(address) = begins.then(|| self.otlp.take()).flatten() {
             match Exporter::start(&address) {
                 Ok(exporter) => *self.exporter.borrow_mut() = Some(exporter),
                 Err(error) => {
@@ -231,6 +234,12 @@ impl Screen {
 
     /// Lines of an event that stay; in plain lines also what is measured next.
     fn lines_of(&self, event: &RunEvent) -> Option<String> {
+        if let RunEvent::VariantStarted(variant) = event {
+            return Some(format!("variant    {}, on {}", variant.name, variant.target));
+        }
+        if let RunEvent::PhaseStarted(started) = event {
+            return phase_line(started);
+        }
         // Without a drawn line there must be one that says what takes these seconds.
         if self.passing && !(self.plain && matches!(event, RunEvent::RunStarted(_))) {
             return None;
@@ -309,6 +318,12 @@ impl Observer for Screen {
                 self.unprinted.borrow_mut().get_or_insert(error);
             }
         }
+        if let RunEvent::Message(message) = event {
+            return match message.is_warning {
+                true => self.print_above(&message.text),
+                false => self.print_line(&message.text),
+            };
+        }
         self.export(event);
         let line = self.lines_of(event);
         if matches!(event, RunEvent::RunEnded(ended) if ended.state == "failed") {
@@ -321,39 +336,9 @@ impl Observer for Screen {
             Some(line) => self.print_line(&line),
             None => {}
         }
-        if matches!(event, RunEvent::RunEnded(_)) {
+        if matches!(event, RunEvent::PhaseEnded(_) | RunEvent::RunEnded(_)) {
             self.rest();
         }
-    }
-
-    fn preparing(&self, news: Preparing<'_>) {
-        let (phase, what, bytes) = match news {
-            Preparing::Filling { path, bytes } => {
-                let what = format!("filling the measurement file in {}", path.display());
-                ("preparing", what, Some(bytes))
-            }
-            Preparing::Preconditioning { step, bytes } => {
-                ("preconditioning", step.to_owned(), bytes)
-            }
-            Preparing::Written(bytes) => {
-                return self.learn(|live, _| live.written(bytes));
-            }
-            Preparing::Over => {
-                self.learn(|live, _| live.writing = None);
-                return self.rest();
-            }
-        };
-        self.learn(|live, since| {
-            live.writing = Some(Writing { phase, what, bytes, written: 0, since });
-        });
-    }
-
-    fn print_line(&self, line: &str) {
-        Self::print_line(self, line);
-    }
-
-    fn warn(&self, line: &str) {
-        self.print_above(line);
     }
 
     fn ask(&self, question: &str) -> Option<String> {
@@ -367,6 +352,19 @@ impl Observer for Screen {
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer).ok()?;
         Some(answer.trim().to_owned())
+    }
+}
+
+/// A phase that is told in a line that stays; filling is drawn alone.
+fn phase_line(started: &PhaseStarted) -> Option<String> {
+    let PhaseStarted { phase, step, bytes } = started;
+    match (phase, bytes) {
+        (Phase::Preparation, _) => Some(format!("prepare    {step}")),
+        (Phase::Provisioning, _) => None,
+        (Phase::Preconditioning, None) => Some(format!("precondition  {step}")),
+        (Phase::Preconditioning, Some(bytes)) => {
+            Some(format!("precondition  {step}, {} in all", Bytes(*bytes)))
+        }
     }
 }
 

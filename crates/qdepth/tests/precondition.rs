@@ -32,6 +32,39 @@ fn preconditioned_facts(document: &Value) -> Vec<String> {
 }
 
 #[test]
+fn what_is_written_before_the_run_begins_is_told_as_it_happens() {
+    let workspace = Workspace::new();
+    workspace.write("plan.toml", READS);
+    fs::create_dir(workspace.join("there")).unwrap();
+    let words = "run plan.toml there --precondition preconditioned --events e.jsonl --no-report";
+    workspace.run(words).expect_finished();
+    let text = fs::read_to_string(workspace.join("e.jsonl")).unwrap();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let began = events.iter().position(|event| event["event"] == "run-started").unwrap();
+    // A second of progress may come between, on a slow machine.
+    let phases = events[..began].iter().filter(|event| event["event"] != "phase-progress");
+    let told: Vec<(&str, &str, Option<u64>)> = phases
+        .filter(|event| event["event"] != "message")
+        .map(|event| {
+            let bytes = event["bytes"].as_u64().or(event["bytes_done"].as_u64());
+            (event["event"].as_str().unwrap(), event["phase"].as_str().unwrap_or(""), bytes)
+        })
+        .collect();
+    let file = Some(32 * MIB);
+    let twice = Some(64 * MIB);
+    assert_eq!(
+        told,
+        [
+            ("phase-started", "provisioning", file),
+            ("phase-ended", "", file),
+            ("phase-started", "preconditioning", twice),
+            ("phase-ended", "", twice),
+        ],
+        "{text}"
+    );
+}
+
+#[test]
 fn a_device_is_written_through_as_announced() {
     let test = "a_device_is_written_through_as_announced";
     if !can(test, &["losetup"]) {

@@ -715,7 +715,10 @@ mod tests {
             .collect();
         assert_eq!(
             (names.first().unwrap().as_str(), names.last().unwrap().as_str()),
-            ("run-started", "run-ended")
+            ("phase-started", "run-ended")
+        );
+        assert!(
+            lines.contains("\"phase\":\"provisioning\"") && names.contains(&"run-started".into())
         );
         assert!(names.iter().filter(|name| *name == "interval").count() >= 4, "{names:?}");
         for name in names {

@@ -54,6 +54,26 @@ fn variants_are_runs_of_their_own_and_columns_of_one_comparison() {
 }
 
 #[test]
+fn variants_and_the_run_of_all_of_them_are_events() {
+    let workspace = Workspace::new();
+    workspace.write("plan.toml", PLAN);
+    workspace.run("run plan.toml --events e.jsonl --no-report").expect(0);
+    let text = fs::read_to_string(workspace.join("e.jsonl")).unwrap();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = |name: &str, field: &str| -> Vec<Value> {
+        let named = events.iter().filter(|event| event["event"] == name);
+        named.map(|event| event[field].clone()).collect()
+    };
+    assert_eq!(told("variant-started", "name"), ["fresh", "steady"], "{text}");
+    assert_eq!(told("run-started", "points"), [2, 2, 4], "{text}");
+    assert_eq!(told("run-started", "points_done"), [0, 0, 4], "{text}");
+    assert_eq!(told("run-ended", "points_done"), [2, 2, 4], "{text}");
+    let last = told("run-started", "run").pop().unwrap();
+    let run = workspace.run("export latest").expect(0).json();
+    assert_eq!(run["run"]["id"], last, "the run of all is the newest of the logbook");
+}
+
+#[test]
 fn what_is_wrong_with_the_last_variant_is_said_before_the_first() {
     let workspace = Workspace::new();
     for (from, to, says) in [

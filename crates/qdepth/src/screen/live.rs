@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted, VisitStarted};
+use qdepth_record::event::{
+    self, Interval, Machine, PhaseStarted, PointStarted, RunEvent, RunStarted, VisitStarted,
+};
 
 /// What a sparkline reaches back to: a figure a second.
 pub(super) const MINUTE: usize = 60;
@@ -81,6 +83,21 @@ impl Live {
             RunEvent::RunStarted(run) => {
                 *self = Self { run: Some(run.clone()), done: run.points_done, ..Self::default() };
             }
+            RunEvent::VariantStarted(_) | RunEvent::Message(_) => {}
+            RunEvent::PhaseStarted(PhaseStarted { phase, step, bytes }) => {
+                let phase = match phase {
+                    event::Phase::Preparation | event::Phase::Provisioning => "preparing",
+                    event::Phase::Preconditioning => "preconditioning",
+                };
+                let (what, bytes) = (step.clone(), *bytes);
+                self.writing = Some(Writing { phase, what, bytes, written: 0, since: now });
+            }
+            RunEvent::PhaseProgress(progress) => {
+                if let Some(writing) = &mut self.writing {
+                    writing.written = progress.bytes_done;
+                }
+            }
+            RunEvent::PhaseEnded(_) => self.writing = None,
             RunEvent::PointStarted(point) => {
                 self.begun.insert(point.point, point.clone());
             }
@@ -122,13 +139,6 @@ impl Live {
     /// A line of a point or a finding.
     pub(super) fn print_above(&mut self, line: String) {
         keep(&mut self.messages, line, MESSAGES_MAX);
-    }
-
-    /// So many bytes of what is written now.
-    pub(super) fn written(&mut self, bytes: u64) {
-        if let Some(writing) = &mut self.writing {
-            writing.written = bytes;
-        }
     }
 
     pub(super) fn is_emulated(&self) -> bool {

@@ -7,7 +7,7 @@ use qdepth_foreign::fio::FioDisk;
 use qdepth_host::monitor::{DiskActivity, DiskCounters, disks_of};
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
-use qdepth_lab::observer::{Observer, Preparing};
+use qdepth_lab::observer::Observer;
 use qdepth_lab::prepare::{ResolvedTarget, find};
 use qdepth_record::RunEvent;
 
@@ -70,18 +70,6 @@ impl Observer for Watcher<'_> {
             _ => {}
         }
         self.screen.event(event);
-    }
-
-    fn preparing(&self, news: Preparing<'_>) {
-        self.screen.preparing(news);
-    }
-
-    fn print_line(&self, line: &str) {
-        Observer::print_line(self.screen, line);
-    }
-
-    fn warn(&self, line: &str) {
-        self.screen.warn(line);
     }
 
     fn ask(&self, question: &str) -> Option<String> {
