@@ -5,7 +5,10 @@ use std::path::Path;
 
 use crate::common::{point, run};
 use qdepth_logbook::Logbook;
-use qdepth_record::{PointRecord, export_json, json_schema};
+use qdepth_record::{
+    ExpectedRecord, IntervalRecord, MonitorRecord, PointRecord, Record, RunRecord, TargetRecord,
+    export_json, json_schema,
+};
 use serde_json::Value;
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
@@ -77,6 +80,12 @@ fn assert_page(page: &str, rows: &Rows) {
     }
 }
 
+/// What the columns of a record are, by table and name.
+fn meanings<R: Record>() -> Vec<((String, String), String)> {
+    let name = |column: &str| (R::TABLE.to_owned(), column.to_owned());
+    R::columns().map(|column| (name(column.name), column.meaning.to_owned())).collect()
+}
+
 #[test]
 fn the_page_on_the_tables_names_every_column() {
     let directory = tempfile::tempdir().unwrap();
@@ -90,22 +99,41 @@ fn the_page_on_the_tables_names_every_column() {
              WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'",
         )
         .unwrap();
+    let told: BTreeMap<(String, String), String> = [
+        meanings::<RunRecord>(),
+        meanings::<TargetRecord>(),
+        meanings::<ExpectedRecord>(),
+        meanings::<PointRecord>(),
+        meanings::<IntervalRecord>(),
+        meanings::<MonitorRecord>(),
+    ]
+    .concat()
+    .into_iter()
+    .collect();
     let (mut columns, mut rows) = (Listed::new(), Rows::new());
     let found = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     for row in found {
         let (table, column, kind): (String, String, String) = row.unwrap();
-        let mut meanings = PointRecord::columns().filter(|known| known.name == column);
-        let meaning = meanings.next().filter(|_| table == "point");
-        let meaning = meaning.map(|column| column.meaning.to_owned());
+        let meaning = told.get(&(table.clone(), column.clone())).cloned();
         rows.insert((table.clone(), column.clone()), (kind, meaning));
         columns.entry(table).or_default().insert(column);
     }
     assert_page("schema.md", &rows);
     assert_eq!(listed("schema.md"), columns);
-    // What is stored of a point is in the table of fields, but for what only SQL needs.
-    let kept: BTreeSet<String> = PointRecord::columns().map(|column| column.name.into()).collect();
-    let own = ["id", "run", "attempt"].map(str::to_owned).into_iter().collect();
-    assert_eq!(columns["point"], &kept | &own);
+    // What is stored is in the tables of fields, but for what only SQL needs.
+    let own = [
+        ("run", ["sequence"].as_slice()),
+        ("target", &["run"]),
+        ("expected", &["run"]),
+        ("point", &["id", "run", "attempt"]),
+        ("interval", &["point", "place"]),
+        ("monitor", &["point", "place"]),
+    ];
+    for (table, own) in own {
+        let kept = told.keys().filter(|(of_table, _)| of_table == table).map(|(_, name)| &**name);
+        let all: BTreeSet<&str> = kept.chain(own.iter().copied()).collect();
+        assert_eq!(columns[table].iter().map(|name| &**name).collect::<BTreeSet<_>>(), all);
+    }
     let version: i64 = connection
         .query_row("SELECT user_version FROM pragma_user_version", [], |r| r.get(0))
         .unwrap();
