@@ -1,6 +1,7 @@
 //! What goes in comes out.
 
-use crate::common::{BEFORE_TRIMS, any_point, histogram, interval, point, run};
+use crate::common::{any_point, histogram, interval, point, run};
+use crate::older::before_trims;
 use proptest::prelude::*;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding, Grade};
@@ -145,7 +146,7 @@ fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
     doubted.findings = vec![Finding::invalid(Code::Hung).value("abandoned", 3.0)];
     logbook.add_point(ID, &doubted).unwrap();
     let raw = rusqlite::Connection::open(directory.path().join("qdepth.db")).unwrap();
-    raw.execute_batch(BEFORE_TRIMS).unwrap();
+    raw.execute_batch(&before_trims()).unwrap();
     raw.execute_batch(
         "DROP TRIGGER finding_is_final; \
          UPDATE finding SET code = 'tired-photons' WHERE code = 'hung';
@@ -187,7 +188,7 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
     logbook.begin_run(&first).unwrap();
     drop(logbook);
     let old = rusqlite::Connection::open(&file).unwrap();
-    old.execute_batch(BEFORE_TRIMS).unwrap();
+    old.execute_batch(&before_trims()).unwrap();
     old.execute_batch(
         "ALTER TABLE run DROP COLUMN comparison; ALTER TABLE point DROP COLUMN variant;
          ALTER TABLE run DROP COLUMN engine_choice; ALTER TABLE point DROP COLUMN load_group;
