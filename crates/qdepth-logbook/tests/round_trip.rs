@@ -1,13 +1,13 @@
 //! What goes in comes out.
 
-use crate::common::{any_point, histogram, interval, point, run};
+use crate::common::{any_point, filled, histogram, interval, point, run};
 use crate::older::before_trims;
 use proptest::prelude::*;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding, Grade};
 use qdepth_record::{
-    Document, IntervalRecord, PointRecord, PointSummary, RunRecord, RunState, export_csv,
-    export_json,
+    Document, ExpectedRecord, IntervalRecord, PointRecord, PointSummary, RunRecord, RunState,
+    TargetRecord, export_csv, export_json,
 };
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
@@ -67,6 +67,17 @@ fn runs_are_found_by_prefix_and_as_the_latest() {
     for nothing in ["", "%", "x", "01890000_", "018900000"] {
         assert!(matches!(logbook.run(nothing), Err(LogbookError::NoSuchRun { .. })), "{nothing}");
     }
+}
+
+#[test]
+fn a_run_of_which_all_columns_are_set_comes_back() {
+    let (_directory, mut logbook) = fresh();
+    let RunRecord { id, plan_hash, plan_text, .. } = run(ID);
+    let targets = vec![TargetRecord { index: 0, ..filled() }];
+    let expected = vec![ExpectedRecord { point: 0, ..filled() }];
+    let all = RunRecord { id, plan_hash, plan_text, targets, expected, ..filled() };
+    logbook.begin_run(&all).unwrap();
+    assert_eq!(logbook.run(ID).unwrap(), all);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 use qdepth_record::{
     CertificateRecord, Column, ComparisonRecord, DirectionRecord, EndedBy, ErrorCount,
     ExpectedRecord, IntervalRecord, KernelCounts, MonitorRecord, Observation, PointRecord,
-    ProofOutcome, ProofRecord, Reason, Record, RunRecord, RunState, StatedLatency, Stored,
-    TargetKind, TargetRecord, VariantRecord,
+    ProofOutcome, ProofRecord, Reason, Record, RunRecord, StatedLatency, Stored, TargetKind,
+    TargetRecord, VariantRecord,
 };
 
 pub(crate) fn histogram(values: &[u64]) -> LatencyHistogram {
@@ -38,7 +38,7 @@ pub(crate) fn target(index: u32, name: &str, kind: TargetKind) -> TargetRecord {
             fact("scheduler", Ok("none")),
             fact("size_bytes", Err("{\"code\":\"no-such-file\",\"path\":\"/sys/a\"}")),
         ],
-        ..filled()
+        ..TargetRecord::default()
     }
 }
 
@@ -46,9 +46,8 @@ pub(crate) fn run(id: &str) -> RunRecord {
     RunRecord {
         id: id.into(),
         started_at: "2025-03-01T10:00:00Z".into(),
-        ended_at: None,
-        state: RunState::Running,
         qdepth_version: "0.1.0".into(),
+        measurement_version: 1,
         plan_name: "standard".into(),
         plan_hash: "c28aa3c6d25cb4f0e735f8412d3ccd5ad2f73aa2d42d9c6f2181cdd887844035".into(),
         plan_text: "[plan]\nname = \"standard\" # 標準\n".into(),
@@ -87,7 +86,7 @@ pub(crate) fn run(id: &str) -> RunRecord {
             below_io_per_s: None,
         }],
         findings: vec![Finding::remark(Code::EngineFallback).label("why", "it's forbidden")],
-        ..filled()
+        ..RunRecord::default()
     }
 }
 
