@@ -46,10 +46,8 @@ impl Imported {
             } else {
                 TargetKind::File
             },
-            area_bytes: 0,
             engine: self.program.clone(),
-            ceiling: Vec::new(),
-            facts: Vec::new(),
+            ..TargetRecord::default()
         };
         let version = self.version.trim_start_matches("fio-");
         RunRecord {
@@ -60,17 +58,11 @@ impl Imported {
             qdepth_version: qdepth_version.to_owned(),
             measurement_version: MEASUREMENT_VERSION,
             plan_name: format!("imported: {} {version}", self.program).trim_end().to_owned(),
-            plan_hash: String::new(),
-            plan_text: String::new(),
-            seed: 0,
-            emulated: false,
             points_planned: self.points.len() as u32,
             engine_choice: "auto".to_owned(),
-            comparison: None,
-            environment: Vec::new(),
             targets: self.targets.iter().enumerate().map(target).collect(),
-            expected: Vec::new(),
             findings: vec![mark],
+            ..RunRecord::default()
         }
     }
 }

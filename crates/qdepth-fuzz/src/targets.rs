@@ -7,7 +7,7 @@ use qdepth_foreign::ior::Ior;
 use qdepth_logbook::Logbook;
 use qdepth_measure::LatencyHistogram;
 use qdepth_media::Description;
-use qdepth_record::{PointRecord, RunRecord, RunState, export_csv, export_json};
+use qdepth_record::{PointRecord, RunRecord, export_csv, export_json};
 use qdepth_workload::{
     Choices, Extent, Plan, PlanFile, TargetShape, resolve, shipped_plan_names, shipped_plan_text,
     shipped_profile_names, shipped_profile_text,
@@ -285,22 +285,14 @@ fn logbooks() -> Vec<Vec<u8>> {
         let run = RunRecord {
             id: "01890000-0000-7000-8000-000000000001".to_owned(),
             started_at: "2025-03-01T10:00:00Z".to_owned(),
-            ended_at: None,
-            state: RunState::Running,
             qdepth_version: "0".to_owned(),
             measurement_version: 1,
             plan_name: "quick".to_owned(),
-            plan_hash: String::new(),
-            plan_text: String::new(),
             seed: 7,
             emulated: true,
             points_planned: 2,
             engine_choice: "auto".to_owned(),
-            comparison: None,
-            environment: Vec::new(),
-            targets: Vec::new(),
-            expected: Vec::new(),
-            findings: Vec::new(),
+            ..RunRecord::default()
         };
         logbook.begin_run(&run).ok()?;
         drop(logbook);

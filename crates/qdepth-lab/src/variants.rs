@@ -111,37 +111,16 @@ fn name(run: &mut RunRecord, variant: &str) {
 /// a setting may be what is compared. Its points are numbered from `begin` on.
 fn join(run: &mut RunRecord, mut other: RunRecord, number: u32, variant: &str, begin: u32) {
     name(&mut other, variant);
-    // A field that is added is decided on here, or it does not compile.
-    let RunRecord {
-        ended_at,
-        state,
-        environment,
-        targets,
-        expected,
-        findings,
-        // Of the plan of all variants, or of the first.
-        id: _,
-        started_at: _,
-        qdepth_version: _,
-        measurement_version: _,
-        plan_name: _,
-        plan_hash: _,
-        plan_text: _,
-        seed: _,
-        emulated: _,
-        points_planned: _,
-        engine_choice: _,
-        comparison: _,
-    } = other;
-    for mut target in targets {
+    run.join(&other);
+    for mut target in other.targets {
         target.index = number;
         run.targets.push(target);
     }
-    for mut expected in expected {
+    for mut expected in other.expected {
         expected.point += begin;
         run.expected.push(expected);
     }
-    for mut fact in environment {
+    for mut fact in other.environment {
         let same = run.environment.iter().any(|known| {
             (&known.subject, &known.key, &known.value) == (&fact.subject, &fact.key, &fact.value)
         });
@@ -150,13 +129,4 @@ fn join(run: &mut RunRecord, mut other: RunRecord, number: u32, variant: &str, b
             run.environment.push(fact);
         }
     }
-    for finding in findings {
-        if !run.findings.contains(&finding) {
-            run.findings.push(finding);
-        }
-    }
-    if state != RunState::Sealed {
-        run.state = state;
-    }
-    run.ended_at = ended_at;
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram, Severity};
-use rusqlite::types::{FromSql, Type, ValueRef};
+use qdepth_measure::{Code, Finding, LatencyHistogram, Severity};
+use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::Value;
 
 use crate::digest::{Parts, Rows, first_name, is_damage};
 use qdepth_record::{
-    ComparisonRecord, DirectionRecord, ErrorCount, ExpectedRecord, IntervalRecord, MonitorRecord,
-    Observation, PointRecord, Reason, RunRecord, RunState, Stored, TargetKind, TargetRecord,
+    DirectionRecord, ErrorCount, ExpectedRecord, IntervalRecord, MonitorRecord, Observation,
+    PointRecord, Reason, Record, RunRecord, RunState, Stored, Stores, TargetRecord,
 };
 
 /// A point that was cut short, by the user or because its target was lost, is not measured yet.
@@ -28,12 +28,6 @@ fn count(row: &Row<'_>, column: &str) -> Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }
 
-/// Of a column that older logbooks have not, or that is NULL where there is nothing.
-fn optional_count(row: &Row<'_>, column: &str) -> Result<u64> {
-    let count = since_later_version(row.get::<_, Option<i64>>(column))?;
-    Ok(count.unwrap_or(0).cast_unsigned())
-}
-
 /// SQLite stores no NaN: it becomes NULL.
 fn real(row: &Row<'_>, column: &str) -> Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
@@ -45,26 +39,6 @@ fn histogram(bytes: &[u8], column: &str) -> Result<LatencyHistogram> {
 
 fn histogram_of(row: &Row<'_>, column: &str) -> Result<LatencyHistogram> {
     histogram(row.get_ref(column)?.as_blob().map_err(unreadable)?, column)
-}
-
-fn state_from(text: &str) -> Result<RunState> {
-    match text {
-        "running" => Ok(RunState::Running),
-        "sealed" => Ok(RunState::Sealed),
-        "interrupted" => Ok(RunState::Interrupted),
-        "failed" => Ok(RunState::Failed),
-        other => Err(unreadable(format!("`{other}` is no state of a run"))),
-    }
-}
-
-fn kind_from(text: &str) -> Result<TargetKind> {
-    match text {
-        "directory" => Ok(TargetKind::Directory),
-        "file" => Ok(TargetKind::File),
-        "block-device" => Ok(TargetKind::BlockDevice),
-        "emulated" => Ok(TargetKind::Emulated),
-        other => Err(unreadable(format!("`{other}` is no kind of target"))),
-    }
 }
 
 /// Of the tables: `user_version`.
@@ -104,7 +78,10 @@ pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64,
 pub(crate) fn state(connection: &Connection, id: &str) -> Result<Option<(i64, RunState)>> {
     connection
         .prepare_cached("SELECT sequence, state FROM run WHERE id = ?1")?
-        .query_row([id], |row| Ok((row.get(0)?, state_from(&row.get::<_, String>(1)?)?)))
+        .query_row([id], |row| {
+            let state = RunState::restored(stored(row.get_ref(1)?)?);
+            Ok((row.get(0)?, state.map_err(unreadable)?))
+        })
         .optional()
 }
 
@@ -128,49 +105,9 @@ pub(crate) fn run(parts: &mut Parts<'_>) -> Result<RunRecord> {
     Ok(run)
 }
 
+/// Logbooks of schema version 1, opened for reading only, do not say how requests were asked for.
 fn run_row(row: &Row<'_>) -> Result<RunRecord> {
-    let seed: String = row.get("seed")?;
-    Ok(RunRecord {
-        id: row.get("id")?,
-        started_at: row.get("started_at")?,
-        ended_at: row.get("ended_at")?,
-        state: state_from(&row.get::<_, String>("state")?)?,
-        qdepth_version: row.get("qdepth_version")?,
-        measurement_version: row.get("measurement_version")?,
-        plan_name: row.get("plan_name")?,
-        plan_hash: row.get("plan_hash")?,
-        plan_text: row.get("plan_text")?,
-        seed: seed.parse().map_err(|_| unreadable(format!("`{seed}` is no seed")))?,
-        emulated: row.get("emulated")?,
-        points_planned: row.get("points_planned")?,
-        engine_choice: engine_choice(row)?,
-        comparison: comparison(row)?,
-        environment: Vec::new(),
-        targets: Vec::new(),
-        expected: Vec::new(),
-        findings: Vec::new(),
-    })
-}
-
-fn comparison(row: &Row<'_>) -> Result<Option<ComparisonRecord>> {
-    let text: Option<String> = since_later_version(row.get("comparison"))?;
-    text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
-}
-
-/// In a logbook of an older schema, opened for reading only, a column may have its first name.
-fn by_either_name<T: FromSql>(row: &Row<'_>, column: &str) -> Result<T> {
-    match row.get(column) {
-        Err(rusqlite::Error::InvalidColumnName(_)) => row.get(first_name(column)),
-        value => value,
-    }
-}
-
-/// Logbooks of schema version 1, opened for reading only, do not have it.
-fn engine_choice(row: &Row<'_>) -> Result<String> {
-    match row.get("engine_choice") {
-        Err(rusqlite::Error::InvalidColumnName(_)) => Ok("auto".to_owned()),
-        choice => choice,
-    }
+    filled(row, RunRecord { engine_choice: "auto".to_owned(), ..RunRecord::default() })
 }
 
 /// Logbooks of an older schema, opened for reading only, do not have the table.
@@ -178,36 +115,12 @@ fn expected(rows: &mut Rows<'_>, run: i64) -> Result<Vec<ExpectedRecord>> {
     if !rows.has_table("expected")? {
         return Ok(Vec::new());
     }
-    rows.query("SELECT * FROM expected WHERE run = ?1 ORDER BY place", [run], |row| {
-        Ok(ExpectedRecord {
-            point: row.get("place")?,
-            medium: row.get("medium")?,
-            io_per_s: row.get("io_per_s")?,
-            bytes_per_s: row.get("bytes_per_s")?,
-            mean_ns: row.get("mean_ns")?,
-            below_io_per_s: match row.get("below_io_per_s") {
-                // A logbook of an older schema, opened for reading only.
-                Err(rusqlite::Error::InvalidColumnName(_)) => None,
-                below => below?,
-            },
-        })
-    })
+    rows.query("SELECT * FROM expected WHERE run = ?1 ORDER BY place", [run], record)
 }
 
 fn targets(rows: &mut Rows<'_>, run: i64) -> Result<Vec<TargetRecord>> {
     let query = "SELECT * FROM target WHERE run = ?1 ORDER BY place";
-    let mut targets = rows.query(query, [run], |row| {
-        Ok(TargetRecord {
-            index: row.get("place")?,
-            expression: by_either_name(row, "expression")?,
-            name: row.get("name")?,
-            kind: kind_from(&row.get::<_, String>("kind")?)?,
-            area_bytes: count(row, "area_bytes")?,
-            engine: row.get("engine")?,
-            ceiling: Vec::new(),
-            facts: Vec::new(),
-        })
-    })?;
+    let mut targets: Vec<TargetRecord> = rows.query(query, [run], record)?;
     let ceiling = "SELECT * FROM ceiling WHERE run = ?1 AND target = ?2 ORDER BY place";
     for target in &mut targets {
         target.ceiling = rows.query(ceiling, params![run, target.index], |row| {
@@ -387,13 +300,18 @@ fn stored<'a>(value: ValueRef<'a>) -> Result<Stored<'a>> {
         ValueRef::Integer(number) => Stored::Whole(number),
         ValueRef::Real(number) => Stored::Real(number),
         ValueRef::Text(_) => Stored::Text(value.as_str().map_err(unreadable)?.into()),
-        ValueRef::Blob(_) => return Err(unreadable("bytes where a value is expected")),
+        ValueRef::Blob(bytes) => Stored::Bytes(bytes.into()),
     })
 }
 
-fn point_row(row: &Row<'_>) -> Result<Attempt> {
-    let mut point = PointRecord::default();
-    for column in PointRecord::columns() {
+/// The record that a row holds.
+fn record<R: Record>(row: &Row<'_>) -> Result<R> {
+    filled(row, R::default())
+}
+
+/// The record with what the row holds: all but what is not of its columns.
+fn filled<R: Record>(row: &Row<'_>, mut record: R) -> Result<R> {
+    for column in R::columns() {
         let value = match row.get_ref(column.name).or_else(|_| row.get_ref(first_name(column.name)))
         {
             // Logbooks of an older schema, opened for reading only, do not have it.
@@ -401,9 +319,13 @@ fn point_row(row: &Row<'_>) -> Result<Attempt> {
             value => stored(value?)?,
         };
         let wrong = |why| unreadable(format!("column {}: {why}", column.name));
-        (column.set)(&mut point, value).map_err(wrong)?;
+        (column.set)(&mut record, value).map_err(wrong)?;
     }
-    Ok(Attempt { attempt: row.get("attempt")?, point })
+    Ok(record)
+}
+
+fn point_row(row: &Row<'_>) -> Result<Attempt> {
+    Ok(Attempt { attempt: row.get("attempt")?, point: record(row)? })
 }
 
 fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRecord> {
@@ -444,24 +366,7 @@ fn error_count(row: &Row<'_>) -> Result<ErrorCount> {
 
 fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {
     let query = "SELECT * FROM interval WHERE point = ?1 ORDER BY place";
-    rows.query(query, [point], |row| {
-        Ok(IntervalRecord {
-            start_ns: count(row, "start_ns")?,
-            length_ns: count(row, "length_ns")?,
-            reads: count(row, "reads")?,
-            writes: count(row, "writes")?,
-            read_bytes: count(row, "read_bytes")?,
-            written_bytes: count(row, "written_bytes")?,
-            trims: optional_count(row, "trims")?,
-            trimmed_bytes: optional_count(row, "trimmed_bytes")?,
-            read_service_time: EncodedHistogram(row.get("read_service_time")?),
-            write_service_time: EncodedHistogram(row.get("write_service_time")?),
-            trim_service_time: EncodedHistogram(
-                since_later_version(row.get::<_, Option<Vec<u8>>>("trim_service_time"))?
-                    .unwrap_or_default(),
-            ),
-        })
-    })
+    rows.query(query, [point], record)
 }
 
 fn monitors(rows: &mut Rows<'_>, point: i64) -> Result<Vec<MonitorRecord>> {
@@ -475,11 +380,5 @@ fn monitors(rows: &mut Rows<'_>, point: i64) -> Result<Vec<MonitorRecord>> {
         }
     }
     let query = format!("SELECT * FROM {table} WHERE point = ?1 ORDER BY place");
-    rows.query(&query, [point], |row| {
-        Ok(MonitorRecord {
-            at_ns: count(row, "at_ns")?,
-            name: row.get("name")?,
-            value: real(row, "value")?,
-        })
-    })
+    rows.query(&query, [point], record)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{Finding, LatencyHistogram};
 use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
-use rusqlite::{Connection, Result, named_params, params, params_from_iter};
+use rusqlite::{Connection, Result, params, params_from_iter};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,8 +13,7 @@ use crate::digest::{Chain, Parts, Purpose};
 use crate::headlines;
 use crate::read;
 use qdepth_record::{
-    DirectionRecord, ExpectedRecord, IntervalRecord, MonitorRecord, Observation, PointRecord,
-    Reason, RunRecord, Stored, TargetRecord,
+    DirectionRecord, Observation, PointRecord, Reason, Record, RunRecord, Stored, TargetRecord,
 };
 
 /// SQLite's integers have a sign: the same 64 bits are stored, so that no count is refused.
@@ -23,25 +22,7 @@ fn bits(number: u64) -> i64 {
 }
 
 pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO run (id, started_at, ended_at, state, qdepth_version, measurement_version,
-                plan_name, plan_hash, plan_text, seed, emulated, points_planned, engine_choice,
-                comparison)
-             VALUES (:id, :started_at, :ended_at, :state, :qdepth_version, :measurement_version,
-                :plan_name, :plan_hash, :plan_text, :seed, :emulated, :points_planned,
-                :engine_choice, :comparison)",
-        )?
-        .execute(named_params! {
-            ":id": run.id, ":started_at": run.started_at, ":ended_at": run.ended_at,
-            ":state": run.state.as_str(), ":qdepth_version": run.qdepth_version,
-            ":measurement_version": run.measurement_version, ":plan_name": run.plan_name,
-            ":plan_hash": run.plan_hash, ":plan_text": run.plan_text,
-            ":seed": run.seed.to_string(), ":emulated": run.emulated,
-            ":points_planned": run.points_planned, ":engine_choice": run.engine_choice,
-            ":comparison": run.comparison.as_ref().map(json).transpose()?,
-        })?;
-    let sequence = connection.last_insert_rowid();
+    let sequence = insert(connection, &[], run, |_| true)?;
     for fact in &run.environment {
         observation(connection, sequence, None, fact)?;
     }
@@ -49,7 +30,7 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
         target(connection, sequence, each)?;
     }
     for each in &run.expected {
-        expected(connection, sequence, each)?;
+        insert(connection, &[("run", sequence)], each, |_| true)?;
     }
     for each in &run.findings {
         finding(connection, sequence, None, each)?;
@@ -60,40 +41,8 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
     headlines::keep(connection, sequence, &stored)
 }
 
-fn expected(connection: &Connection, run: i64, expected: &ExpectedRecord) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO expected
-             (run, place, medium, io_per_s, bytes_per_s, mean_ns, below_io_per_s)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            run,
-            expected.point,
-            expected.medium,
-            expected.io_per_s,
-            expected.bytes_per_s,
-            expected.mean_ns,
-            expected.below_io_per_s
-        ])?;
-    Ok(())
-}
-
 fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO target (run, place, expression, name, kind, area_bytes, engine)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            run,
-            target.index,
-            target.expression,
-            target.name,
-            target.kind.as_str(),
-            bits(target.area_bytes),
-            target.engine
-        ])?;
+    insert(connection, &[("run", run)], target, |_| true)?;
     for (place, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
         connection
             .prepare_cached(
@@ -172,8 +121,8 @@ pub(crate) fn point(
     attempt: u32,
     point: &PointRecord,
 ) -> Result<()> {
-    point_row(connection, run, attempt, point)?;
-    let id = connection.last_insert_rowid();
+    let keys = [("run", run), ("attempt", attempt.into())];
+    let id = insert(connection, &keys, point, |_| true)?;
     let directions = [("read", &point.reads), ("write", &point.writes), ("sync", &point.syncs)];
     for (name, record) in directions {
         direction(connection, id, name, record)?;
@@ -182,25 +131,19 @@ pub(crate) fn point(
         trims(connection, id, &point.trims)?;
     }
     for (place, record) in (0i64..).zip(&point.intervals) {
-        interval(connection, id, place, record, point.trim_share > 0.0)?;
+        let keys = [("point", id), ("place", place)];
+        let trims = point.trim_share > 0.0;
+        // NULL where nothing was to be discarded.
+        insert(connection, &keys, record, |column| trims || !column.starts_with("trim"))?;
     }
     for (place, record) in (0i64..).zip(&point.monitors) {
-        monitor(connection, id, place, record)?;
+        insert(connection, &[("point", id), ("place", place)], record, |_| true)?;
     }
     for each in &point.findings {
         finding(connection, run, Some(id), each)?;
     }
     Chain::Points(run).add(connection, id)?;
     read::point(&mut Parts::of_point(connection, run, id, Purpose::Store))?;
-    Ok(())
-}
-
-fn monitor(connection: &Connection, point: i64, place: i64, record: &MonitorRecord) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO monitor (point, place, at_ns, name, value) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .execute(params![point, place, bits(record.at_ns), record.name, record.value])?;
     Ok(())
 }
 
@@ -212,19 +155,28 @@ fn sql(value: Stored<'_>) -> ToSqlOutput<'_> {
         Stored::Real(number) => ToSqlOutput::Owned(SqlValue::Real(number)),
         Stored::Text(Cow::Borrowed(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
         Stored::Text(Cow::Owned(text)) => ToSqlOutput::Owned(SqlValue::Text(text)),
+        Stored::Bytes(Cow::Borrowed(bytes)) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+        Stored::Bytes(Cow::Owned(bytes)) => ToSqlOutput::Owned(SqlValue::Blob(bytes)),
     }
 }
 
-/// The columns are those of the table of fields.
-fn point_row(connection: &Connection, run: i64, attempt: u32, point: &PointRecord) -> Result<()> {
-    let names: Vec<&str> = PointRecord::columns().map(|column| column.name).collect();
-    let places = ", ?".repeat(names.len());
-    let insert =
-        format!("INSERT INTO point (run, attempt, {}) VALUES (?, ?{places})", names.join(", "));
-    let own = [SqlValue::from(run), SqlValue::from(attempt)].map(ToSqlOutput::Owned);
-    let values = PointRecord::columns().map(|column| sql((column.get)(point)));
-    connection.prepare_cached(&insert)?.execute(params_from_iter(own.into_iter().chain(values)))?;
-    Ok(())
+/// A row of what it belongs to and of the columns of the table of fields that are wanted; its
+/// number.
+fn insert<R: Record>(
+    connection: &Connection,
+    keys: &[(&str, i64)],
+    record: &R,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<i64> {
+    let columns = || R::columns().filter(|column| wanted(column.name));
+    let names = keys.iter().map(|(name, _)| *name).chain(columns().map(|column| column.name));
+    let names = names.collect::<Vec<_>>();
+    let places = vec!["?"; names.len()].join(", ");
+    let insert = format!("INSERT INTO {} ({}) VALUES ({places})", R::TABLE, names.join(", "));
+    let own = keys.iter().map(|(_, key)| ToSqlOutput::Owned(SqlValue::from(*key)));
+    let values = own.chain(columns().map(|column| sql((column.get)(record))));
+    connection.prepare_cached(&insert)?.execute(params_from_iter(values))?;
+    Ok(connection.last_insert_rowid())
 }
 
 fn encoded(histogram: &LatencyHistogram) -> Vec<u8> {
@@ -288,37 +240,5 @@ fn trims(connection: &Connection, point: i64, record: &DirectionRecord) -> Resul
             )?
             .execute(params![point, place, error.errno, bits(error.count)])?;
     }
-    Ok(())
-}
-
-fn interval(
-    connection: &Connection,
-    point: i64,
-    place: i64,
-    record: &IntervalRecord,
-    trims: bool,
-) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO interval (point, place, start_ns, length_ns, reads, writes, read_bytes,
-                written_bytes, read_service_time, write_service_time, trims, trimmed_bytes,
-                trim_service_time)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        )?
-        .execute(params![
-            point,
-            place,
-            bits(record.start_ns),
-            bits(record.length_ns),
-            bits(record.reads),
-            bits(record.writes),
-            bits(record.read_bytes),
-            bits(record.written_bytes),
-            record.read_service_time.0,
-            record.write_service_time.0,
-            trims.then(|| bits(record.trims)),
-            trims.then(|| bits(record.trimmed_bytes)),
-            trims.then_some(&record.trim_service_time.0)
-        ])?;
     Ok(())
 }

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::common::{BEFORE_TRIMS, certificate, point, run, trimming};
+use crate::common::{certificate, point, run, trimming};
+use crate::older::before_trims;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding};
 use qdepth_record::{PointRecord, RunRecord, RunState, export_csv, export_json};
@@ -257,7 +258,7 @@ fn which_run_is_the_latest_is_not_guessed() {
 /// As a version of qdepth before digests left it.
 fn of_older_schema(file: &Path) {
     let connection = Connection::open(file).unwrap();
-    connection.execute_batch(BEFORE_TRIMS).unwrap();
+    connection.execute_batch(&before_trims()).unwrap();
     connection
         .execute_batch(
             "DROP TABLE headline; DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected \

@@ -33,6 +33,29 @@ fn version_of(path: &Path) -> i64 {
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |r| r.get(0)).unwrap()
 }
 
+/// Takes back what the schema of trims, and those after it, added.
+pub(crate) fn before_trims() -> String {
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let mut all: Vec<_> = fs::read_dir(migrations).unwrap().map(|each| each.unwrap()).collect();
+    all.sort_by_key(|each| each.file_name());
+    let later = all[14..].iter().map(|each| fs::read_to_string(each.path()).unwrap());
+    // A column more is all that a schema after these has.
+    let added = later.flat_map(|text| text.split(';').map(str::to_owned).collect::<Vec<_>>());
+    let dropped = added.filter_map(|each| {
+        let (table, column) = each.split_once("ALTER TABLE ")?.1.split_once(" ADD COLUMN ")?;
+        let column = column.split(' ').next()?;
+        Some(format!("ALTER TABLE {table} DROP COLUMN {column};\n"))
+    });
+    dropped.chain([BEFORE_TRIMS.to_owned()]).collect()
+}
+
+const BEFORE_TRIMS: &str = "ALTER TABLE target RENAME COLUMN expression TO spelling;
+    ALTER TABLE point RENAME COLUMN interim_checks TO looks;
+    DROP TRIGGER monitor_is_final; ALTER TABLE monitor RENAME TO witness;
+    DROP TABLE trim_error; DROP TABLE trim;
+    ALTER TABLE interval DROP COLUMN trims; ALTER TABLE interval DROP COLUMN trimmed_bytes;
+    ALTER TABLE interval DROP COLUMN trim_service_time; ALTER TABLE point DROP COLUMN trim_share;";
+
 /// What every one of them holds.
 #[cfg(test)]
 fn says_all(logbook: &Logbook, version: i64) -> (String, String) {

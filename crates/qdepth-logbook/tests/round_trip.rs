@@ -1,12 +1,13 @@
 //! What goes in comes out.
 
-use crate::common::{BEFORE_TRIMS, any_point, histogram, interval, point, run};
+use crate::common::{any_point, filled, histogram, interval, point, run};
+use crate::older::before_trims;
 use proptest::prelude::*;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding, Grade};
 use qdepth_record::{
-    Document, IntervalRecord, PointRecord, PointSummary, RunRecord, RunState, export_csv,
-    export_json,
+    Document, ExpectedRecord, IntervalRecord, PointRecord, PointSummary, RunRecord, RunState,
+    TargetRecord, export_csv, export_json,
 };
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
@@ -66,6 +67,17 @@ fn runs_are_found_by_prefix_and_as_the_latest() {
     for nothing in ["", "%", "x", "01890000_", "018900000"] {
         assert!(matches!(logbook.run(nothing), Err(LogbookError::NoSuchRun { .. })), "{nothing}");
     }
+}
+
+#[test]
+fn a_run_of_which_all_columns_are_set_comes_back() {
+    let (_directory, mut logbook) = fresh();
+    let RunRecord { id, plan_hash, plan_text, .. } = run(ID);
+    let targets = vec![TargetRecord { index: 0, ..filled() }];
+    let expected = vec![ExpectedRecord { point: 0, ..filled() }];
+    let all = RunRecord { id, plan_hash, plan_text, targets, expected, ..filled() };
+    logbook.begin_run(&all).unwrap();
+    assert_eq!(logbook.run(ID).unwrap(), all);
 }
 
 #[test]
@@ -145,7 +157,7 @@ fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
     doubted.findings = vec![Finding::invalid(Code::Hung).value("abandoned", 3.0)];
     logbook.add_point(ID, &doubted).unwrap();
     let raw = rusqlite::Connection::open(directory.path().join("qdepth.db")).unwrap();
-    raw.execute_batch(BEFORE_TRIMS).unwrap();
+    raw.execute_batch(&before_trims()).unwrap();
     raw.execute_batch(
         "DROP TRIGGER finding_is_final; \
          UPDATE finding SET code = 'tired-photons' WHERE code = 'hung';
@@ -187,7 +199,7 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
     logbook.begin_run(&first).unwrap();
     drop(logbook);
     let old = rusqlite::Connection::open(&file).unwrap();
-    old.execute_batch(BEFORE_TRIMS).unwrap();
+    old.execute_batch(&before_trims()).unwrap();
     old.execute_batch(
         "ALTER TABLE run DROP COLUMN comparison; ALTER TABLE point DROP COLUMN variant;
          ALTER TABLE run DROP COLUMN engine_choice; ALTER TABLE point DROP COLUMN load_group;

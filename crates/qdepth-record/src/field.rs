@@ -32,6 +32,18 @@ impl<'a> Field<'a> {
     pub(crate) fn new(name: &'static str, description: &'static str, value: Value<'a>) -> Self {
         Self { name: Cow::Borrowed(name), description, value }
     }
+
+    /// The column alone: its value says nothing but its type.
+    pub(crate) fn without_value(self) -> Field<'static> {
+        let value = match self.value {
+            Value::Text(_) => Value::Text(None),
+            Value::Whole(_) => Value::Whole(None),
+            Value::Real(_) => Value::Real(None),
+            Value::Flag(_) => Value::Flag(None),
+            Value::Time(_) => Value::Time(None),
+        };
+        Field { value, ..self }
+    }
 }
 
 pub(crate) fn text(text: &str) -> Value<'_> {
@@ -60,4 +72,66 @@ pub(crate) fn flag(value: bool) -> Value<'static> {
 
 pub(crate) fn time(text: &str) -> Value<'_> {
     Value::Time(Some(text))
+}
+
+/// What of an entry is one value of a table, too.
+pub(crate) trait IntoCell: Sized {
+    /// The value; none of what has columns of its own, or is no part of tables.
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        None
+    }
+}
+
+impl IntoCell for String {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(owned(self))
+    }
+}
+
+impl IntoCell for bool {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(flag(self))
+    }
+}
+
+impl IntoCell for u32 {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(whole(self))
+    }
+}
+
+impl IntoCell for u64 {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(whole(self))
+    }
+}
+
+impl IntoCell for f64 {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(real(self))
+    }
+}
+
+impl IntoCell for Option<String> {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(owned(self.unwrap_or_default()))
+    }
+}
+
+impl IntoCell for Option<u32> {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(Value::Whole(self.map(u64::from)))
+    }
+}
+
+impl IntoCell for Option<u64> {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(Value::Whole(self))
+    }
+}
+
+impl IntoCell for Option<f64> {
+    fn into_cell<'a>(self) -> Option<Value<'a>> {
+        Some(maybe_real(self))
+    }
 }

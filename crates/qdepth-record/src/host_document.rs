@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{DocumentSchema, ObservationEntry, observation, pretty};
-use crate::record::Observation;
+use crate::document::{DocumentSchema, pretty};
+use crate::record::{Observation, ObservationEntry, observation};
 
 /// Name of the form, in `schema.name`.
 const NAME: &str = "qdepth-host";

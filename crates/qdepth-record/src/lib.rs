@@ -9,9 +9,11 @@ mod compared;
 mod document;
 pub mod event;
 mod field;
+mod fields;
 mod filter;
 mod headline;
 mod host_document;
+mod merged;
 mod point;
 mod reason;
 mod record;
@@ -25,27 +27,25 @@ pub use certificate::{
     CertificateRecord, ProofOutcome, ProofRecord, certificate_json_schema, export_certificate_json,
 };
 pub use compared::ComparedEntry;
-pub use document::{
-    Document, DocumentSchema, ObservationEntry, RunEntry, TargetEntry, document, export_json,
-    json_schema,
-};
+pub use document::{Document, DocumentSchema, document, export_json, json_schema};
 pub use event::{RunEvent, events_json_schema};
 pub use field::{Field, Value};
+pub use fields::{Column, Record, Stored, Stores};
 pub use filter::RunFilter;
 pub use headline::{
     RunHeadline, RunsDocument, RunsEntry, STATES, export_runs_json, runs_json_schema,
 };
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
 pub use point::{
-    ByDirection, Column, CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, Latency,
-    LatencyByDirection, LatencySummary, MonitorEntry, PointEntry, PointRecord, PointSummary,
-    Stored, finding_entry, follows, percentile_name,
+    ByDirection, CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirection, LatencySummary,
+    PointEntry, PointRecord, PointSummary, finding_entry, follows, percentile_name,
 };
 pub use reason::{Reason, ReasonEntry};
 pub use record::{
-    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
-    KernelCounts, MEASUREMENT_VERSION, MonitorRecord, Observation, RunRecord, RunState,
-    StatedLatency, TargetKind, TargetRecord, VariantRecord,
+    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedEntry, ExpectedRecord,
+    IntervalRecord, KernelCounts, MEASUREMENT_VERSION, MonitorEntry, MonitorRecord, Observation,
+    ObservationEntry, RunEntry, RunRecord, RunState, StatedLatency, TargetEntry, TargetKind,
+    TargetRecord, VariantRecord,
 };
 pub use step::shown_step;
 pub use table::export_csv;

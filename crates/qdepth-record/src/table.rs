@@ -20,52 +20,22 @@ pub fn export_csv(run: &RunRecord, points: &[PointRecord]) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
+/// The columns that CSV began with, in their order.
+const FIRST: &str = "run emulated index target profile random_share read_share request_size \
+    request_size_bytes arrivals outstanding offered_io_per_s streams workers group variant step \
+    direct started_at duration_ns ended_by tolerance interim_checks io_per_s io_per_s_low \
+    io_per_s_high mib_per_s reads writes syncs read_bytes written_bytes failed short abandoned \
+    mean_in_flight cpu_user_ns_per_io cpu_system_ns_per_io grade findings";
+/// Those that came before every new field became a column.
+const THEN: &str = "trim_share trims trimmed_bytes expected_medium expected_io_per_s \
+    expected_mean_ns";
+/// Older fields that CSV does not have, besides further figures of latencies.
+const LEFT_OUT: &str = "target_kind area_bytes engine profile_title reported_as delay_ns \
+    warm_up_ns longest_gap_ns expected_mib_per_s expected_share_reached expected_below_io_per_s";
+
 /// The columns of CSV, which keep their places: those that came later stand at the end.
 pub(crate) fn header() -> Vec<String> {
-    let mut names: Vec<String> = [
-        "run",
-        "emulated",
-        "index",
-        "target",
-        "profile",
-        "random_share",
-        "read_share",
-        "request_size",
-        "request_size_bytes",
-        "arrivals",
-        "outstanding",
-        "offered_io_per_s",
-        "streams",
-        "workers",
-        "group",
-        "variant",
-        "step",
-        "direct",
-        "started_at",
-        "duration_ns",
-        "ended_by",
-        "tolerance",
-        "interim_checks",
-        "io_per_s",
-        "io_per_s_low",
-        "io_per_s_high",
-        "mib_per_s",
-        "reads",
-        "writes",
-        "syncs",
-        "read_bytes",
-        "written_bytes",
-        "failed",
-        "short",
-        "abandoned",
-        "mean_in_flight",
-        "cpu_user_ns_per_io",
-        "cpu_system_ns_per_io",
-        "grade",
-        "findings",
-    ]
-    .map(str::to_owned)
-    .into();
+    let mut names: Vec<String> = FIRST.split(' ').map(str::to_owned).collect();
     for kind in ["service_time", "response_time"] {
         for direction in ["reads", "writes", "trims", "all"] {
             let column = |figure: &str| format!("{kind}_ns_{direction}_{figure}");
@@ -73,8 +43,14 @@ pub(crate) fn header() -> Vec<String> {
             names.extend(PERCENTILES.map(|name| column(&format!("p{name}"))));
         }
     }
-    names.extend(["trim_share", "trims", "trimmed_bytes"].map(str::to_owned));
-    names.extend(["expected_medium", "expected_io_per_s", "expected_mean_ns"].map(str::to_owned));
+    names.extend(THEN.split(' ').map(str::to_owned));
+    for field in point_fields(&RunRecord::default(), &PointRecord::default()) {
+        let known = names.contains(&field.name.to_string());
+        let is_left_out = LEFT_OUT.split(' ').any(|name| name == field.name);
+        if !known && !is_left_out && !field.name.contains("_time_ns_") {
+            names.push(field.name.into_owned());
+        }
+    }
     names
 }
 

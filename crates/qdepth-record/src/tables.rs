@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::Finding;
 
-use crate::field::{Field, Value, flag, owned, real, text, time, whole};
+use crate::field::{Field, Value, flag, owned, text, whole};
+use crate::fields::{Record, Stored};
 use crate::headline::RunHeadline;
 use crate::point::{PointRecord, point_fields, transfers};
 use crate::reason::Reason;
-use crate::record::{IntervalRecord, Observation, RunRecord, RunState, TargetKind, TargetRecord};
+use crate::record::{
+    IntervalRecord, Observation, RunRecord, RunState, TargetRecord, monitor_cells, run_cells,
+    target_cells,
+};
 
 /// Name of the form of the tables.
 pub const TABLES_NAME: &str = "qdepth-tables";
@@ -95,7 +99,11 @@ impl TableOf {
         let TabledRun { headline, run, points } = tabled;
         match self {
             Self::Runs => row(run_fields(headline, run)),
-            Self::Targets => run.targets.iter().for_each(|each| row(target_fields(run, each))),
+            Self::Targets => run.targets.iter().for_each(|each| {
+                let mut fields = of_run(run);
+                fields.extend(target_cells(&each));
+                row(fields);
+            }),
             Self::Facts => {
                 run.environment.iter().for_each(|fact| row(fact_fields(run, None, fact)));
                 for target in &run.targets {
@@ -103,11 +111,14 @@ impl TableOf {
                     facts.for_each(|fact| row(fact_fields(run, Some(target.index), fact)));
                 }
             }
-            Self::Points => points.iter().for_each(|point| {
-                let mut fields = of_run_fields(headline, run);
-                fields.extend(point_fields(run, point));
-                row(fields);
-            }),
+            Self::Points => {
+                let of_run = of_run_fields(headline, run);
+                for point in points {
+                    let mut fields = of_run.clone();
+                    fields.extend(point_fields(run, point));
+                    row(fields);
+                }
+            }
             Self::Intervals => points.iter().for_each(|point| {
                 let slices = (0_u64..).zip(&point.intervals);
                 slices.for_each(|(slice, interval)| {
@@ -117,19 +128,7 @@ impl TableOf {
             Self::Monitors => points.iter().for_each(|point| {
                 point.monitors.iter().for_each(|said| {
                     let mut fields = key(run, point);
-                    fields.extend([
-                        Field::new(
-                            "at_ns",
-                            "End of the second, ns from just before the load",
-                            whole(said.at_ns),
-                        ),
-                        Field::new("name", "Of what and which, the unit last", text(&said.name)),
-                        Field::new(
-                            "value",
-                            "A rate or share over the second, or the level at its end",
-                            real(said.value),
-                        ),
-                    ]);
+                    fields.extend(monitor_cells(&said));
                     row(fields);
                 });
             }),
@@ -150,18 +149,7 @@ impl TableOf {
         let tabled = TabledRun { headline: &headline, run: &run, points: &points };
         let mut columns = Vec::new();
         self.rows(tabled, |row| {
-            let typed = |field: Field<'_>| Field {
-                name: field.name,
-                description: field.description,
-                value: match field.value {
-                    Value::Text(_) => Value::Text(None),
-                    Value::Whole(_) => Value::Whole(None),
-                    Value::Real(_) => Value::Real(None),
-                    Value::Flag(_) => Value::Flag(None),
-                    Value::Time(_) => Value::Time(None),
-                },
-            };
-            columns = row.into_iter().map(typed).collect();
+            columns = row.into_iter().map(Field::without_value).collect();
         });
         columns
     }
@@ -175,16 +163,7 @@ fn something() -> (RunHeadline, RunRecord, Vec<PointRecord>) {
         value: Ok(String::new()),
         source: String::new(),
     };
-    let target = TargetRecord {
-        index: 0,
-        expression: String::new(),
-        name: String::new(),
-        kind: TargetKind::File,
-        area_bytes: 0,
-        engine: String::new(),
-        ceiling: Vec::new(),
-        facts: vec![fact()],
-    };
+    let target = TargetRecord { facts: vec![fact()], ..TargetRecord::default() };
     let finding = || Finding::remark(qdepth_measure::Code::Buffered);
     let mut point = PointRecord {
         intervals: vec![IntervalRecord::default()],
@@ -194,24 +173,10 @@ fn something() -> (RunHeadline, RunRecord, Vec<PointRecord>) {
     };
     point.reads.errors.push(crate::record::ErrorCount { errno: 5, count: 1 });
     let run = RunRecord {
-        id: String::new(),
-        started_at: String::new(),
-        ended_at: None,
-        state: RunState::Running,
-        qdepth_version: String::new(),
-        measurement_version: 0,
-        plan_name: String::new(),
-        plan_hash: String::new(),
-        plan_text: String::new(),
-        seed: 0,
-        emulated: false,
-        points_planned: 0,
-        engine_choice: String::new(),
-        comparison: None,
         environment: vec![fact()],
         targets: vec![target],
-        expected: Vec::new(),
         findings: vec![finding()],
+        ..RunRecord::default()
     };
     let headline = RunHeadline {
         id: String::new(),
@@ -232,111 +197,82 @@ fn something() -> (RunHeadline, RunRecord, Vec<PointRecord>) {
     (headline, run, vec![point])
 }
 
-const RUN: &str = "Id of the run, UUID version 7";
-const EMULATED: &str = "Whether time was invented: then nothing here was measured on storage";
-const STATE: &str = "`running`, `sealed`, `interrupted`, `failed`, or `killed`";
-const RETRACTED: &str =
-    "Why it is not to be relied on (`qdepth retract`); null where nobody retracted it";
-const HASH: &str = "SHA-256 of the plan's text";
-const HOST: &str = "Name of the machine";
-const VERSION: &str = "Version of the program";
-const MEANING: &str = "Version of the meaning of the figures";
-
-fn emulated(run: &RunRecord) -> Field<'static> {
-    Field::new("emulated", EMULATED, flag(run.emulated))
-}
-
-fn key<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
+/// Which run it is of.
+fn of_run(run: &RunRecord) -> Vec<Field<'_>> {
+    let emulated = "Whether time was invented: then nothing here was measured on storage";
     vec![
-        Field::new("run", RUN, text(&run.id)),
-        emulated(run),
-        Field::new(
-            "point",
-            "Place of the point in the plan, from 0: `index` of the points",
-            whole(point.index),
-        ),
+        Field::new("run", "Id of the run, UUID version 7", text(&run.id)),
+        Field::new("emulated", emulated, flag(run.emulated)),
     ]
 }
 
+fn key<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
+    let place = "Place of the point in the plan, from 0: `index` of the points";
+    let mut fields = of_run(run);
+    fields.push(Field::new("point", place, whole(point.index)));
+    fields
+}
+
+/// Of a run what its row says, and what its line of the list does.
 fn run_fields<'a>(headline: &'a RunHeadline, run: &'a RunRecord) -> Vec<Field<'a>> {
-    let retracted = headline.retracted.as_deref().unwrap_or_default();
-    let whole_32 = |figure: u32| whole(figure);
-    vec![
-        Field::new("run", RUN, text(&run.id)),
-        emulated(run),
-        Field::new("started_at", "When it began", time(&run.started_at)),
+    let mut fields = run_cells(&run);
+    fields.extend([
         Field::new(
-            "ended_at",
-            "When it ended; null while running, or where it was killed",
-            Value::Time(run.ended_at.as_deref()),
+            "state",
+            "`running`, `sealed`, `interrupted`, `failed`, or `killed`",
+            text(headline.state_text()),
         ),
-        Field::new("state", STATE, text(headline.state_text())),
         Field::new(
             "damaged",
             "Whether something of it is not what was written, and is left out",
             flag(headline.damaged),
         ),
-        Field::new("retracted", RETRACTED, text(retracted)),
+        Field::new(
+            "retracted",
+            "Why it is not to be relied on (`qdepth retract`); null where nobody retracted it",
+            text(headline.retracted.as_deref().unwrap_or_default()),
+        ),
         Field::new(
             "notes",
             "What persons noted of it, a line each",
             owned(headline.notes.join("\n")),
         ),
-        Field::new("plan", "Name of the plan", text(&run.plan_name)),
-        Field::new("plan_hash", HASH, text(&run.plan_hash)),
-        Field::new("seed", "Digits of the 64-bit seed", owned(run.seed.to_string())),
-        Field::new("host", HOST, text(&headline.host)),
+        Field::new("host", "Name of the machine", text(&headline.host)),
         Field::new(
             "targets",
             "Names of the targets, a line each",
             owned(headline.targets.join("\n")),
         ),
-        Field::new(
-            "engine_choice",
-            "How requests were to reach the kernel, as asked",
-            text(&run.engine_choice),
-        ),
-        Field::new("points_done", "Points measured in full", whole_32(headline.points_done)),
-        Field::new("points_planned", "Points of the plan", whole_32(run.points_planned)),
-        Field::new("version", VERSION, text(&run.qdepth_version)),
-        Field::new("measurement_version", MEANING, whole_32(run.measurement_version)),
-    ]
+        Field::new("points_done", "Points measured in full", whole(headline.points_done)),
+    ]);
+    in_order(fields, RUNS)
 }
 
+/// Columns of runs, which keep their places: those that came later stand at the end.
+const RUNS: &str = "run emulated started_at ended_at state damaged retracted notes plan plan_hash \
+                    seed host targets engine_choice points_done points_planned version \
+                    measurement_version";
 /// What a point's row has of its run, besides what CSV has.
-fn of_run_fields<'a>(headline: &'a RunHeadline, run: &'a RunRecord) -> Vec<Field<'a>> {
-    let retracted = headline.retracted.as_deref().unwrap_or_default();
-    vec![
-        Field::new("plan", "Name of the run's plan", text(&run.plan_name)),
-        Field::new("plan_hash", HASH, text(&run.plan_hash)),
-        Field::new("host", HOST, text(&headline.host)),
-        Field::new("run_started_at", "When the run began", time(&run.started_at)),
-        Field::new("state", STATE, text(headline.state_text())),
-        Field::new("retracted", RETRACTED, text(retracted)),
-        Field::new("version", VERSION, text(&run.qdepth_version)),
-        Field::new("measurement_version", MEANING, whole(run.measurement_version)),
-    ]
+const OF_RUN: &str = "plan plan_hash host run_started_at state retracted version \
+                      measurement_version";
+/// The first columns of slices.
+const SLICES: &str = "start_ns length_ns reads writes trims";
+
+fn place(field: &Field<'_>, names: &str) -> Option<usize> {
+    names.split(' ').position(|name| name == field.name)
 }
 
-fn target_fields<'a>(run: &'a RunRecord, target: &'a TargetRecord) -> Vec<Field<'a>> {
-    vec![
-        Field::new("run", RUN, text(&run.id)),
-        emulated(run),
-        Field::new("index", "Its place in the run, from 0", whole(target.index)),
-        Field::new(
-            "name",
-            "Its name, unique within the run: `target` of the points",
-            text(&target.name),
-        ),
-        Field::new("expression", "As the user spelled it", text(&target.expression)),
-        Field::new(
-            "kind",
-            "`directory`, `file`, `block-device` or `emulated`",
-            text(target.kind.as_str()),
-        ),
-        Field::new("area_bytes", "The area under load", whole(target.area_bytes)),
-        Field::new("engine", "The engine that measured it", text(&target.engine)),
-    ]
+fn in_order<'a>(mut fields: Vec<Field<'a>>, names: &str) -> Vec<Field<'a>> {
+    fields.sort_by_key(|field| place(field, names).unwrap_or(usize::MAX));
+    fields
+}
+
+fn of_run_fields<'a>(headline: &'a RunHeadline, run: &'a RunRecord) -> Vec<Field<'a>> {
+    let mut fields = run_fields(headline, run);
+    let began = fields.iter_mut().filter(|field| field.name == "started_at");
+    began.for_each(|field| field.name = "run_started_at".into());
+    fields.retain(|field| place(field, OF_RUN).is_some());
+    in_order(fields, OF_RUN)
 }
 
 fn fact_fields<'a>(
@@ -346,9 +282,8 @@ fn fact_fields<'a>(
 ) -> Vec<Field<'a>> {
     let value = fact.value.as_deref().unwrap_or_default();
     let why = fact.value.as_ref().err().map_or_else(String::new, Reason::json);
-    vec![
-        Field::new("run", RUN, text(&run.id)),
-        emulated(run),
+    let mut fields = of_run(run);
+    fields.extend([
         Field::new(
             "target",
             "Index of the target that it is of; null of the machine and the run",
@@ -371,35 +306,25 @@ fn fact_fields<'a>(
             "The file or command that it was read from, or a code with `run:` or `EMULATED:`",
             text(&fact.source),
         ),
-    ]
+    ]);
+    fields
 }
 
+/// Of a slice what is a number.
 fn interval_fields<'a>(
     run: &'a RunRecord,
     point: &'a PointRecord,
     slice: u64,
     interval: &IntervalRecord,
 ) -> Vec<Field<'a>> {
+    let counts = IntervalRecord::columns().filter_map(|column| {
+        let Stored::Whole(count) = (column.get)(interval) else { return None };
+        let meaning = column.meaning.trim_end_matches('.');
+        Some(Field::new(column.name, meaning, whole(count.cast_unsigned())))
+    });
     let mut fields = key(run, point);
-    fields.extend([
-        Field::new("slice", "Its place in the series, from 0", whole(slice)),
-        Field::new(
-            "start_ns",
-            "Beginning, ns from that of the measured window",
-            whole(interval.start_ns),
-        ),
-        Field::new(
-            "length_ns",
-            "Length, ns; the last of a visit may be shorter",
-            whole(interval.length_ns),
-        ),
-        Field::new("reads", "Reads completed", whole(interval.reads)),
-        Field::new("writes", "Writes completed", whole(interval.writes)),
-        Field::new("trims", "Trims completed", whole(interval.trims)),
-        Field::new("read_bytes", "Bytes of the reads", whole(interval.read_bytes)),
-        Field::new("written_bytes", "Bytes of the writes", whole(interval.written_bytes)),
-        Field::new("trimmed_bytes", "Bytes of the trims", whole(interval.trimmed_bytes)),
-    ]);
+    fields.push(Field::new("slice", "Its place in the series, from 0", whole(slice)));
+    fields.extend(in_order(counts.collect(), SLICES));
     fields
 }
 
@@ -430,9 +355,8 @@ fn finding_fields<'a>(
     let values: BTreeMap<&str, Option<f64>> =
         finding.values.iter().map(|(name, v)| (&**name, v.is_finite().then_some(*v))).collect();
     let json = |answer: serde_json::Result<String>| owned(answer.unwrap_or_default());
-    vec![
-        Field::new("run", RUN, text(&run.id)),
-        emulated(run),
+    let mut fields = of_run(run);
+    fields.extend([
         Field::new(
             "point",
             "Place of the point in the plan, from 0; null of the run as a whole",
@@ -454,5 +378,6 @@ fn finding_fields<'a>(
             "Texts by name, as a JSON object",
             json(serde_json::to_string(&finding.labels)),
         ),
-    ]
+    ]);
+    fields
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::{Finding, RANK};
-use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind, TargetRecord};
+use qdepth_record::{Observation, PointRecord, Record, RunRecord, Stored, TargetKind};
 
 use crate::presentation::Measured;
 
@@ -24,6 +24,23 @@ const NAMING: [(&str, &str); 13] = [
     ("command_line", "command-line"),
     (RunRecord::CAMPAIGN_REQUEST.1, "campaign-request"),
     ("machine_id", "machine"),
+];
+/// Texts of runs, targets and points in which no name stands: whatever is added is searched.
+const OURS: [&str; 14] = [
+    "id",
+    "started_at",
+    "ended_at",
+    "state",
+    "qdepth_version",
+    "plan_hash",
+    "seed",
+    "comparison",
+    "engine_choice",
+    "kind",
+    "engine",
+    "request_size",
+    "arrivals",
+    "ended_by",
 ];
 /// Shorter values occur in other words by chance.
 const SHORTEST: usize = 3;
@@ -89,58 +106,35 @@ impl Names {
         let (mut run, mut points) = (run.clone(), points.to_vec());
         self.hide_in_run(&mut run);
         for point in &mut points {
-            let PointRecord { profile, profile_title, step, findings, .. } = point;
-            [profile, profile_title, step].into_iter().for_each(|text| self.hide(text));
-            self.hide_findings(findings);
+            self.hide_in_columns(point);
+            self.hide_findings(&mut point.findings);
         }
         (run, points)
     }
 
     fn hide_in_run(&self, run: &mut RunRecord) {
-        // A field that is added is looked at here, or it does not compile.
-        let RunRecord {
-            id: _,
-            started_at: _,
-            ended_at: _,
-            state: _,
-            qdepth_version: _,
-            measurement_version: _,
-            plan_name,
-            plan_hash: _,
-            plan_text,
-            seed: _,
-            emulated: _,
-            points_planned: _,
-            engine_choice: _,
-            comparison,
-            environment,
-            targets,
-            expected,
-            findings,
-        } = run;
-        environment.iter_mut().for_each(|seen| self.hide_in(seen));
-        for target in targets {
-            let TargetRecord {
-                index: _,
-                expression,
-                name,
-                kind: _,
-                area_bytes: _,
-                engine: _,
-                ceiling: _,
-                facts,
-            } = target;
-            self.hide(expression);
-            self.hide(name);
-            facts.iter_mut().for_each(|seen| self.hide_in(seen));
+        self.hide_in_columns(run);
+        run.environment.iter_mut().for_each(|seen| self.hide_in(seen));
+        for target in &mut run.targets {
+            self.hide_in_columns(target);
+            target.facts.iter_mut().for_each(|seen| self.hide_in(seen));
         }
-        for variant in comparison.iter_mut().flat_map(|compared| &mut compared.variants) {
+        run.expected.iter_mut().for_each(|expected| self.hide_in_columns(expected));
+        for variant in run.comparison.iter_mut().flat_map(|compared| &mut compared.variants) {
             self.hide(&mut variant.name);
         }
-        expected.iter_mut().for_each(|expected| self.hide(&mut expected.medium));
-        self.hide(plan_text);
-        self.hide(plan_name);
-        self.hide_findings(findings);
+        self.hide_findings(&mut run.findings);
+    }
+
+    /// In every text that is stored in a column of its own, but those that are ours.
+    fn hide_in_columns<R: Record>(&self, record: &mut R) {
+        for column in R::columns().filter(|column| !OURS.contains(&column.name)) {
+            let Stored::Text(text) = (column.get)(record) else { continue };
+            let mut text = text.into_owned();
+            self.hide(&mut text);
+            // What takes no pseudonym is a word of ours.
+            let _ = (column.set)(record, Stored::Text(text.into()));
+        }
     }
 
     fn hide_in(&self, seen: &mut Observation) {

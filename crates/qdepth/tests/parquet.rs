@@ -95,8 +95,6 @@ mod tests {
             RunRecord {
                 id: self.id(),
                 started_at: self.moment(0),
-                ended_at: None,
-                state: RunState::Running,
                 qdepth_version: "0.1.0".into(),
                 measurement_version: 1,
                 plan_name: "nightly".into(),
@@ -107,14 +105,12 @@ mod tests {
                 emulated: self.is_emulated(),
                 points_planned: 5,
                 engine_choice: "auto".into(),
-                comparison: None,
                 environment: vec![
                     fact("host", "name", Ok(["one", "two", "three"][(self.number % 3) as usize])),
                     fact("kernel", "release", Ok(release)),
                     fact("cpu", "governor", Err("no such file")),
                 ],
                 targets: vec![TargetRecord {
-                    index: 0,
                     expression: format!("/dev/disk/by-id/{}", DRIVES[self.drive]),
                     name: DRIVES[self.drive].into(),
                     kind: TargetKind::BlockDevice,
@@ -122,9 +118,10 @@ mod tests {
                     engine: "io_uring".into(),
                     ceiling: vec![(1, 2e6)],
                     facts: vec![fact("nvme0n1", "scheduler", Ok("none"))],
+                    ..TargetRecord::default()
                 }],
-                expected: Vec::new(),
                 findings: if self.number.is_multiple_of(13) { vec![remark] } else { Vec::new() },
+                ..RunRecord::default()
             }
         }
 

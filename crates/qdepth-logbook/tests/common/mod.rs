@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 use qdepth_record::{
-    CertificateRecord, ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord,
-    IntervalRecord, KernelCounts, MonitorRecord, Observation, PointRecord, ProofOutcome,
-    ProofRecord, Reason, RunRecord, RunState, StatedLatency, TargetKind, TargetRecord,
-    VariantRecord,
+    CertificateRecord, Column, ComparisonRecord, DirectionRecord, EndedBy, ErrorCount,
+    ExpectedRecord, IntervalRecord, KernelCounts, MonitorRecord, Observation, PointRecord,
+    ProofOutcome, ProofRecord, Reason, Record, RunRecord, StatedLatency, Stored, TargetKind,
+    TargetRecord, VariantRecord,
 };
 
 pub(crate) fn histogram(values: &[u64]) -> LatencyHistogram {
@@ -33,12 +33,12 @@ pub(crate) fn target(index: u32, name: &str, kind: TargetKind) -> TargetRecord {
         name: name.into(),
         kind,
         area_bytes: 32 << 30,
-        engine: "io_uring".into(),
         ceiling: vec![(1, 1.0 / 3.0), (32, 2e6)],
         facts: vec![
             fact("scheduler", Ok("none")),
             fact("size_bytes", Err("{\"code\":\"no-such-file\",\"path\":\"/sys/a\"}")),
         ],
+        ..TargetRecord::default()
     }
 }
 
@@ -46,8 +46,6 @@ pub(crate) fn run(id: &str) -> RunRecord {
     RunRecord {
         id: id.into(),
         started_at: "2025-03-01T10:00:00Z".into(),
-        ended_at: None,
-        state: RunState::Running,
         qdepth_version: "0.1.0".into(),
         measurement_version: 1,
         plan_name: "standard".into(),
@@ -88,6 +86,7 @@ pub(crate) fn run(id: &str) -> RunRecord {
             below_io_per_s: None,
         }],
         findings: vec![Finding::remark(Code::EngineFallback).label("why", "it's forbidden")],
+        ..RunRecord::default()
     }
 }
 
@@ -176,15 +175,6 @@ pub(crate) fn trimming(index: u32) -> PointRecord {
     }
 }
 
-/// Takes back what the schema of trims, and those after it, added.
-pub(crate) const BEFORE_TRIMS: &str = "ALTER TABLE point DROP COLUMN delay_ns;
-    ALTER TABLE target RENAME COLUMN expression TO spelling;
-    ALTER TABLE point RENAME COLUMN interim_checks TO looks;
-    DROP TRIGGER monitor_is_final; ALTER TABLE monitor RENAME TO witness;
-    DROP TABLE trim_error; DROP TABLE trim;
-    ALTER TABLE interval DROP COLUMN trims; ALTER TABLE interval DROP COLUMN trimmed_bytes;
-    ALTER TABLE interval DROP COLUMN trim_service_time; ALTER TABLE point DROP COLUMN trim_share;";
-
 pub(crate) fn interval(n: u64) -> IntervalRecord {
     IntervalRecord {
         start_ns: n * 100_000_000,
@@ -227,18 +217,42 @@ prop_compose! {
     }
 }
 
+/// A number, a real number and a text, for a column.
+type Drawn = (u64, f64, String);
+
+/// Sets a column to what of these it takes, or leaves it where it may have nothing.
+fn draw<R: Record>(record: &mut R, column: &Column<R>, (whole, real, text): &Drawn) {
+    if (column.get)(record) == Stored::Null && whole % 3 == 0 {
+        return;
+    }
+    let number = whole.cast_signed();
+    let values =
+        [number, number & 0xffff_ffff].map(Stored::Whole).into_iter().chain([Stored::Real(*real)]);
+    let text = Stored::Text(text.into());
+    let _ = values.chain([text]).any(|value| (column.set)(record, value).is_ok());
+}
+
+/// A record of which every column that takes a number or a text has one.
+pub(crate) fn filled<R: Record>() -> R {
+    let mut record = R::default();
+    let columns = R::columns().zip(1..);
+    columns.for_each(|(column, n)| draw(&mut record, column, &(3 * n + 1, 0.5, format!("{n}"))));
+    record
+}
+
 prop_compose! {
     /// Any record of a run's point: no NaN (which equals nothing, itself included).
     pub(crate) fn any_point()(
-        whole in prop::array::uniform16(any::<u64>()),
-        reals in prop::array::uniform5(
-            prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::INFINITE,
+        drawn in prop::collection::vec(
+            (
+                any::<u64>(),
+                prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::INFINITE,
+                any::<String>(),
+            ),
+            PointRecord::columns().count(),
         ),
-        texts in prop::array::uniform5(any::<String>()),
-        flags in prop::array::uniform3(any::<bool>()),
         directions in prop::array::uniform4(any_direction()),
         trims_too in any::<bool>(),
-        loads in any::<(u32, u32)>(),
         figures in prop::collection::btree_map(
             "[a-z]{1,9}",
             prop::num::f64::NORMAL | prop::num::f64::INFINITE,
@@ -249,59 +263,28 @@ prop_compose! {
     ) -> PointRecord {
         let [reads, writes, trims, syncs] = directions;
         let trims = if trims_too { trims } else { DirectionRecord::default() };
-        let [profile, profile_title, request_size, arrivals, started_at] = texts;
         // Interrupted would be superseded, which is another test's matter.
         let code = if Code::ALL[code] == Code::Interrupted { Code::Stall } else { Code::ALL[code] };
+        let mut point = PointRecord::default();
+        let columns = PointRecord::columns().zip(&drawn);
+        columns.for_each(|(column, drawn)| draw(&mut point, column, drawn));
+        let whole = |n: usize| drawn[n].0;
         PointRecord {
             index: 0,
             target: 1,
-            profile,
-            profile_title,
-            request_size,
-            arrivals,
-            started_at,
-            random_share: reals[0],
-            read_share: reals[1],
-            trim_share: if trims_too { 0.25 } else { 0.0 },
-            request_size_mean_bytes: reals[2],
-            in_flight_integral_ns: reals[3],
-            latency_in_window_ns: reals[4],
-            reported_as_throughput: flags[0],
-            direct: flags[1],
-            outstanding: loads.0,
-            group: 2,
-            variant: None,
-            step: "300 MB/s".into(),
-            workers: 1,
+            // One that is not finite is null in JSON.
             offered_io_per_s: Some(1600.5),
-            streams: loads.1,
-            delay_ns: flags[0].then_some(whole[1]),
-            warm_up_ns: whole[0],
-            duration_ns: whole[1],
-            ended_by: EndedBy::ALL[(whole[1] % 5) as usize],
-            tolerance: flags[1].then_some(reals[1]),
-            interim_checks: loads.1,
-            issued: whole[2],
-            completed_outside: whole[3],
-            failed_outside: whole[4],
-            abandoned: whole[5],
-            longest_gap_ns: whole[6],
-            gaps: [whole[7], whole[8], whole[9]],
-            backlog_max: whole[10],
-            cpu_user_ns: whole[11],
-            cpu_system_ns: whole[12],
-            kernel: flags[2].then_some(KernelCounts {
-                reads: whole[13], read_bytes: whole[14], writes: whole[15], written_bytes: whole[0],
-            }),
+            trim_share: if trims_too { 0.25 } else { 0.0 },
+            ended_by: EndedBy::ALL[(whole(1) % 5) as usize],
             intervals: vec![IntervalRecord {
-                start_ns: whole[1],
-                length_ns: whole[2],
-                reads: whole[3],
-                writes: whole[4],
-                read_bytes: whole[5],
-                written_bytes: whole[6],
-                trims: if trims_too { whole[7] } else { 0 },
-                trimmed_bytes: if trims_too { whole[8] } else { 0 },
+                start_ns: whole(1),
+                length_ns: whole(2),
+                reads: whole(3),
+                writes: whole(4),
+                read_bytes: whole(5),
+                written_bytes: whole(6),
+                trims: if trims_too { whole(7) } else { 0 },
+                trimmed_bytes: if trims_too { whole(8) } else { 0 },
                 read_service_time: (&reads.service_time).into(),
                 write_service_time: (&writes.service_time).into(),
                 trim_service_time: match trims_too {
@@ -309,12 +292,13 @@ prop_compose! {
                     false => Default::default(),
                 },
             }],
-            monitors: vec![monitor("cpu steal_share", reals[4])],
+            monitors: vec![monitor("cpu steal_share", drawn[4].1)],
             findings: vec![Finding { values: figures, labels, ..Finding::remark(code) }],
             reads,
             writes,
             trims,
             syncs,
+            ..point
         }
     }
 }

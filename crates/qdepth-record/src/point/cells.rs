@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use qdepth_measure::Finding;
 
-use super::entries::{
-    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, LatencyByDirection, MonitorEntry,
-};
+use super::entries::{CpuPerIo, ErrorEntry, FindingEntry, LatencyByDirection};
 use super::fields::{self, PointRecord, Shown};
-use super::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
-use crate::field::{Field, Value, flag, maybe_real, owned, real, text, whole};
-use crate::record::{RunRecord, TargetRecord};
+use super::summary::{ByDirection, LatencySummary, percentile_name};
+use crate::field::{Field, IntoCell, Value, maybe_real, whole};
+use crate::record::{
+    ExpectedEntry, ExpectedRecord, MonitorEntry, RunRecord, TargetRecord, expected_cells,
+};
 
 /// Names of the percentiles that have columns.
 pub(crate) const PERCENTILES: [&str; 7] = ["50", "90", "99", "99.9", "99.99", "99.999", "99.9999"];
@@ -25,68 +25,13 @@ pub(crate) fn point_fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Ve
     {
         fields.extend(times_of(kind, times));
     }
-    fields.extend(expected(run, point, summary));
+    fields.extend(expected(run, point, summary.io_per_s.value));
     fields
 }
 
 /// The target of a point; none where its run has no such target.
 pub(super) fn target_of<'a>(shown: &Shown<'a>) -> Option<&'a TargetRecord> {
     shown.run.targets.iter().find(|target| target.index == shown.point.target)
-}
-
-/// What of an entry is one value of a table, too.
-pub(super) trait IntoCell: Sized {
-    /// The value; none of what has columns of its own, or is no part of tables.
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        None
-    }
-}
-
-impl IntoCell for String {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(owned(self))
-    }
-}
-
-impl IntoCell for bool {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(flag(self))
-    }
-}
-
-impl IntoCell for u32 {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(whole(self))
-    }
-}
-
-impl IntoCell for u64 {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(whole(self))
-    }
-}
-
-impl IntoCell for f64 {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(real(self))
-    }
-}
-
-impl IntoCell for Option<u32> {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(Value::Whole(self.map(u64::from)))
-    }
-}
-
-impl IntoCell for Option<u64> {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(Value::Whole(self))
-    }
-}
-impl IntoCell for Option<f64> {
-    fn into_cell<'a>(self) -> Option<Value<'a>> {
-        Some(maybe_real(self))
-    }
 }
 
 impl IntoCell for Option<[f64; 2]> {}
@@ -135,38 +80,16 @@ fn figures<'a>(latency: &LatencySummary) -> Vec<(Cow<'static, str>, Value<'a>)> 
     figures
 }
 
-fn expected<'a>(run: &'a RunRecord, point: &PointRecord, summary: &PointSummary) -> [Field<'a>; 6] {
-    let expected = run.expected_at(point.index);
-    let medium = expected.map_or("", |expected| expected.medium.as_str());
-    let mib_per_s = expected.map(|expected| expected.bytes_per_s / f64::from(1 << 20));
-    let share = expected.and_then(|expected| expected.share_reached(summary.io_per_s.value));
-    let below = expected.and_then(|expected| expected.below_io_per_s);
-    [
-        Field::new(
-            "expected_medium",
-            "Emulated medium whose figures stand beside it: these are EMULATED",
-            text(medium),
-        ),
-        Field::new(
-            "expected_io_per_s",
-            "Its transaction rate",
-            maybe_real(expected.map(|e| e.io_per_s)),
-        ),
-        Field::new("expected_mib_per_s", "Its throughput, MiB/s", maybe_real(mib_per_s)),
-        Field::new(
-            "expected_mean_ns",
-            "Its mean service time",
-            maybe_real(expected.map(|e| e.mean_ns)),
-        ),
-        Field::new(
-            "expected_share_reached",
-            "`io_per_s` over that of the medium",
-            maybe_real(share),
-        ),
-        Field::new(
-            "expected_below_io_per_s",
-            "The rate under which the point is below what is expected",
-            maybe_real(below),
-        ),
-    ]
+/// What was expected of it; columns without values where nothing was.
+fn expected<'a>(run: &'a RunRecord, point: &PointRecord, io_per_s: f64) -> Vec<Field<'a>> {
+    let nothing = ExpectedRecord::default();
+    let cells = match run.expected_at(point.index) {
+        Some(expected) => expected_cells(&(expected, io_per_s)),
+        None => {
+            let cells = expected_cells(&(&nothing, io_per_s)).into_iter();
+            cells.map(Field::without_value).collect()
+        }
+    };
+    let named = |cell: Field<'a>| Field { name: format!("expected_{}", cell.name).into(), ..cell };
+    cells.into_iter().map(named).collect()
 }

@@ -9,28 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::fields::PointRecord;
 use super::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
 use super::transfers;
-use crate::record::{ExpectedRecord, MonitorRecord, RunRecord};
-
-/// What an emulated medium does at a point: EMULATED, beside what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ExpectedEntry {
-    /// Always true.
-    pub emulated: bool,
-    /// The medium, as the user spelled it.
-    pub medium: String,
-    /// Its transaction rate, I/Os per second.
-    pub io_per_s: f64,
-    /// Its throughput, MiB/s (2^20 bytes).
-    pub mib_per_s: f64,
-    /// Its mean service time, ns.
-    pub mean_ns: f64,
-    /// The point's transaction rate over the medium's; null where the medium's is 0.
-    pub share_reached: Option<f64>,
-    /// The rate under which a point is below what is expected, by the medium's own error, I/Os per
-    /// second; null where nobody knows that error.
-    #[serde(default)]
-    pub below_io_per_s: Option<f64>,
-}
+use crate::record::RunRecord;
 
 /// Latencies of a point by direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,17 +63,6 @@ pub struct ErrorEntry {
     pub errno: i32,
     /// How often.
     pub count: u64,
-}
-
-/// What a monitor said at one moment of a point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct MonitorEntry {
-    /// End of the second, ns from the first look, just before the load (warm-up included).
-    pub at_ns: u64,
-    /// Of what and which, the unit last: `nvme0n1 celsius`, `cpu steal_share`.
-    pub name: String,
-    /// A rate or share over the second, or the level at its end.
-    pub value: Option<f64>,
 }
 
 /// A recorded doubt.
@@ -152,23 +120,6 @@ pub fn finding_entry(finding: &Finding) -> FindingEntry {
         severity: finding.severity.as_str().to_owned(),
         values: values.map(|(name, v)| (name.clone(), v.is_finite().then_some(*v))).collect(),
         labels: finding.labels.clone(),
-    }
-}
-
-pub(super) fn monitor(record: &MonitorRecord) -> MonitorEntry {
-    let value = record.value.is_finite().then_some(record.value);
-    MonitorEntry { at_ns: record.at_ns, name: record.name.clone(), value }
-}
-
-pub(super) fn expected(expected: &ExpectedRecord, measured: &PointSummary) -> ExpectedEntry {
-    ExpectedEntry {
-        emulated: true,
-        medium: expected.medium.clone(),
-        io_per_s: expected.io_per_s,
-        mib_per_s: expected.bytes_per_s / f64::from(1 << 20),
-        mean_ns: expected.mean_ns,
-        share_reached: expected.share_reached(measured.io_per_s.value),
-        below_io_per_s: expected.below_io_per_s,
     }
 }
 

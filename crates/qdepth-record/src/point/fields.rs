@@ -1,23 +1,23 @@
-//! One table of what there is of a point: what is stored (the record, and the columns of SQL), what
-//! is shown (the entry in JSON, the column of CSV and of Parquet), and what it is called and means
-//! in the documentation. A new field is a row here; whoever makes records is told by the compiler.
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+//! What there is of a point, a row each. A new field is a row here; whoever makes records is told
+//! by the compiler.
 
 use qdepth_measure::Finding;
 
-use super::cells::{IntoCell, codes, target_of};
+use super::cells::{codes, target_of};
 use super::entries::{
-    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, LatencyByDirection, MonitorEntry,
-    by_direction, errors, expected, finding_entry, monitor, target_name,
+    CpuPerIo, ErrorEntry, FindingEntry, LatencyByDirection, by_direction, errors, finding_entry,
+    target_name,
 };
-use super::stored::{Column, Stores};
+use super::merged::{both, direction, ended_by, least_each, series, sum_32};
+use super::stored::OTHERS;
 use super::summary::PointSummary;
 use super::transfers;
-use crate::field::{Field, Value, maybe_real, owned, text, time, whole};
+use crate::field::{maybe_real, owned, text, time, whole};
+use crate::fields::fields;
+use crate::merged::{added, first, least, most, nothing, sum, sum_real};
 use crate::record::{
-    DirectionRecord, EndedBy, IntervalRecord, KernelCounts, MonitorRecord, RunRecord,
+    DirectionRecord, EndedBy, ExpectedEntry, IntervalRecord, KernelCounts, MonitorEntry,
+    MonitorRecord, RunRecord, expected_entry, monitor_entry,
 };
 use crate::step::shown_step;
 
@@ -28,90 +28,20 @@ pub(crate) struct Shown<'a> {
     pub(crate) summary: PointSummary,
 }
 
-// A row is a name, and what it means. `kept`: a field of the record, with the column that it is
-// stored in; `part`: a field with columns or tables of its own. `shown`: a field of the entry, and
-// how it is had; `older default`: documents of older versions lack it. Where its type is that of a
-// cell, it is a column of tables, too; `cell` says which value that has, if another, or none.
-macro_rules! fields {
-    ($(
-        $name:ident $meaning:literal
-        $(kept $kept:ty = $column:literal,)?
-        $(part $part:ty,)?
-        $(shown $shown:ty = $value:expr, $(older $older:ident,)?)?
-        $(cell $cell:expr,)? ;
-    )*) => {
-        /// One profile at one intensity on one target, as measured.
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct PointRecord {
-            $(
-                $(#[doc = $meaning] pub $name: $kept,)?
-                $(#[doc = $meaning] pub $name: $part,)?
-            )*
-        }
-
-        impl PointRecord {
-            /// The columns of SQL that hold one value each.
-            pub(super) const KEPT: &'static [Column] = &[$($(
-                Column {
-                    name: $column,
-                    meaning: $meaning,
-                    get: |point| <$kept>::stored(&point.$name),
-                    set: |point, value| {
-                        point.$name = <$kept>::restored(value)?;
-                        Ok(())
-                    },
-                },
-            )?)*];
-        }
-
-        /// A measured point.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        pub struct PointEntry {
-            $($(#[doc = $meaning] $(#[serde($older)])? pub $name: $shown,)?)*
-        }
-
-        /// The point as an entry of a document.
-        pub(crate) fn entry(shown: &Shown<'_>) -> PointEntry {
-            PointEntry {
-                $($($name: {
-                    let value: fn(&Shown<'_>) -> $shown = $value;
-                    value(shown)
-                },)?)*
-            }
-        }
-
-        /// The point as a row of tables.
-        pub(super) fn cells<'a>(shown: &Shown<'a>) -> Vec<Field<'a>> {
-            let mut cells = Vec::new();
-            $(
-                let usual = None::<Value<'a>>$(.or_else(|| {
-                    let value: fn(&Shown<'_>) -> $shown = $value;
-                    value(shown).into_cell()
-                }))?;
-                let other = None::<Option<Value<'a>>>$(.or_else(|| {
-                    let cell: fn(&Shown<'a>) -> Option<Value<'a>> = $cell;
-                    Some(cell(shown))
-                }))?;
-                if let Some(value) = other.unwrap_or(usual) {
-                    let meaning = $meaning.trim_end_matches('.');
-                    cells.push(Field::new(stringify!($name), meaning, value));
-                }
-            )*
-            cells
-        }
-    };
-}
-
 fields! {
+    /// One profile at one intensity on one target, as measured.
+    record PointRecord in "point" and OTHERS, merged;
+    /// A measured point.
+    entry PointEntry;
     run "Id of the run, UUID version 7."
         cell |shown| Some(text(&shown.run.id)),;
     emulated "Whether time was invented: then nothing here was measured on storage."
         cell |shown| Some(Value::Flag(Some(shown.run.emulated))),;
     index "Its place in the plan, from 0."
-        kept u32 = "place",
+        kept u32 = "place": first,
         shown u32 = |shown| shown.point.index,;
     target "The target, `target.place`."
-        kept u32 = "target",;
+        kept u32 = "target": first,;
     target "Name of its target."
         shown String = |shown| target_name(shown.run, shown.point),;
     target_kind "`kind` of its target."
@@ -124,91 +54,91 @@ fields! {
         shown bool = |shown| shown.run.emulated,
         cell |_| None,;
     profile "Name of the load profile."
-        kept String = "profile",
+        kept String = "profile": first,
         shown String = |shown| shown.point.profile.clone(),;
     profile_title "Title of the load profile for people."
-        kept String = "profile_title",
+        kept String = "profile_title": first,
         shown String = |shown| shown.point.profile_title.clone(),;
     random_share "Share of random accesses, 0..1."
-        kept f64 = "random_share",
+        kept f64 = "random_share": first,
         shown f64 = |shown| finite(shown.point.random_share),;
     read_share "Share of reads, 0..1."
-        kept f64 = "read_share",
+        kept f64 = "read_share": first,
         shown f64 = |shown| finite(shown.point.read_share),;
     trim_share "Share of trims, 0..1: requests that discard what is stored."
-        part f64,
+        part f64: first,
         shown f64 = |shown| finite(shown.point.trim_share),
         older default,;
     request_size "Request size or weighted mix, as written."
-        kept String = "request_size",
+        kept String = "request_size": first,
         shown String = |shown| shown.point.request_size.clone(),;
     request_size_mean_bytes "Mean request size in bytes."
-        kept f64 = "request_size_mean_bytes",;
+        kept f64 = "request_size_mean_bytes": first,;
     request_size_bytes "Mean request size in bytes; of one size that size."
         shown Option<f64> =
             |shown| Some(shown.point.request_size_mean_bytes).filter(|size| size.is_finite()),;
     arrivals "How requests arrive: `closed`, `fixed 1000/s`, `poisson 1000/s`, `paced 1000/s`."
-        kept String = "arrivals",
+        kept String = "arrivals": first,
         shown String = |shown| shown.point.arrivals.clone(),;
     reported_as_throughput "1 where the throughput is the main result (sequential profiles), 0 \
                             where the transaction rate is."
-        kept bool = "reported_as_throughput",;
+        kept bool = "reported_as_throughput": first,;
     reported_as "Which figure the plan tells of it: `rate` or `throughput`; empty in documents of \
                  versions that did not say so."
         shown String = |shown| reported_as(shown.point).to_owned(),
         older default,;
     outstanding "Outstanding I/Os of each stream."
-        kept u32 = "outstanding",
+        kept u32 = "outstanding": first,
         shown u32 = |shown| shown.point.outstanding,;
     offered_io_per_s "Offered load of an open loop over all streams, I/Os per second; null in a \
                       closed loop."
-        kept Option<f64> = "offered_io_per_s",
+        kept Option<f64> = "offered_io_per_s": both,
         shown Option<f64> = |shown| shown.point.offered_io_per_s,;
     streams "Number of streams, each on an area of its own."
-        kept u32 = "streams",
+        kept u32 = "streams": first,
         shown u32 = |shown| shown.point.streams,;
     workers "Threads that the streams were dealt to."
-        kept u32 = "workers",
+        kept u32 = "workers": sum_32,
         shown u32 = |shown| shown.point.workers,;
     group "Points with the same number ran at the same time."
-        kept u32 = "load_group",
+        kept u32 = "load_group": first,
         shown u32 = |shown| shown.point.group,;
     variant "Index of the column of the run's comparison that it belongs to, with the others of \
              its group; null where nothing is compared."
-        kept Option<u32> = "variant",
+        kept Option<u32> = "variant": first,
         shown Option<u32> = |shown| shown.point.variant,;
     step "Name of the step, as hashed; empty where the plan has none."
-        kept String = "step",;
+        kept String = "step": first,;
     step "Name of the step; empty where the plan has none."
         shown String = |shown| shown_step(&shown.point.step),;
     direct "Whether direct I/O was in effect."
-        kept bool = "direct",
+        kept bool = "direct": least,
         shown bool = |shown| shown.point.direct,;
     started_at "When it began, RFC 3339, UTC."
-        kept String = "started_at",
+        kept String = "started_at": first,
         shown String = |shown| shown.point.started_at.clone(),
         cell |shown| Some(time(&shown.point.started_at)),;
     delay_ns "How long after its group it began (`delay` of its load), ns; null where it began \
               with it, and in versions that did not keep it."
-        kept Option<u64> = "delay_ns",
+        kept Option<u64> = "delay_ns": first,
         shown Option<u64> = |shown| shown.point.delay_ns,
         older default,;
     warm_up_ns "Unrecorded lead-in, ns."
-        kept u64 = "warm_up_ns",
+        kept u64 = "warm_up_ns": first,
         shown u64 = |shown| shown.point.warm_up_ns,;
     duration_ns "Length of the measured window, ns."
-        kept u64 = "duration_ns",
+        kept u64 = "duration_ns": most,
         shown u64 = |shown| shown.point.duration_ns,;
     ended_by "What ended the window: `duration`, `precision`, `steady`, `bytes`, `rate`, \
               `interrupted` or `failure`."
-        kept EndedBy = "ended_by",
+        kept EndedBy = "ended_by": ended_by,
         shown String = |shown| shown.point.ended_by.as_str().to_owned(),;
     tolerance "Half-width of the 95 % interval of the rate, over the rate, that was to end it; \
                null where it was to last its time."
-        kept Option<f64> = "tolerance",
+        kept Option<f64> = "tolerance": first,
         shown Option<f64> = |shown| shown.point.tolerance.map(finite),;
     interim_checks "How often the rate was held against the tolerance."
-        kept u32 = "interim_checks",
+        kept u32 = "interim_checks": most,
         shown u32 = |shown| shown.point.interim_checks,;
     io_per_s "Transaction rate, I/Os per second: reads, writes and trims completed in full."
         shown f64 = |shown| shown.summary.io_per_s.value,;
@@ -223,13 +153,13 @@ fields! {
     mib_per_s "Throughput, MiB/s (2^20 bytes)."
         shown f64 = |shown| shown.summary.mib_per_s,;
     reads "Reads."
-        part DirectionRecord,;
+        part DirectionRecord: direction,;
     writes "Writes."
-        part DirectionRecord,;
+        part DirectionRecord: direction,;
     trims "Trims: what was stored was discarded."
-        part DirectionRecord,;
+        part DirectionRecord: direction,;
     syncs "Flushes (fsync, fdatasync)."
-        part DirectionRecord,;
+        part DirectionRecord: direction,;
     reads "Reads completed in full."
         shown u64 = |shown| shown.point.reads.completed,;
     writes "Writes completed in full."
@@ -261,51 +191,53 @@ fields! {
             transfers(shown.point).map(|(_, each)| each.short).fold(0, u64::saturating_add)
         },;
     issued "Requests issued, from the first of the warm-up to the last."
-        kept u64 = "issued",;
+        kept u64 = "issued": sum,;
     completed_outside "Completions outside the window (warm-up and drain), in full."
-        kept u64 = "completed_outside",;
+        kept u64 = "completed_outside": sum,;
     failed_outside "Failures outside the window."
-        kept u64 = "failed_outside",;
+        kept u64 = "failed_outside": sum,;
     abandoned "Requests that never came back."
-        kept u64 = "abandoned",
+        kept u64 = "abandoned": sum,
         shown u64 = |shown| shown.point.abandoned,;
     in_flight_integral_ns "Time-integral of the I/Os in flight over the window, I/O·ns."
-        kept f64 = "in_flight_integral_ns",;
+        kept f64 = "in_flight_integral_ns": sum_real,;
     latency_in_window_ns "Sum of the parts of all latencies that lie in the window, ns: equals the \
                           integral."
-        kept f64 = "latency_in_window_ns",;
+        kept f64 = "latency_in_window_ns": sum_real,;
     mean_in_flight "Mean number of I/Os in flight; null for a window without length."
         shown Option<f64> = |shown| shown.summary.mean_in_flight,;
     longest_gap_ns "Longest interval without a completion, ns."
-        kept u64 = "longest_gap_ns",
+        kept u64 = "longest_gap_ns": least,
         shown u64 = |shown| shown.point.longest_gap_ns,;
     gaps "Intervals without a completion longer than 100 ms, 1 s, 10 s."
-        part [u64; 3],;
+        part [u64; 3]: least_each,;
     backlog_max "Most arrivals due and not issued (open loop)."
-        kept u64 = "backlog_max",;
+        kept u64 = "backlog_max": most,;
     cpu_user_ns "CPU time of the workers in user mode within the window, ns."
-        kept u64 = "cpu_user_ns",;
+        kept u64 = "cpu_user_ns": sum,;
     cpu_system_ns "CPU time of the workers in the kernel within the window, ns."
-        kept u64 = "cpu_system_ns",;
+        kept u64 = "cpu_system_ns": sum,;
     cpu_user_ns_per_io "CPU time of the workers in user mode by I/O."
         cell |shown| Some(maybe_real(shown.summary.cpu_user_ns_per_io)),;
     cpu_system_ns_per_io "CPU time of the workers in the kernel by I/O."
         cell |shown| Some(maybe_real(shown.summary.cpu_system_ns_per_io)),;
     kernel "Kernel's counters of the device below, where they could be read."
-        part Option<KernelCounts>,;
+        part Option<KernelCounts>: nothing,;
     intervals "The series."
-        part Vec<IntervalRecord>,;
+        part Vec<IntervalRecord>: series,;
     monitors "What the monitors said of the machine, by the second."
-        part Vec<MonitorRecord>,
-        shown Vec<MonitorEntry> = |shown| shown.point.monitors.iter().map(monitor).collect(),;
+        part Vec<MonitorRecord>: first,
+        shown Vec<MonitorEntry> =
+            |shown| shown.point.monitors.iter().map(|said| monitor_entry(&said)).collect(),;
     expected "What was expected of it; null where nothing was."
         shown Option<ExpectedEntry> = |shown| {
-            shown.run.expected_at(shown.point.index).map(|it| expected(it, &shown.summary))
+            let expected = shown.run.expected_at(shown.point.index);
+            expected.map(|it| expected_entry(&(it, shown.summary.io_per_s.value)))
         },;
     grade "`A` (no findings), `B` (remarks) or `C` (not valid)."
         shown String = |shown| shown.summary.grade.to_string(),;
     findings "Doubts."
-        part Vec<Finding>,
+        part Vec<Finding>: added,
         shown Vec<FindingEntry> = |shown| shown.point.findings.iter().map(finding_entry).collect(),;
     findings "Codes of its findings, with spaces between them."
         cell |shown| Some(owned(codes(&shown.point.findings))),;

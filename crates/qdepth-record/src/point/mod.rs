@@ -3,19 +3,16 @@
 mod cells;
 mod entries;
 mod fields;
+mod merged;
 mod stored;
 mod summary;
 
 use crate::record::{DirectionRecord, RunRecord};
 
 pub(crate) use cells::{PERCENTILES, point_fields};
-pub use entries::{
-    CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, Latency, LatencyByDirection, MonitorEntry,
-    finding_entry,
-};
+pub use entries::{CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirection, finding_entry};
 pub use fields::{PointEntry, PointRecord};
 pub(crate) use fields::{Shown, entry};
-pub use stored::{Column, Stored};
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 
 impl<'a> Shown<'a> {

@@ -56,7 +56,6 @@ fn target(index: u32, name: &str, expression: &str, kind: TargetKind) -> TargetR
         kind,
         area_bytes: 32 << 30,
         engine: "io_uring".into(),
-        ceiling: vec![(1, 900_000.0), (256, 1_900_000.0)],
         facts: vec![
             observation(
                 name,
@@ -68,6 +67,7 @@ fn target(index: u32, name: &str, expression: &str, kind: TargetKind) -> TargetR
             observation(name, "logical_block_size_bytes", Ok("512"), "/sys/block/nvme0n1/queue"),
             observation(name, "temperature", Err("needs root"), "smartctl -j -A"),
         ],
+        ..TargetRecord::default()
     }
 }
 
@@ -84,10 +84,8 @@ pub(crate) fn run(targets: u32) -> RunRecord {
         plan_hash: "6d1b57a0e5f3c1f5a6d94f8b4bd3c5ab2b8c21f4d8a1a0a6c7f8f3b1e9d2c4a5".into(),
         plan_text: "[[point]]\nprofile = \"database\"\noutstanding = 1\nduration = \"3s\"\n".into(),
         seed: 42,
-        emulated: false,
         points_planned: targets * 45,
         engine_choice: "auto".into(),
-        comparison: None,
         environment: vec![
             observation("host", "kernel", Ok("6.1.0-28-amd64"), "uname"),
             observation(
@@ -105,8 +103,8 @@ pub(crate) fn run(targets: u32) -> RunRecord {
                 target(i, name, &format!("/dev/{name}"), TargetKind::BlockDevice)
             })
             .collect(),
-        expected: Vec::new(),
         findings: vec![Finding::remark(Code::MediumStateUnknown)],
+        ..RunRecord::default()
     }
 }
 

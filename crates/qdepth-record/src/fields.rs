@@ -1,0 +1,289 @@
+//! Tables of fields: what there is of a record, a row each. Of them are made what is stored (the
+//! record, and the columns of SQL), what is shown (the entry in JSON, the column of CSV and of
+//! Parquet), and what it is called and means in the documentation.
+
+use std::borrow::Cow;
+
+use qdepth_measure::EncodedHistogram;
+
+/// A value as SQL has it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stored<'a> {
+    /// Nothing.
+    Null,
+    /// A whole number; an unsigned one of 64 bits with the same bits.
+    Whole(i64),
+    /// A real number; one that is undefined is stored as nothing.
+    Real(f64),
+    /// A text.
+    Text(Cow<'a, str>),
+    /// A histogram.
+    Bytes(Cow<'a, [u8]>),
+}
+
+/// A column of the table that records of one kind are rows of.
+#[derive(Debug)]
+pub struct Column<R> {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, as the documentation says.
+    pub meaning: &'static str,
+    /// The value of a record.
+    pub get: fn(&R) -> Stored<'_>,
+    /// Puts a value into a record.
+    ///
+    /// # Errors
+    /// Where it is none of the column's.
+    pub set: fn(&mut R, Stored<'_>) -> Result<(), String>,
+}
+
+/// What is stored as a row of a table of SQL.
+pub trait Record: Default + 'static {
+    /// The table.
+    const TABLE: &'static str;
+    /// The columns that hold a field each.
+    const FIELDS: &'static [Column<Self>];
+    /// Those that do not.
+    const OTHERS: &'static [Column<Self>];
+
+    /// Every column of SQL that its values are stored in.
+    fn columns() -> impl Iterator<Item = &'static Column<Self>> {
+        Self::FIELDS.iter().chain(Self::OTHERS)
+    }
+}
+
+// A row is a name, and what it means. `kept`: a field of the record, with the column that it is
+// stored in; `part`: a field with columns or tables of its own. `shown`: a field of the entry, and
+// how it is had of what `Shown` is in the module; `older default`: documents of older versions lack
+// it. Where its type is that of a cell, it is a column of tables, too; `cell` says which value that
+// has, if another, or none. What is `merged` says of each field what it is of several as one: a
+// function that adds the second to the first.
+macro_rules! fields {
+    (
+        $(#[$of_record:meta])*
+        record $record:ident in $table:literal and $others:expr $(, $merged:ident)?;
+        $(#[$of_entry:meta])*
+        entry $entry:ident;
+        $(
+            $name:ident $meaning:literal
+            $(kept $kept:ty = $column:literal $(: $kept_as:ident)?,)?
+            $(part $part:ty $(: $part_as:ident)?,)?
+            $(shown $shown:ty = $value:expr, $(older $older:ident,)?)?
+            $(cell $cell:expr,)? ;
+        )*
+    ) => {
+        $crate::fields::record! {
+            $(#[$of_record])*
+            record $record in $table and $others $(, $merged)?;
+            $(
+                $name $meaning
+                $(kept $kept = $column $(: $kept_as)?,)?
+                $(part $part $(: $part_as)?,)? ;
+            )*
+        }
+
+        $(#[$of_entry])*
+        #[derive(
+            Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+        )]
+        pub struct $entry {
+            $($(#[doc = $meaning] $(#[serde($older)])? pub $name: $shown,)?)*
+        }
+
+        /// As an entry of a document.
+        pub(crate) fn entry(shown: &Shown<'_>) -> $entry {
+            $entry {
+                $($($name: {
+                    let value: fn(&Shown<'_>) -> $shown = $value;
+                    value(shown)
+                },)?)*
+            }
+        }
+
+        /// As a row of tables.
+        pub(crate) fn cells<'a>(shown: &Shown<'a>) -> Vec<$crate::field::Field<'a>> {
+            use $crate::field::{Field, IntoCell, Value};
+            let mut cells = Vec::new();
+            $(
+                let usual = None::<Value<'a>>$(.or_else(|| {
+                    let value: fn(&Shown<'_>) -> $shown = $value;
+                    value(shown).into_cell()
+                }))?;
+                let other = None::<Option<Value<'a>>>$(.or_else(|| {
+                    let cell: fn(&Shown<'a>) -> Option<Value<'a>> = $cell;
+                    Some(cell(shown))
+                }))?;
+                if let Some(value) = other.unwrap_or(usual) {
+                    let meaning = $meaning.trim_end_matches('.');
+                    cells.push(Field::new(stringify!($name), meaning, value));
+                }
+            )*
+            cells
+        }
+    };
+}
+pub(crate) use fields;
+
+// What is stored of the fields alone.
+macro_rules! record {
+    (
+        $(#[$of_record:meta])*
+        record $record:ident in $table:literal and $others:expr, merged;
+        $(
+            $name:ident $meaning:literal
+            $(kept $kept:ty = $column:literal: $kept_as:ident,)?
+            $(part $part:ty: $part_as:ident,)? ;
+        )*
+    ) => {
+        $crate::fields::record! {
+            $(#[$of_record])*
+            record $record in $table and $others;
+            $($name $meaning $(kept $kept = $column,)? $(part $part,)? ;)*
+        }
+
+        impl $record {
+            /// Adds what is of the same whole, field by field.
+            pub fn join(&mut self, part: &Self) {
+                $(
+                    $($kept_as(&mut self.$name, &part.$name);)?
+                    $($part_as(&mut self.$name, &part.$name);)?
+                )*
+            }
+        }
+    };
+    (
+        $(#[$of_record:meta])*
+        record $record:ident in $table:literal and $others:expr;
+        $(
+            $name:ident $meaning:literal
+            $(kept $kept:ty = $column:literal,)?
+            $(part $part:ty,)? ;
+        )*
+    ) => {
+        $(#[$of_record])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $record {
+            $(
+                $(#[doc = $meaning] pub $name: $kept,)?
+                $(#[doc = $meaning] pub $name: $part,)?
+            )*
+        }
+
+        impl $crate::fields::Record for $record {
+            const TABLE: &'static str = $table;
+            const FIELDS: &'static [$crate::fields::Column<Self>] = &[$($(
+                $crate::fields::Column {
+                    name: $column,
+                    meaning: $meaning,
+                    get: |record| $crate::fields::Stores::stored(&record.$name),
+                    set: |record, value| {
+                        record.$name = $crate::fields::Stores::restored(value)?;
+                        Ok(())
+                    },
+                },
+            )?)*];
+            const OTHERS: &'static [$crate::fields::Column<Self>] = $others;
+        }
+    };
+}
+pub(crate) use record;
+
+/// A type that a column holds.
+pub trait Stores: Sized {
+    /// As SQL has it.
+    fn stored(&self) -> Stored<'_>;
+    /// Out of SQL.
+    ///
+    /// # Errors
+    /// Where the value is none of the type.
+    fn restored(value: Stored<'_>) -> Result<Self, String>;
+}
+
+fn no<T>(what: &str, value: &Stored<'_>) -> Result<T, String> {
+    Err(format!("{value:?} is no {what}"))
+}
+
+impl Stores for u64 {
+    fn stored(&self) -> Stored<'_> {
+        Stored::Whole(self.cast_signed())
+    }
+    fn restored(value: Stored<'_>) -> Result<Self, String> {
+        match value {
+            Stored::Whole(number) => Ok(number.cast_unsigned()),
+            other => no("whole number", &other),
+        }
+    }
+}
+
+impl Stores for u32 {
+    fn stored(&self) -> Stored<'_> {
+        Stored::Whole((*self).into())
+    }
+    fn restored(value: Stored<'_>) -> Result<Self, String> {
+        match value {
+            Stored::Whole(number) => Self::try_from(number).map_err(|error| error.to_string()),
+            other => no("whole number", &other),
+        }
+    }
+}
+
+impl Stores for bool {
+    fn stored(&self) -> Stored<'_> {
+        Stored::Whole((*self).into())
+    }
+    fn restored(value: Stored<'_>) -> Result<Self, String> {
+        match value {
+            Stored::Whole(number) => Ok(number != 0),
+            other => no("0 or 1", &other),
+        }
+    }
+}
+
+impl Stores for f64 {
+    fn stored(&self) -> Stored<'_> {
+        Stored::Real(*self)
+    }
+    fn restored(value: Stored<'_>) -> Result<Self, String> {
+        match value {
+            Stored::Real(number) => Ok(number),
+            Stored::Null => Ok(Self::NAN),
+            other => no("real number", &other),
+        }
+    }
+}
+
+impl Stores for String {
+    fn stored(&self) -> Stored<'_> {
+        Stored::Text(Cow::Borrowed(self))
+    }
+    fn restored(value: Stored<'_>) -> Result<Self, String> {
+        match value {
+            Stored::Text(text) => Ok(text.into_owned()),
+            other => no("text", &other),
+        }
+    }
+}
+
+impl Stores for EncodedHistogram {
+    fn stored(&self) -> Stored<'_> {
+        Stored::Bytes(Cow::Borrowed(&self.0))
+    }
+    fn restored(value: Stored<'_>) -> Result<Self, String> {
+        match value {
+            Stored::Bytes(bytes) => Ok(Self(bytes.into_owned())),
+            other => no("histogram", &other),
+        }
+    }
+}
+
+impl<T: Stores> Stores for Option<T> {
+    fn stored(&self) -> Stored<'_> {
+        self.as_ref().map_or(Stored::Null, T::stored)
+    }
+    fn restored(value: Stored<'_>) -> Result<Self, String> {
+        match value {
+            Stored::Null => Ok(None),
+            some => T::restored(some).map(Some),
+        }
+    }
+}

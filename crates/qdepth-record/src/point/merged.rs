@@ -1,0 +1,67 @@
+//! What a field of several points as one is, besides what `crate::merged` says: of parts of one
+//! load, which began together.
+
+use crate::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord};
+
+/// Of loads that are all open.
+pub(super) fn both(whole: &mut Option<f64>, part: &Option<f64>) {
+    *whole = whole.zip(*part).map(|(a, b)| a + b);
+}
+
+/// Of numbers that are small.
+pub(super) fn sum_32(whole: &mut u32, part: &u32) {
+    *whole = whole.saturating_add(*part);
+}
+
+pub(super) fn least_each(whole: &mut [u64; 3], part: &[u64; 3]) {
+    for (mine, theirs) in whole.iter_mut().zip(part) {
+        *mine = (*mine).min(*theirs);
+    }
+}
+
+/// What ended one of them before its time.
+pub(super) fn ended_by(whole: &mut EndedBy, part: &EndedBy) {
+    if *whole == EndedBy::Duration {
+        *whole = *part;
+    }
+}
+
+pub(super) fn direction(sum: &mut DirectionRecord, part: &DirectionRecord) {
+    let DirectionRecord {
+        completed,
+        bytes,
+        errors,
+        short,
+        service_time,
+        response_time,
+        // What another program said is of points that are no parts.
+        stated: _,
+    } = part;
+    sum.completed = sum.completed.saturating_add(*completed);
+    sum.bytes = sum.bytes.saturating_add(*bytes);
+    sum.short = sum.short.saturating_add(*short);
+    sum.service_time.merge(service_time);
+    match (&mut sum.response_time, response_time) {
+        (Some(mine), Some(theirs)) => mine.merge(theirs),
+        (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+        (_, None) => {}
+    }
+    for ErrorCount { errno, count } in errors {
+        match sum.errors.iter_mut().find(|error| error.errno == *errno) {
+            Some(error) => error.count = error.count.saturating_add(*count),
+            None => sum.errors.push(ErrorCount { errno: *errno, count: *count }),
+        }
+    }
+}
+
+/// Slices of equal number are slices of equal time, since the parts began together. Their
+/// histograms stay with the parts.
+pub(super) fn series(sum: &mut Vec<IntervalRecord>, part: &[IntervalRecord]) {
+    sum.iter_mut().zip(part).for_each(|(mine, theirs)| mine.join(theirs));
+    sum.extend(part.iter().skip(sum.len()).cloned());
+    for slice in sum {
+        slice.read_service_time = Default::default();
+        slice.write_service_time = Default::default();
+        slice.trim_service_time = Default::default();
+    }
+}

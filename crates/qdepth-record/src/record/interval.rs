@@ -1,0 +1,67 @@
+//! What there is of a slice of a point's series, a row each.
+
+use qdepth_measure::EncodedHistogram;
+
+use crate::fields::{Column, Stores, record};
+use crate::merged::{first, most, nothing, sum};
+
+record! {
+    /// One slice of a point's series (100 ms unless the point is shorter).
+    record IntervalRecord in "interval" and TRIMS, merged;
+    start_ns "Beginning, ns from that of the measured window."
+        kept u64 = "start_ns": first,;
+    length_ns "Length, ns; the last of a visit may be shorter."
+        kept u64 = "length_ns": most,;
+    reads "Reads completed."
+        kept u64 = "reads": sum,;
+    writes "Writes completed."
+        kept u64 = "writes": sum,;
+    read_bytes "Bytes of the reads."
+        kept u64 = "read_bytes": sum,;
+    written_bytes "Bytes of the writes."
+        kept u64 = "written_bytes": sum,;
+    trims "Trims completed."
+        part u64: sum,;
+    trimmed_bytes "Bytes of the trims."
+        part u64: sum,;
+    read_service_time "Histogram of the service times of the reads."
+        kept EncodedHistogram = "read_service_time": nothing,;
+    write_service_time "Histogram of the service times of the writes."
+        kept EncodedHistogram = "write_service_time": nothing,;
+    trim_service_time "Histogram of the service times of the trims; empty where the point does not \
+                       trim."
+        part EncodedHistogram: nothing,;
+}
+
+macro_rules! trims {
+    ($name:ident: $kept:ty, $meaning:literal) => {
+        Column {
+            name: stringify!($name),
+            meaning: $meaning,
+            get: |slice| slice.$name.stored(),
+            set: |slice, value| {
+                slice.$name = Option::<$kept>::restored(value)?.unwrap_or_default();
+                Ok(())
+            },
+        }
+    };
+}
+
+/// Nothing where the point does not trim, and in older logbooks.
+const TRIMS: &[Column<IntervalRecord>] = &[
+    trims!(trims: u64, "Trims completed."),
+    trims!(trimmed_bytes: u64, "Bytes of the trims."),
+    trims!(trim_service_time: EncodedHistogram, "Histogram of the service times of the trims."),
+];
+
+impl IntervalRecord {
+    /// Reads, writes and trims completed.
+    pub fn completed(&self) -> u64 {
+        self.reads.saturating_add(self.writes).saturating_add(self.trims)
+    }
+
+    /// Bytes of those.
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes.saturating_add(self.written_bytes).saturating_add(self.trimmed_bytes)
+    }
+}

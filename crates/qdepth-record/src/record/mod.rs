@@ -1,0 +1,266 @@
+//! What is written to disk: the facts of a run, as seen. Statistics are derived on reading
+//! (`crate::summary`), so a better formula later applies to old runs too.
+//!
+//! These types are not the domain types of engine or workload: the lab converts by hand, so a
+//! change inside the engine cannot silently change the stored form.
+
+mod expected;
+mod interval;
+mod monitor;
+mod run;
+mod target;
+
+use std::borrow::Cow;
+
+use qdepth_measure::LatencyHistogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::field::IntoCell;
+use crate::fields::{Stored, Stores};
+use crate::reason::{Reason, ReasonEntry, entry_or_text};
+
+pub use expected::{ExpectedEntry, ExpectedRecord};
+pub(crate) use expected::{cells as expected_cells, entry as expected_entry};
+pub use interval::IntervalRecord;
+pub use monitor::{MonitorEntry, MonitorRecord};
+pub(crate) use monitor::{cells as monitor_cells, entry as monitor_entry};
+pub use run::{RunEntry, RunRecord};
+pub(crate) use run::{cells as run_cells, entry as run_entry};
+pub use target::{TargetEntry, TargetRecord};
+pub(crate) use target::{cells as target_cells, entry as target_entry};
+
+/// The version of the meaning of stored figures. It rises with every change that makes the same
+/// plan give other numbers (CHANGELOG, *Changed results*).
+pub const MEASUREMENT_VERSION: u32 = 1;
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunState {
+    /// Still measuring, or killed while it was.
+    #[default]
+    Running,
+    /// All points are there; nothing is added any more.
+    Sealed,
+    /// Stopped by the user; can be resumed.
+    Interrupted,
+    /// Ended by a failure; what was measured before is kept.
+    Failed,
+}
+
+/// A fact read from the machine, with where it was read. A fact that could not be read is kept
+/// with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// What it is about: `host`, `cpu`, `memory`, `kernel`, or a device name such as `nvme0n1`.
+    pub subject: String,
+    /// Which fact, as `model`, `scheduler`, `logical_block_size`; units last (`size_bytes`).
+    pub key: String,
+    /// The value, or why it is unknown.
+    pub value: Result<String, Reason>,
+    /// The file or command that it was read from, or a code of [`source`](crate::source).
+    pub source: String,
+}
+
+/// A fact read from the machine, with where it was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ObservationEntry {
+    /// What it is about.
+    pub subject: String,
+    /// Which fact.
+    pub key: String,
+    /// The value; null where it could not be read.
+    pub value: Option<String>,
+    /// Why it could not be read; null where it could.
+    #[serde(deserialize_with = "entry_or_text")]
+    #[schemars(with = "Option<ReasonEntry>")]
+    pub unknown_because: Option<ReasonEntry>,
+    /// The file or command that it was read from; `run:` or `EMULATED:` with a code where it is
+    /// from the run itself or from an emulated medium.
+    pub source: String,
+}
+
+pub(crate) fn observation(fact: &Observation) -> ObservationEntry {
+    ObservationEntry {
+        subject: fact.subject.clone(),
+        key: fact.key.clone(),
+        value: fact.value.clone().ok(),
+        unknown_because: fact.value.as_ref().err().map(ReasonEntry::from),
+        source: fact.source.clone(),
+    }
+}
+
+/// What kind of thing a target is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A directory, in which a measurement file was made.
+    Directory,
+    /// A regular file that was there before.
+    #[default]
+    File,
+    /// A block device.
+    BlockDevice,
+    /// A medium in virtual time: results are EMULATED.
+    Emulated,
+}
+
+/// A column of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VariantRecord {
+    /// Name that the plan or its user gave; empty: none.
+    pub name: String,
+    /// `single` (one drive), `together` (several at the same time), `array`, or `variant`.
+    pub role: String,
+    /// Index of its first target.
+    pub target: u32,
+    /// Points of each load and intensity: one for each drive or process.
+    pub parts: u32,
+    /// Outstanding I/Os of a point by the intensity that it stands at: the number of drives of an
+    /// array, else 1.
+    pub times: u32,
+}
+
+/// What a run compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonRecord {
+    /// What its columns are: `drives`, `targets`, `processes` or `areas`.
+    pub of: String,
+    /// The columns, in order.
+    pub variants: Vec<VariantRecord>,
+    /// Index of the column that the others are divided by.
+    pub base: u32,
+    /// Whether the quotients are base ÷ column, in place of column ÷ base.
+    pub base_above: bool,
+    /// Whether increases over the base are shaded by class.
+    pub shaded: bool,
+    /// Profiles that were measured at one outstanding I/O alone, for their latency.
+    pub latency_profiles: Vec<String>,
+    /// Published drives beside the columns, by the names of their media.
+    pub published: Vec<String>,
+}
+
+/// Failed I/Os of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ErrorCount {
+    /// Linux error number, positive; 0 for all kinds beyond the sixteenth together.
+    pub errno: i32,
+    /// How often.
+    pub count: u64,
+}
+
+/// What one direction (reads, writes, trims or syncs) of a point did within the measured window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DirectionRecord {
+    /// I/Os completed in full.
+    pub completed: u64,
+    /// Bytes of those.
+    pub bytes: u64,
+    /// I/Os that failed; in no rate and no latency.
+    pub errors: Vec<ErrorCount>,
+    /// Transfers that came back short and were completed by further requests.
+    pub short: u64,
+    /// completed − issued.
+    pub service_time: LatencyHistogram,
+    /// completed − intended. None in a closed loop, where it equals the service time.
+    pub response_time: Option<LatencyHistogram>,
+    /// What another program said of the service time, where it was imported without a histogram.
+    pub stated: Option<StatedLatency>,
+}
+
+/// Latencies as another program said them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatedLatency {
+    /// Number of I/Os.
+    pub count: u64,
+    /// Smallest, nanoseconds.
+    pub min_ns: Option<u64>,
+    /// Mean, nanoseconds.
+    pub mean_ns: Option<f64>,
+    /// Largest, nanoseconds.
+    pub max_ns: Option<u64>,
+    /// Quantile (0..=1) and value in nanoseconds, ascending.
+    pub percentiles: Vec<(f64, u64)>,
+}
+
+/// What the kernel counted on the device while a point ran (`/sys/block/DEV/stat`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelCounts {
+    /// Read requests completed by the device.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Write requests completed by the device.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+}
+
+/// What ended the window of a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EndedBy {
+    /// Its time was over.
+    #[default]
+    Duration,
+    /// Its rate was known as well as asked.
+    Precision,
+    /// Its rate was steady.
+    Steady,
+    /// So many bytes had been moved.
+    Bytes,
+    /// Its rate was below what it was to keep.
+    Rate,
+    /// The user.
+    Interrupted,
+    /// The target failed.
+    Failure,
+}
+
+/// The names that kinds are stored by, and have in machine output.
+macro_rules! named {
+    ($kind:ident: $($one:ident = $name:literal),*) => {
+        impl $kind {
+            /// Every one there is.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$one),*];
+
+            /// As stored and in machine output.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$one => $name,)*
+                }
+            }
+        }
+
+        impl Stores for $kind {
+            fn stored(&self) -> Stored<'_> {
+                Stored::Text(Cow::Borrowed(self.as_str()))
+            }
+            fn restored(value: Stored<'_>) -> Result<Self, String> {
+                let text = String::restored(value)?;
+                let named = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
+                named.ok_or_else(|| format!("`{text}` is no {}", stringify!($kind)))
+            }
+        }
+    };
+}
+
+named!(RunState: Running = "running", Sealed = "sealed", Interrupted = "interrupted",
+    Failed = "failed");
+named!(TargetKind: Directory = "directory", File = "file", BlockDevice = "block-device",
+    Emulated = "emulated");
+named!(EndedBy: Duration = "duration", Precision = "precision", Steady = "steady",
+    Bytes = "bytes", Rate = "rate", Interrupted = "interrupted", Failure = "failure");
+
+/// As JSON.
+impl Stores for ComparisonRecord {
+    fn stored(&self) -> Stored<'_> {
+        // Texts, numbers and flags cannot fail to become JSON.
+        Stored::Text(Cow::Owned(serde_json::to_string(self).unwrap_or_default()))
+    }
+    fn restored(value: Stored<'_>) -> Result<Self, String> {
+        serde_json::from_str(&String::restored(value)?).map_err(|error| error.to_string())
+    }
+}
+
+impl IntoCell for Option<ComparisonRecord> {}
+impl IntoCell for Vec<ObservationEntry> {}

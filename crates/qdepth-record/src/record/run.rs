@@ -1,0 +1,154 @@
+//! What there is of a run, a row each. A new field is a row here; whoever measures is told by the
+//! compiler.
+
+use std::borrow::Cow;
+
+use qdepth_measure::{Code, Finding};
+
+use super::expected::ExpectedRecord;
+use super::target::TargetRecord;
+use super::{ComparisonRecord, Observation, RunState};
+use crate::field::{text, time};
+use crate::fields::{Column, Stored, Stores, fields};
+use crate::merged::{added, apart, first, last};
+
+type Shown<'a> = &'a RunRecord;
+
+fields! {
+    /// One plan executed once.
+    record RunRecord in "run" and &[SEED], merged;
+    /// One plan executed once.
+    entry RunEntry;
+    run "Id of the run, UUID version 7."
+        cell |run| Some(text(&run.id)),;
+    id "UUID version 7."
+        kept String = "id": first,
+        shown String = |run| run.id.clone(),
+        cell |_| None,;
+    plan_name "Name of the plan."
+        kept String = "plan_name": first,;
+    plan "Name of the plan."
+        shown String = |run| run.plan_name.clone(),;
+    plan_hash "SHA-256 of the plan text, lower-case hexadecimal."
+        kept String = "plan_hash": first,
+        shown String = |run| run.plan_hash.clone(),;
+    plan_text "The resolved plan, byte for byte as hashed."
+        kept String = "plan_text": first,;
+    seed "Seed of every draw."
+        part u64: first,;
+    seed "Decimal digits of the 64-bit seed, as text: a JSON number is not exact beyond 2^53."
+        shown String = |run| run.seed.to_string(),;
+    qdepth_version "Version of the program."
+        kept String = "qdepth_version": first,;
+    version "Version of the program."
+        shown String = |run| run.qdepth_version.clone(),;
+    measurement_version "Version of the meaning of the figures; rises when the same plan gives \
+                         other numbers."
+        kept u32 = "measurement_version": first,
+        shown u32 = |run| run.measurement_version,;
+    emulated "Whether time was invented: then nothing here was measured on storage."
+        kept bool = "emulated": first,
+        shown bool = |run| run.emulated,;
+    started_at "When it began, RFC 3339, UTC."
+        kept String = "started_at": first,
+        shown String = |run| run.started_at.clone(),
+        cell |run| Some(time(&run.started_at)),;
+    ended_at "When it ended, RFC 3339, UTC; null while running, or where it was killed."
+        kept Option<String> = "ended_at": last,
+        shown Option<String> = |run| run.ended_at.clone(),
+        cell |run| Some(Value::Time(run.ended_at.as_deref())),;
+    state "`running` (or killed while it was), `sealed` (whole, final), `interrupted` or `failed` \
+           (both can be resumed)."
+        kept RunState = "state": unsealed,
+        shown String = |run| run.state.as_str().to_owned(),
+        cell |_| None,;
+    points_planned "Points of the plan."
+        kept u32 = "points_planned": first,
+        shown u32 = |run| run.points_planned,;
+    engine_choice "How requests were to reach the kernel, as asked: `auto`, or the name of an \
+                   engine; empty in documents of versions that did not say so."
+        kept String = "engine_choice": first,
+        shown String = |run| run.engine_choice.clone(),
+        older default,;
+    comparison "What it compares, stored as JSON (`ComparisonRecord`); null where it compares \
+                nothing."
+        kept Option<ComparisonRecord> = "comparison": first,
+        shown Option<ComparisonRecord> = |run| run.comparison.clone(),;
+    environment "The machine."
+        part Vec<Observation>: apart,;
+    targets "The targets, by index."
+        part Vec<TargetRecord>: apart,;
+    expected "What was expected of its points, by place in the plan; of none, or of each."
+        part Vec<ExpectedRecord>: apart,;
+    findings "Doubts about the run as a whole."
+        part Vec<Finding>: added,;
+}
+
+/// A number of 64 bits of which every one counts in other tools, too.
+const SEED: Column<RunRecord> = Column {
+    name: "seed",
+    meaning: "Seed of every draw, decimal digits of an unsigned 64-bit number.",
+    get: |run| Stored::Text(Cow::Owned(run.seed.to_string())),
+    set: |run, value| {
+        let digits = String::restored(value)?;
+        run.seed = digits.parse().map_err(|_| format!("`{digits}` is no seed"))?;
+        Ok(())
+    },
+};
+
+/// Of several runs as one that did not come to its end.
+fn unsealed(whole: &mut RunState, part: &RunState) {
+    if *part != RunState::Sealed {
+        *whole = *part;
+    }
+}
+
+impl RunRecord {
+    /// Subject and key of the fact that holds the command which asks for the plan again.
+    pub const COMMAND: (&str, &str) = ("run", "command_again");
+    /// Subject and key of the fact that takes the run's campaign up again.
+    pub const CAMPAIGN_REQUEST: (&str, &str) = ("run", "campaign_request");
+
+    /// The command that asks for the plan again, quoted for a shell; none where no words of a
+    /// command line asked for it, or an earlier version measured.
+    pub fn command_again(&self) -> Option<&str> {
+        let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == Self::COMMAND;
+        self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+    }
+
+    /// Subject and key of the facts that hold what a person noted.
+    pub const NOTE: (&str, &str) = ("run", "note");
+    /// Subject and key of the facts that hold why the run is not to be relied on.
+    pub const RETRACTED: (&str, &str) = ("run", "retracted");
+
+    fn facts_of<'a>(&'a self, which: (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
+        let is_it = move |seen: &&Observation| (&*seen.subject, &*seen.key) == which;
+        self.environment.iter().filter(is_it).filter_map(|seen| seen.value.as_deref().ok())
+    }
+
+    /// What persons noted of it, in the order of noting.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.facts_of(Self::NOTE)
+    }
+
+    /// Whether something of it is not what was written, as far as it was read.
+    pub fn is_damaged(&self) -> bool {
+        self.findings.iter().any(|finding| finding.code == Code::RecordDamaged)
+    }
+
+    /// Why it is not to be relied on; none where nobody retracted it.
+    pub fn retracted(&self) -> Option<&str> {
+        self.facts_of(Self::RETRACTED).last()
+    }
+
+    /// Name of the machine; none where it could not be read.
+    pub fn host(&self) -> Option<&str> {
+        let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == ("host", "name");
+        self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+    }
+
+    /// What was expected of the point at this place.
+    pub fn expected_at(&self, point: u32) -> Option<&ExpectedRecord> {
+        self.expected.iter().find(|expected| expected.point == point)
+    }
+}
