@@ -9,6 +9,7 @@ mod compared;
 mod document;
 pub mod event;
 mod field;
+pub mod figures;
 mod filter;
 mod headline;
 mod host_document;
