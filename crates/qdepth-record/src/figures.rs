@@ -51,10 +51,12 @@ impl Figures {
         Self { code: code.to_owned(), texts: BTreeMap::new(), figures: BTreeMap::new() }
     }
 
-    /// The same with a text; a space in it would end it, and becomes `_`.
+    /// The same with a text, where it is not empty; a space in it would end it, and becomes `_`.
     #[must_use]
     pub fn text(mut self, name: &str, text: &str) -> Self {
-        self.texts.insert(name.to_owned(), text.replace(char::is_whitespace, "_"));
+        if !text.is_empty() {
+            self.texts.insert(name.to_owned(), text.replace(char::is_whitespace, "_"));
+        }
         self
     }
 
@@ -108,7 +110,8 @@ mod tests {
             }
             assert_eq!(Figures::read(&value.stored()), Some(value));
         }
-        let passes = Figures::new(PASSES).text("load", "a b").figure("took_ns", 9e12);
+        let passes = Figures::new(PASSES).text("load", "a b").text("request_size", "");
+        let passes = passes.figure("took_ns", 9e12);
         assert_eq!(passes.stored(), "passes load=a_b took_ns=9000000000000");
     }
 
