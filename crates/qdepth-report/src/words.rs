@@ -26,7 +26,7 @@ pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
 }
 
 /// A load in words: the title of its profile, and its step where it has such.
-pub(crate) fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
+pub fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
     let title = title_of(profile, title, words(lang));
     if step.is_empty() {
         title
