@@ -15,10 +15,12 @@ use toml::{Table, Value};
 /// The language whose keys are those of all.
 const BASE: &str = "en";
 /// Tables whose keys are names that are looked up, and no fields.
-const MAPS: [&str; 13] = [
+const MAPS: [&str; 15] = [
     "answer.questions",
     "applications",
     "certificate.proofs",
+    "fact_codes",
+    "fact_figures",
     "fact_names",
     "fact_sources",
     "fact_subjects",

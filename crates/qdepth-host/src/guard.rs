@@ -93,8 +93,7 @@ impl Claim {
         match &self.identity {
             Identity::Device(then) => device::check_same(system, then),
             Identity::File { .. } => {
-                let stat = rustix::fs::fstat(&self.file);
-                let now = stat.as_ref().ok().map(crate::target::file_identity);
+                let now = self.identity_now(system);
                 if now.as_ref() == Some(&self.identity) {
                     return Ok(());
                 }
@@ -104,6 +103,19 @@ impl Claim {
                     format!("the file was {}, is {now}", self.identity),
                     "Leave a file alone while it is measured, and start again",
                 ))
+            }
+        }
+    }
+
+    /// What is in the target's place now; none where that cannot be read.
+    pub fn identity_now(&self, system: &System) -> Option<Identity> {
+        match &self.identity {
+            Identity::Device(then) => {
+                DeviceIdentity::read(system, then.number).map(Identity::Device)
+            }
+            Identity::File { .. } => {
+                let stat = rustix::fs::fstat(&self.file);
+                stat.as_ref().ok().map(crate::target::file_identity)
             }
         }
     }

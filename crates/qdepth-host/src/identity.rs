@@ -79,6 +79,26 @@ impl DeviceIdentity {
 }
 
 impl Identity {
+    /// As a finding keeps it, in no language: `name=sda size_bytes=800166076416 serial=…`.
+    pub fn stored(&self) -> String {
+        match self {
+            Self::Device(device) => {
+                let DeviceIdentity { kernel_name, number: _, serial, wwid, size_bytes, diskseq } =
+                    device;
+                let diskseq = diskseq.map(|diskseq| diskseq.to_string());
+                let known = [("serial", serial), ("wwid", wwid), ("diskseq", &diskseq)];
+                let known =
+                    known.iter().filter_map(|(name, value)| Some((name, (*value).as_ref()?)));
+                known.fold(format!("name={kernel_name} size_bytes={size_bytes}"), |all, (n, v)| {
+                    format!("{all} {n}={v}")
+                })
+            }
+            Self::File { device, inode, size_bytes } => {
+                format!("inode={inode} device={device} size_bytes={size_bytes}")
+            }
+        }
+    }
+
     /// Length in bytes.
     pub fn size_bytes(&self) -> u64 {
         match self {

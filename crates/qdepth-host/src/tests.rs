@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
 use crate::consent::{self, Consent};
-use crate::identity::DeviceIdentity;
+use crate::identity::{DeviceIdentity, Identity};
 use crate::label::{LABEL_BYTES, Label};
 use crate::monitor::{CpuTimes, KernelStat};
 use crate::refusal::{Guard, Refusal};
@@ -138,6 +138,8 @@ fn a_changed_device_is_told_apart() {
     let machine = machine.attribute("sdb", "diskseq", "8");
     let difference = then.difference(&device(&machine, "sdb").identity).unwrap();
     assert!(difference.contains("diskseq"), "{difference}");
+    let stored = Identity::Device(then.clone()).stored();
+    assert_eq!(stored, "name=sdb size_bytes=1073741824 diskseq=7");
     // Hole 6: without a serial the consent names the attachment, and another has another.
     let now = device(&machine, "sdb");
     assert_eq!(consent::tokens(&machine.system, &now), ["/dev/sdb:1073741824:8"]);

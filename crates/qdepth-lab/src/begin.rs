@@ -10,6 +10,7 @@ use qdepth_linux::EngineChoice;
 use qdepth_logbook::{Logbook, RESERVE_BYTES};
 use qdepth_measure::{Bytes, Finding, Seed};
 use qdepth_media::TargetExpression;
+use qdepth_record::figures::{Figures, PROOFS};
 use qdepth_record::{CertificateRecord, Observation, ProofOutcome, RunRecord, TargetKind};
 use qdepth_workload::{Plan, STANDARD_AREA, WrittenTargets, needs_writing};
 
@@ -169,17 +170,20 @@ fn certified(logbook: &Logbook, run: &RunRecord) -> Result<Option<Observation>> 
     }
     let [host, cpu] = machine(&run.environment);
     Ok(logbook.certificate(&host, &cpu)?.map(|certificate| {
-        let CertificateRecord { at, version, kernel, id, .. } = &certificate;
-        let passed = certificate.count(ProofOutcome::Passed);
-        let failed = certificate.count(ProofOutcome::Failed);
-        let proofs = certificate.proofs.len();
+        let CertificateRecord { at, version, kernel, id, proofs, .. } = &certificate;
+        let count = |outcome| certificate.count(outcome) as f64;
+        let value = Figures::new(PROOFS)
+            .text("at", at)
+            .text("version", version)
+            .text("kernel", kernel)
+            .text("id", id)
+            .figure("passed", count(ProofOutcome::Passed))
+            .figure("failed", count(ProofOutcome::Failed))
+            .figure("proofs", proofs.len() as f64);
         Observation {
             subject: "certificate".to_owned(),
             key: "latest".to_owned(),
-            value: Ok(format!(
-                "{passed} of {proofs} proofs passed, {failed} failed, {at}, qdepth {version}, \
-                 Linux {kernel}, {id}"
-            )),
+            value: Ok(value.stored()),
             source: "qdepth certify".to_owned(),
         }
     }))

@@ -2,7 +2,9 @@
 
 use qdepth_host::Refusal;
 use qdepth_host::guard::Claim;
+use qdepth_host::identity::Identity as Known;
 use qdepth_host::system::System;
+use qdepth_measure::label;
 
 use crate::prepare::Real;
 
@@ -22,7 +24,9 @@ impl Identity {
         match claim.check_identity(system) {
             Ok(()) => Self::Same,
             Err(_) if claim.is_gone(system) => Self::Gone(format!("{} is gone", claim.identity)),
-            Err(found) => Self::Changed(Changed::new(claim, found)),
+            Err(refusal) => {
+                Self::Changed(Changed::new(claim, claim.identity_now(system).as_ref(), refusal))
+            }
         }
     }
 }
@@ -30,21 +34,25 @@ impl Identity {
 /// The target is not the one that was claimed.
 #[derive(Clone, Debug)]
 pub(crate) struct Changed {
+    /// What was claimed, and what is there now, in no language.
     pub(crate) was: String,
     pub(crate) is: String,
+    /// The same for people.
+    found: String,
     remedy: String,
 }
 
 impl Changed {
-    fn new(claim: &Claim, refusal: Refusal) -> Self {
+    fn new(claim: &Claim, now: Option<&Known>, refusal: Refusal) -> Self {
         let Refusal { found, remedy, .. } = refusal;
-        Self { was: claim.identity.to_string(), is: found, remedy }
+        let is = now.map_or_else(|| label::NO_ANSWER.to_owned(), Known::stored);
+        Self { was: claim.identity.stored(), is, found, remedy }
     }
 }
 
 impl std::fmt::Display for Changed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}. {}", self.is, self.remedy)
+        write!(f, "{}. {}", self.found, self.remedy)
     }
 }
 

@@ -3,8 +3,9 @@
 
 use anyhow::{Context, Result, bail};
 use qdepth_linux::EngineChoice;
-use qdepth_measure::Bytes;
+use qdepth_measure::{Bytes, Nanos};
 use qdepth_record::event::Phase;
+use qdepth_record::figures::{Figures, PASSES};
 use qdepth_record::{Observation, source};
 use qdepth_workload::{Plan, Point, Wear};
 
@@ -17,7 +18,6 @@ use crate::observer::Progress;
 use crate::preconditioned::{Done, fact, is_there};
 use crate::prepare::{Prepared, PreparedStorage};
 use crate::until_steady::{rounds, rounds_text};
-use crate::words::long;
 use crate::written::Written;
 
 /// Does what the plan says of it, and says what was done.
@@ -81,10 +81,25 @@ fn written(
         let target = &targets[index];
         ended(point, measured)
             .with_context(|| format!("{} is not preconditioned", target.expression.display()))?;
-        let took = long(measured.outcome.duration.0);
-        done.push((index, fact(target, format!("{} in {took}", what(point)), source::WRITTEN)));
+        let value = done_in(point, measured.outcome.duration);
+        done.push((index, fact(target, value.stored(), source::WRITTEN)));
     }
     Ok(done)
+}
+
+/// What stands with the target of passes that took so long.
+fn done_in(point: &Point, took: Nanos) -> Figures {
+    Figures::new(PASSES)
+        .text("load", &point.profile)
+        .text("request_size", &point.request_size.text())
+        .figure("passes", passes(point) as f64)
+        .figure("area_bytes", point.area.length_bytes as f64)
+        .figure("took_ns", took.0 as f64)
+}
+
+/// How often it writes its area.
+fn passes(point: &Point) -> u64 {
+    (point.bytes_of_streams() / point.area.length_bytes).max(1)
 }
 
 /// A step that did not come to its end leaves the target in no state that has a name.
@@ -108,7 +123,7 @@ pub fn what(point: &Point) -> String {
     if let Some(asked) = point.stop.until_steady {
         return rounds_text(point, asked);
     }
-    let passes = (point.bytes_of_streams() / point.area.length_bytes).max(1);
+    let passes = passes(point);
     format!(
         "{} {}, {passes} {} of {}",
         point.profile,

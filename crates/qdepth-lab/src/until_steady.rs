@@ -5,6 +5,7 @@
 use anyhow::{Context, Result, bail};
 use qdepth_measure::{Bytes, Nanos, SteadyRounds, SteadyRule, SteadyState, SteadyVerdict};
 use qdepth_record::event::Phase;
+use qdepth_record::figures::{Figures, ROUNDS};
 use qdepth_record::{Observation, source};
 use qdepth_workload::{Point, UntilSteady};
 
@@ -81,7 +82,7 @@ pub(crate) fn rounds(
         let index = point.target as usize;
         let value = describe(point, rounds, asked.rule, bytes);
         let source = if put { source::VIRTUAL } else { source::WRITTEN };
-        let told: Observation = fact(&targets[index], value, source);
+        let told: Observation = fact(&targets[index], value.stored(), source);
         done.facts.push((index, told));
         done.findings.extend(not_steady(&targets[index], point, rounds, asked.rule));
     }
@@ -147,20 +148,29 @@ fn state_text(state: SteadyState, rounds: &SteadyRounds, rule: SteadyRule) -> St
 }
 
 /// What stands with the target.
-fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> String {
-    let verdict = rounds.verdict();
-    format!(
-        "{} {}: {} by {} rule after {} rounds of {}: {:.0} IO/s{}; {} written, {:.2} times the \
-         area",
-        point.profile,
-        point.request_size.text(),
-        state_text(verdict.state, rounds, rule),
-        whose(rule),
-        rounds.count(),
-        Nanos(point.stop.duration_ns),
-        verdict.level,
-        figures(&verdict),
-        Bytes(bytes).for_people(),
-        bytes as f64 / point.area.length_bytes as f64
-    )
+fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> Figures {
+    let SteadyVerdict { state, level, range_share, slope_share, period_rounds } = rounds.verdict();
+    // Digits that nobody reads are not kept.
+    let rounded = |figure: f64, digits: i32| {
+        let scale = 10_f64.powi(digits);
+        (figure * scale).round() / scale
+    };
+    let mut told = Figures::new(ROUNDS)
+        .text("load", &point.profile)
+        .text("request_size", &point.request_size.text())
+        .text("course", state.as_str())
+        .text("rule", rule.as_str())
+        .figure("rounds", rounds.count() as f64)
+        .figure("round_ns", point.stop.duration_ns as f64)
+        .figure("io_per_s", rounded(level, 1))
+        .figure("written_bytes", bytes as f64)
+        .figure("times_written", rounded(bytes as f64 / point.area.length_bytes as f64, 3));
+    if let Some(period) = period_rounds {
+        told = told.figure("period_rounds", rounded(period, 2));
+    }
+    if state == SteadyState::TooShort {
+        return told;
+    }
+    told.figure("range_share", rounded(range_share, 4))
+        .figure("slope_share", rounded(slope_share, 4))
 }

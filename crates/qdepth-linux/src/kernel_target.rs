@@ -188,8 +188,8 @@ pub enum OpenError {
 pub struct Probe {
     /// Engines that did not work, with the reason.
     pub refused: Vec<(Engine, String)>,
-    /// Features that the engine lacks here, with the reason.
-    pub missing: Vec<(String, String)>,
+    /// Features that the engine lacks here, by their codes, with the reason.
+    pub missing: Vec<(&'static str, String)>,
 }
 
 enum Queue {
@@ -275,7 +275,7 @@ impl KernelTarget {
         file: &OwnedFd,
         options: &OpenOptions,
         buffers: &mut Buffers,
-        missing: &mut Vec<(String, String)>,
+        missing: &mut Vec<(&'static str, String)>,
     ) -> std::io::Result<Queue> {
         let slots = options.slots;
         let (completion_mode, pieces) = (engine.completion_mode(), buffers.pieces());

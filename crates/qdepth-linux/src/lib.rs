@@ -11,6 +11,7 @@ mod calibrate;
 mod call;
 mod clock;
 mod discard;
+mod errno;
 mod inline;
 mod kernel_target;
 mod looped;
@@ -32,6 +33,7 @@ mod wrapped;
 
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};
+pub use errno::errno_name;
 pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, take_priority,
 };

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
-use qdepth_measure::{Instant, Nanos};
+use qdepth_measure::{Instant, Nanos, label};
 use qdepth_workload::{Direction, Request};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
@@ -16,6 +16,7 @@ use rustix::ioctl::opcode;
 
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
+use crate::errno::reason;
 use crate::nvme::{Command, result};
 use crate::ring_queue::{CompletionMode, RingQueue};
 
@@ -58,7 +59,7 @@ impl Passthrough {
         size_max: u32,
         completion_mode: CompletionMode,
         buffers: &mut Buffers,
-        missing: &mut Vec<(String, String)>,
+        missing: &mut Vec<(&'static str, String)>,
     ) -> io::Result<Self> {
         let Namespace { id, block_bytes } = namespace;
         if !block_bytes.is_power_of_two() || !takes(namespace, 0, size_max) {
@@ -85,7 +86,7 @@ impl Passthrough {
                 passthrough.first(size_max).map_err(|why| {
                     io::Error::other(format!("the first command, a read of {size_max} B: {why}"))
                 })?;
-                missing.push(("registered buffers".to_owned(), why.to_string()));
+                missing.push((label::REGISTERED_BUFFERS, reason(&why)));
             }
         }
         Ok(passthrough)

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
-use qdepth_measure::{Instant, Nanos};
+use qdepth_measure::{Instant, Nanos, label};
 use rustix::io::Errno;
 use rustix::io_uring::{
     IoringCqeFlags, IoringOp, IoringRegisterOp, IoringSetupFlags, IoringSqeFlags,
@@ -14,6 +14,7 @@ use rustix::io_uring::{
 use rustix::time::Timespec;
 
 use crate::clock::{Clock, FEW, SPIN};
+use crate::errno::reason;
 use crate::ring::{Await, Ring};
 
 /// User data of the heartbeat's completions; no slot has this number.
@@ -60,7 +61,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         file: BorrowedFd<'_>,
         slots: u32,
         completion_mode: CompletionMode,
-        missing: &mut Vec<(String, String)>,
+        missing: &mut Vec<(&'static str, String)>,
     ) -> io::Result<Self> {
         // One entry more, for the heartbeat, where it is not taken before the first request.
         let entries = slots + u32::from(completion_mode == CompletionMode::Submissions);
@@ -68,7 +69,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         // SAFETY: an array of one descriptor; the kernel keeps the file itself.
         unsafe { ring.register(IoringRegisterOp::RegisterFiles, &mut [file.as_raw_fd()], 1)? };
         if let Err(why) = ring.register_itself() {
-            missing.push(("registered ring descriptor".to_owned(), why.to_string()));
+            missing.push((label::REGISTERED_RING, reason(&why)));
         }
         let clock = Clock::get();
         let last = clock.now();
@@ -77,7 +78,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
     }
 
     /// What ends waits where nothing completes. A ring that polls the device takes no such request.
-    pub(crate) fn start_heartbeat(&mut self, missing: &mut Vec<(String, String)>) {
+    pub(crate) fn start_heartbeat(&mut self, missing: &mut Vec<(&'static str, String)>) {
         if self.completion_mode == CompletionMode::Completions {
             return;
         }
@@ -97,9 +98,9 @@ impl<const WIDE: bool> RingQueue<WIDE> {
             Ok(()) => {
                 let answer = io::Error::from_raw_os_error(-self.ring.take().result);
                 self.ring.give_back();
-                missing.push(("repeating time limit".to_owned(), answer.to_string()));
+                missing.push((label::REPEATING_LIMIT, reason(&answer)));
             }
-            Err(why) => missing.push(("repeating time limit".to_owned(), why.to_string())),
+            Err(why) => missing.push((label::REPEATING_LIMIT, reason(&why.into()))),
         }
     }
 
@@ -208,7 +209,7 @@ fn broken(why: Errno) -> TargetFailure {
 pub(crate) fn open<const WIDE: bool>(
     entries: u32,
     completion_mode: CompletionMode,
-    missing: &mut Vec<(String, String)>,
+    missing: &mut Vec<(&'static str, String)>,
 ) -> io::Result<Ring<WIDE>> {
     let deferred = IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::DEFER_TASKRUN;
     let (best, plain) = match completion_mode {
@@ -222,7 +223,7 @@ pub(crate) fn open<const WIDE: bool>(
     };
     Ring::new(entries, best).or_else(|why| {
         let plain = Ring::new(entries, plain)?;
-        missing.push(("single issuer, deferred task run".to_owned(), why.to_string()));
+        missing.push((label::DEFERRED_TASKS, reason(&why)));
         Ok(plain)
     })
 }

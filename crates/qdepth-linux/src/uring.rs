@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
-use qdepth_measure::Instant;
+use qdepth_measure::{Instant, label};
 use qdepth_workload::{Direction, PriorityDraw, Request};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, preadv2};
 use rustix::io_uring::{
@@ -16,6 +16,7 @@ use rustix::io_uring::{
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
 use crate::discard::{Discard, Sizes};
+use crate::errno::reason;
 use crate::ring::Ring;
 use crate::ring_queue::{CompletionMode, RingQueue};
 
@@ -45,7 +46,7 @@ impl<const TRIMS: bool> Uring<TRIMS> {
         slots: u32,
         completion_mode: CompletionMode,
         buffers: &mut Buffers,
-        missing: &mut Vec<(String, String)>,
+        missing: &mut Vec<(&'static str, String)>,
     ) -> io::Result<Self> {
         let discard = Discard::for_file(file)?;
         if TRIMS {
@@ -55,13 +56,13 @@ impl<const TRIMS: bool> Uring<TRIMS> {
         let operations = match register(&ring_queue.ring, buffers) {
             Ok(()) => [IoringOp::ReadFixed, IoringOp::WriteFixed, IoringOp::Nop, IoringOp::Fsync],
             Err(why) => {
-                missing.push(("registered buffers".to_owned(), why.to_string()));
+                missing.push((label::REGISTERED_BUFFERS, reason(&why)));
                 [IoringOp::Read, IoringOp::Write, IoringOp::Nop, IoringOp::Fsync]
             }
         };
         let mut flags = IoringSqeFlags::FIXED_FILE;
         if let Err(why) = never_blocks(file) {
-            missing.push(("requests that never block".to_owned(), why.to_string()));
+            missing.push((label::NEVER_BLOCKS, reason(&why)));
             flags |= IoringSqeFlags::ASYNC;
         }
         ring_queue.start_heartbeat(missing);

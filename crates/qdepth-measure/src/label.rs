@@ -11,6 +11,22 @@ pub const DEVICE_COUNTERS: &str = "device-counters";
 pub const IGNORED: &str = "ignored-by-the-kernel";
 /// Errors that came before or behind the measured window alone.
 pub const OUTSIDE: &str = "outside-the-window";
+/// A target of which no identity can be read any more.
+pub const NO_ANSWER: &str = "no-answer";
+/// Reads of an emulated medium are held against nothing.
+pub const NOTHING_TO_VERIFY: &str = "nothing-to-verify";
+/// Writes of an emulated medium are forced out by nothing.
+pub const NOTHING_TO_FORCE: &str = "nothing-to-force";
+/// Buffers that the kernel knows before the first request.
+pub const REGISTERED_BUFFERS: &str = "registered-buffers";
+/// A ring that the kernel knows by its number.
+pub const REGISTERED_RING: &str = "registered-ring";
+/// One issuer, whose tasks run when it waits.
+pub const DEFERRED_TASKS: &str = "deferred-tasks";
+/// Requests that the kernel hands on without a thread of its own.
+pub const NEVER_BLOCKS: &str = "never-blocks";
+/// A time limit that repeats.
+pub const REPEATING_LIMIT: &str = "repeating-limit";
 /// Directions of requests.
 pub const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 /// What rounds came to.
@@ -20,7 +36,21 @@ pub const COUNTS: [&str; 2] = ["issued", "histogram"];
 
 /// Every code.
 pub fn all() -> impl Iterator<Item = &'static str> {
-    let alone = [SUSPENDED, STEAL, DEVICE_COUNTERS, IGNORED, OUTSIDE];
+    let alone = [
+        SUSPENDED,
+        STEAL,
+        DEVICE_COUNTERS,
+        IGNORED,
+        OUTSIDE,
+        NO_ANSWER,
+        NOTHING_TO_VERIFY,
+        NOTHING_TO_FORCE,
+        REGISTERED_BUFFERS,
+        REGISTERED_RING,
+        DEFERRED_TASKS,
+        NEVER_BLOCKS,
+        REPEATING_LIMIT,
+    ];
     alone.into_iter().chain(DIRECTIONS).chain(ROUNDS).chain(COUNTS)
 }
 

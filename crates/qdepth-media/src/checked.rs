@@ -32,6 +32,17 @@ pub enum Checked {
 }
 
 impl Checked {
+    /// Every one, most first.
+    pub const ALL: [Self; 7] = [
+        Self::OwnRuns,
+        Self::Published,
+        Self::Reproduced,
+        Self::DataSheetOnly,
+        Self::Class,
+        Self::Definition,
+        Self::Not,
+    ];
+
     /// As it stands in descriptions.
     pub fn words(self) -> &'static str {
         match self {
@@ -42,6 +53,19 @@ impl Checked {
             Self::Class => "class",
             Self::Definition => "definition",
             Self::Not => "not checked",
+        }
+    }
+
+    /// As results keep it; reports word it.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::OwnRuns => "own-runs",
+            Self::Published => "published-figures",
+            Self::Reproduced => "reproduced",
+            Self::DataSheetOnly => "data-sheet-only",
+            Self::Class => "class",
+            Self::Definition => "definition",
+            Self::Not => "not-checked",
         }
     }
 

@@ -180,7 +180,7 @@ impl TargetExpression {
             let Ok(description) = described(&name, &self.own) else { continue };
             let product = description.name_of(format.as_deref());
             facts.push((label.clone(), "product".to_owned(), product));
-            let checked = description.checked().words().to_owned();
+            let checked = description.checked().code().to_owned();
             facts.push((label.clone(), "checked".to_owned(), checked));
             facts.extend(description.data_sheet.promises().map(|(key, promise, unit)| {
                 (label.clone(), format!("data_sheet_{key}"), format!("{} {unit}", promise.value))

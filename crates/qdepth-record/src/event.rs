@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use qdepth_measure::{Finding, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -281,6 +282,23 @@ pub struct RunEnded {
     pub state: String,
     /// Points that are measured in full.
     pub points_done: u32,
+}
+
+impl From<&FindingRaised> for Finding {
+    /// Without the figures that are not finite.
+    fn from(raised: &FindingRaised) -> Self {
+        let remark = raised.severity == Severity::Remark.as_str();
+        let severity = if remark { Severity::Remark } else { Severity::Invalid };
+        let mut finding = raised.code.parse().map_or_else(
+            |_| Self::unknown(&raised.code, severity),
+            |code| Self::new(code, severity),
+        );
+        let known =
+            raised.values.iter().filter_map(|(name, value)| Some((name.clone(), (*value)?)));
+        finding.values.extend(known);
+        finding.labels.extend(raised.labels.clone());
+        finding
+    }
 }
 
 impl PointStarted {

@@ -10,6 +10,7 @@ mod document;
 pub mod event;
 mod field;
 mod fields;
+pub mod figures;
 mod filter;
 mod headline;
 mod host_document;

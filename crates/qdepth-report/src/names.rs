@@ -1,6 +1,6 @@
 //! Names of targets for readers: products, not the expressions that a command line has.
 
-use qdepth_record::{RunRecord, TargetKind};
+use qdepth_record::{Observation, RunRecord, TargetKind, TargetRecord};
 
 use crate::words::{Words, fill_in};
 
@@ -17,7 +17,9 @@ pub(crate) fn shown(run: &RunRecord, words: &Words, name: &str) -> String {
     let target = run.targets.iter().find(|target| target.name == name);
     let Some(target) = target else { return name.to_owned() };
     match target.kind {
-        TargetKind::Directory | TargetKind::File => on_devices(words, name),
+        TargetKind::Directory | TargetKind::File => {
+            on_devices(words, target).unwrap_or_else(|| name.to_owned())
+        }
         TargetKind::BlockDevice => model_first(&target.expression, name),
         TargetKind::Emulated => name.to_owned(),
     }
@@ -34,18 +36,22 @@ fn model_first(expression: &str, name: &str) -> String {
     format!("{} ({node}){number}", model.trim())
 }
 
-/// `bench (ext4 on vda)` in the words of the language.
-fn on_devices(words: &Words, name: &str) -> String {
-    let parts = name.rsplit_once(" (").and_then(|(path, rest)| Some((path, rest.split_once(')')?)));
-    let Some((path, (below, number))) = parts else { return name.to_owned() };
-    let Some((system, devices)) = below.split_once(" on ") else { return name.to_owned() };
+/// `bench (ext4 on vda)` in the words of the language, where it is known what is on what: the name
+/// itself is English and never taken apart for it.
+fn on_devices(words: &Words, target: &TargetRecord) -> Option<String> {
+    let fact = |key: &str| {
+        let is_it = |seen: &&Observation| seen.subject == "file_system" && seen.key == key;
+        target.facts.iter().find(is_it)?.value.as_deref().ok()
+    };
+    let (system, devices) = (fact("type")?, fact("devices")?.replace(' ', ", "));
+    let (path, number) = target.name.rsplit_once(&format!(" ({system} on {devices})"))?;
     let values = [
         ("path", path.to_owned()),
         ("system", system.to_owned()),
-        ("devices", devices.to_owned()),
+        ("devices", devices),
         ("number", number.to_owned()),
     ];
-    fill_in(words.answer.on_devices, &values)
+    Some(fill_in(words.answer.on_devices, &values))
 }
 
 /// What a description is called; else the name that it has in the catalogue.
@@ -101,8 +107,6 @@ fn times(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use qdepth_record::Observation;
-
     use super::*;
     use crate::tests::fixture;
     use crate::words::{Lang, words};
@@ -158,10 +162,20 @@ mod tests {
         let name = run.targets[0].name.clone();
         assert_eq!(shown(&run, words(Lang::En), &name), "INTEL SSDPEDMD800G4 (nvme0n1)");
         run.targets[0].kind = TargetKind::Directory;
-        run.targets[0].name = "bench (ext4 on vda, vdb) #2".into();
+        run.targets[0].name = "bench (run on sda) (ext4 on vda, vdb) #2".into();
         let name = run.targets[0].name.clone();
+        for lang in Lang::ALL {
+            assert_eq!(shown(&run, words(lang), &name), name, "nothing is known of it");
+        }
+        let facts = [("type", "ext4"), ("devices", "vda vdb")];
+        run.targets[0].facts.extend(facts.map(|(key, value)| {
+            fixture::observation("file_system", key, Ok(value), "/proc/self/mountinfo")
+        }));
         assert_eq!(shown(&run, words(Lang::En), &name), name);
-        assert_eq!(shown(&run, words(Lang::Ja), &name), "bench（vda, vdb 上の ext4） #2");
+        assert_eq!(
+            shown(&run, words(Lang::Ja), &name),
+            "bench (run on sda)（vda, vdb 上の ext4） #2"
+        );
         assert_eq!(shown(&run, words(Lang::Ja), "unknown (ext4 on vda)"), "unknown (ext4 on vda)");
     }
 }

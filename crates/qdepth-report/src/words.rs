@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{Finding, RANK};
 use qdepth_record::Reason;
+use qdepth_record::figures::Figures;
 
 use crate::number;
 
 pub use qdepth_words::Lang;
 pub(crate) use qdepth_words::{
     CampaignWords, CertificateWords, CompareWords, ComparisonWords, HostWords, PtsWords, Words,
-    about, aside, counted, entry, fact_name, fact_source, fact_subject, fact_value, fill, fill_in,
-    step_title, words,
+    about, aside, counted, entry, fact_name, fact_source, fact_subject, fill, fill_in, step_title,
+    words,
 };
 
 /// The title of a load profile; that of a shipped one in the language of the words.
@@ -25,7 +26,7 @@ pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
 }
 
 /// A load in words: the title of its profile, and its step where it has such.
-pub(crate) fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
+pub fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
     let title = title_of(profile, title, words(lang));
     if step.is_empty() {
         title
@@ -40,6 +41,22 @@ pub fn reason_text(reason: &Reason, lang: Lang) -> String {
     let text = entry(words(lang).reason, reason.code()).unwrap_or_default();
     let values = reason.values().into_iter().map(|(name, value)| (name, value.to_owned()));
     fill(text, &values.collect())
+}
+
+/// The value of a fact: a sentence with its figures, a state by its code, or what was read.
+pub(crate) fn fact_value(lang: Lang, value: &str) -> String {
+    let Some(read) = Figures::read(value) else { return qdepth_words::fact_value(lang, value) };
+    let words = words(lang);
+    // A test holds each code to words of its own.
+    let template = entry(words.fact_figures, &read.code).unwrap_or_default();
+    let word = |text: &str| match entry(words.fact_codes, text) {
+        Some(word) => word.to_owned(),
+        None => label_text(words, text),
+    };
+    let texts = read.texts.iter().map(|(name, text)| (name.as_str(), word(text)));
+    let figures = read.figures.iter();
+    let figures = figures.map(|(name, figure)| (name.as_str(), figure_text(name, *figure)));
+    fill(template, &texts.chain(figures).collect())
 }
 
 /// A finding in words.
@@ -115,8 +132,10 @@ fn figure_text(name: &str, value: f64) -> String {
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "tests read the profiles")]
 
+    use std::collections::BTreeSet;
+
     use qdepth_measure::{Code, label};
-    use qdepth_record::source;
+    use qdepth_record::{figures, source};
 
     use super::*;
     use crate::tests::japanese::is_japanese;
@@ -188,6 +207,54 @@ mod tests {
             codes.sort_unstable();
             assert_eq!(known, codes, "{}", lang.tag());
         }
+    }
+
+    #[test]
+    fn every_value_with_figures_has_words_that_name_none_but_its_own() {
+        for lang in Lang::ALL {
+            let words = words(lang);
+            assert_eq!(words.fact_figures.len(), figures::ALL.len(), "{}", lang.tag());
+            for (code, texts, figures) in figures::ALL {
+                let template = entry(words.fact_figures, code).unwrap();
+                let all: BTreeSet<&str> = [texts, figures].concat().into_iter().collect();
+                assert_eq!(names(template).collect::<BTreeSet<_>>(), all, "{code}");
+            }
+            assert_eq!(words.fact_codes.len(), figures::CODES.len(), "{}", lang.tag());
+            let lacks = |code: &&str| entry(words.fact_codes, code).is_none();
+            assert_eq!(figures::CODES.iter().find(|code| lacks(code)), None);
+        }
+    }
+
+    #[test]
+    fn a_value_with_figures_is_told_in_the_language_and_an_old_one_as_it_stands() {
+        let passes = Figures::new(figures::PASSES)
+            .text("load", "random")
+            .text("request_size", "4KiB")
+            .figure("passes", 2.0)
+            .figure("area_bytes", f64::from(1 << 30))
+            .figure("took_ns", 9e10);
+        let told = |value: &str| Lang::ALL.map(|lang| fact_value(lang, value));
+        let [en, ja] = told(&passes.stored());
+        assert_eq!(en, "random 4KiB, 2 × 1 GiB in 90 s");
+        assert_eq!(ja, "ランダム 4KiB、1 GiB × 2 回、所要時間 90 s");
+        let rounds = Figures::new(figures::ROUNDS)
+            .text("load", "random")
+            .text("request_size", "4KiB")
+            .text("course", label::ROUNDS[1])
+            .text("rule", "snia")
+            .figure("rounds", 5.0)
+            .figure("round_ns", 6e10)
+            .figure("io_per_s", 45_210.0)
+            .figure("range_share", 0.121);
+        let [en, ja] = told(&rounds.stored());
+        let said =
+            "random 4KiB: steady by SNIA's rule after 5 rounds of 60 s: 45,200 IO/s, range 12 %";
+        assert_eq!(en, said);
+        assert!(ja.contains("SNIAの基準") && ja.contains("定常"), "{ja}");
+        for old in ["random 4KiB, 1 pass of 64GiB in 3 min", "preconditioned by hand"] {
+            assert_eq!(told(old), [old, old]);
+        }
+        assert_eq!(told("steady")[1], "定常状態");
     }
 
     #[test]

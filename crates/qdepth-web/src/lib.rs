@@ -16,6 +16,7 @@ mod server;
 mod site;
 mod source;
 mod stream;
+mod worded;
 
 pub use guard::Door;
 pub use otlp::{Exporter, OtlpError, Pushed};

@@ -16,8 +16,10 @@ use crate::answer::{CSS, SCRIPT, SVG, file, plain};
 use crate::connection::Streaming;
 use crate::guard::{Door, guard};
 use crate::pages::{
-    PageRequest, Trouble, api, compare, live, machines, media, missing, run, runs, trend, trouble,
+    PageRequest, Trouble, api, asked_lang, compare, live, machines, media, missing, run, runs,
+    trend, trouble,
 };
+use crate::query::Query;
 use crate::source::Source;
 use crate::stream;
 
@@ -100,6 +102,7 @@ async fn events(
     headers: HeaderMap,
     uri: Uri,
 ) -> Response<Body> {
+    let lang = asked_lang(&Query::from_uri(&uri));
     // It is looked for on a disk.
     let read_page = move || {
         let request = PageRequest::new(&site.source, &uri, &id);
@@ -111,7 +114,7 @@ async fn events(
         Err(_) => return plain(StatusCode::INTERNAL_SERVER_ERROR, FAULT),
     };
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    stream::events(found, &streaming, last.and_then(|text| text.parse().ok()))
+    stream::events(found, &streaming, last.and_then(|text| text.parse().ok()), lang)
 }
 
 async fn style() -> Response<Body> {

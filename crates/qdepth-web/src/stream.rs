@@ -9,11 +9,13 @@ use axum::response::Response;
 use http::StatusCode;
 use http_body::Frame;
 use qdepth_logbook::LiveEvents;
+use qdepth_report::Lang;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{Instant, sleep};
 
 use crate::answer::{EVENTS, file, plain};
 use crate::connection::{STREAM_LIFE, Streaming};
+use crate::worded::worded;
 
 /// Between two polls for what has come.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -22,11 +24,13 @@ const PULSE: Duration = Duration::from_secs(15);
 /// Pieces that a reader may lag behind.
 const LAG: usize = 4;
 
-/// From the run's beginning, or from where a browser lost the connection.
+/// From the run's beginning, or from where a browser lost the connection; with words of a language,
+/// where one was asked for.
 pub(crate) fn events(
     found: Option<LiveEvents>,
     streaming: &Streaming,
     last: Option<u64>,
+    lang: Option<Lang>,
 ) -> Response<Body> {
     let Some(mut events) = found else {
         return plain(StatusCode::NOT_FOUND, "this run is not being measured");
@@ -36,11 +40,11 @@ pub(crate) fn events(
     }
     events.seek(last.unwrap_or(0));
     let (sender, receiver) = channel(LAG);
-    tokio::spawn(follow(events, sender));
+    tokio::spawn(follow(events, lang, sender));
     file(EVENTS, Body::new(Pieces(receiver)))
 }
 
-async fn follow(mut events: LiveEvents, sender: Sender<String>) {
+async fn follow(mut events: LiveEvents, lang: Option<Lang>, sender: Sender<String>) {
     let (began, mut said) = (Instant::now(), Instant::now());
     while began.elapsed() < STREAM_LIFE {
         let Some(lines) = events.more() else {
@@ -48,7 +52,11 @@ async fn follow(mut events: LiveEvents, sender: Sender<String>) {
             return;
         };
         let position = events.position();
-        let mut piece: String = lines.iter().map(|line| format!("data: {line}\n\n")).collect();
+        let told = lines.into_iter().map(|line| match lang {
+            Some(lang) => worded(line, lang),
+            None => line,
+        });
+        let mut piece: String = told.map(|line| format!("data: {line}\n\n")).collect();
         if !piece.is_empty() {
             // The last of them carries where reading goes on.
             let at = piece.trim_end().rfind("data: ").unwrap_or(0);

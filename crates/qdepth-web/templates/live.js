@@ -1,4 +1,5 @@
-// A run as it is measured: each event of the run (docs/events.md) changes what it is about.
+// A run as it is measured: each event of the run (docs/events.md) changes what it is about. The server
+// words its codes.
 "use strict";
 (() => {
   const root = document.getElementById("live");
@@ -27,7 +28,7 @@
     part("loads").hidden = true; part("machines").textContent = "";
   }
   function load(point) {
-    return point.profile_title + " × " + point.outstanding + (point.step ? " " + point.step : "");
+    return point.words + " × " + point.outstanding;
   }
   function loads() {
     return [...started.values()].filter((point) => visit && point.group === visit.group);
@@ -158,7 +159,7 @@
     },
     "finding-raised"(e) {
       const item = document.createElement("li");
-      item.textContent = (e.point === null ? "" : (e.point + 1) + ". ") + e.code + (e.severity === "invalid" ? " (C)" : "");
+      item.textContent = (e.point === null ? "" : (e.point + 1) + ". ") + (e.severity === "invalid" ? "C: " : "") + e.words;
       part("findings").append(item);
     },
     "run-ended"(e) {

@@ -99,8 +99,13 @@ fn a_device_is_written_through_as_announced() {
     let all = (written(&device) - before) as f64 / MIB as f64;
     assert!((192.0..197.0).contains(&all), "{all} MiB were written");
     let told = preconditioned_facts(&document);
-    assert!(told[0].starts_with("sequential 128KiB, 2 passes of 64MiB in "), "{told:?}");
-    assert!(told[1].starts_with("random 4KiB, 1 pass of 64MiB in "), "{told:?}");
+    let area = 64 * MIB;
+    for (told, load) in told.iter().zip([
+        format!("load=sequential request_size=128KiB area_bytes={area} passes=2"),
+        format!("load=random request_size=4KiB area_bytes={area} passes=1"),
+    ]) {
+        assert!(told.starts_with(&format!("passes {load} took_ns=")), "{told}");
+    }
     assert!(!codes(&document).contains(&"medium-state-unknown".to_owned()));
     assert_eq!(points(&document).len(), 1);
 }
@@ -142,7 +147,7 @@ fn an_emulated_medium_is_put_into_the_state() {
 /// What is told of rounds until steady, and whether the run doubts it.
 #[cfg(test)]
 fn rounds_text(document: &Value) -> (String, bool) {
-    let told = preconditioned_facts(document).into_iter().find(|told| told.contains(" rounds of "));
+    let told = preconditioned_facts(document).into_iter().find(|told| told.starts_with("rounds "));
     let doubted = codes(document).contains(&"not-steady".to_owned());
     (told.expect("rounds are told"), doubted)
 }
@@ -159,8 +164,8 @@ fn rounds_end_with_a_verdict_and_not_with_an_error() {
     let run = workspace.run(&format!("run {words} --no-report --json")).expect_finished();
     // How even a shared disk is, nobody knows before: what is told and what is doubted agree.
     let (told, doubted) = rounds_text(&run.json());
-    assert_eq!(doubted, !told.contains(": steady by our own rule after "), "{told}");
-    assert!(told.contains("times the area"), "{told}");
+    assert_eq!(doubted, !told.contains(" course=steady "), "{told}");
+    assert!(told.contains(" rule=own ") && told.contains(" times_written="), "{told}");
     assert!(run.err.contains("round 5 "), "{}", run.err);
     assert!(!codes(&run.json()).contains(&"medium-state-unknown".to_owned()));
     let refused = workspace.run("run plan.toml . --round 1s").expect(2).err;
@@ -179,9 +184,12 @@ fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
         assert!(preconditioned_facts(&document).contains(&"steady".to_owned()), "it was put there");
         rounds_text(&document)
     };
-    for (rule, whose) in [("until-steady", "our own"), ("until-steady-snia", "SNIA's")] {
+    for (rule, whose) in [("until-steady", "own"), ("until-steady-snia", "snia")] {
         let (told, doubted) = rounds(rule);
-        assert!(told.contains(&format!(": steady by {whose} rule after 5 rounds of 1s")), "{told}");
+        for said in [" course=steady ", &format!(" rule={whose} "), " rounds=5 "] {
+            assert!(told.contains(said), "{told}");
+        }
+        assert!(told.contains(" round_ns=1000000000 "), "{told}");
         assert!(!doubted, "{told}");
     }
 }
@@ -205,7 +213,8 @@ fn what_goes_up_and_down_is_measured_with_a_doubt() {
     let run = workspace.run("run plan.toml media:volume.toml --no-report --json").expect_finished();
     let document = run.json();
     let (told, doubted) = rounds_text(&document);
-    assert!(doubted && told.contains("cyclic, every 1.0 rounds by our own rule"), "{told}");
+    assert!(doubted && told.contains(" course=cyclic "), "{told}");
+    assert!(told.contains(" period_rounds=1"), "{told}");
     let findings = document["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["code"] == "not-steady").unwrap();
     assert_eq!(found["labels"]["course"], "cyclic");

@@ -421,7 +421,10 @@ mod tests {
             let told = streamed(&served, &format!("/api/runs/{name}/events"), "run-started");
             assert!(told.contains("text/event-stream") && told.contains(&id), "{name}: {told}");
             let live = served.get(&format!("/live?run={name}")).ok().body;
-            assert!(live.contains(&format!("data-events=\"/api/runs/{id}/events\"")), "{name}");
+            assert!(
+                live.contains(&format!("data-events=\"/api/runs/{id}/events?lang=en\"")),
+                "{name}"
+            );
         }
         let during = served.get("/runs/latest").ok().body;
         assert!(during.contains("still measuring") && during.contains("has not ended"), "{during}");
@@ -688,12 +691,15 @@ mod tests {
             pause(50);
         };
         let page = served.get("/live").ok().body;
-        assert!(page.contains(&format!("data-events=\"/api/runs/{id}/events\"")), "{page}");
+        assert!(page.contains(&format!("data-events=\"/api/runs/{id}/events?lang=en\"")), "{page}");
         let events = format!("/api/runs/{id}/events");
         let told = streamed(&served, &events, "\"interval\"");
         assert!(told.contains("content-type: text/event-stream") && told.contains("run-started"));
         let told = streamed(&served, &events, "\"machine\"");
         assert!(told.contains("\"cpu busy_share\":"), "{told}");
+        assert!(!told.contains("\"words\""), "{told}");
+        let told = streamed(&served, &format!("{events}?lang=ja"), "\"interval\"");
+        assert!(told.contains("\"words\":\"データベース\""), "{told}");
         let metrics = served.get("/metrics").ok().body;
         for name in ["points_planned{run=\"", "ios_total{", "io_per_second{", "cpu_busy_ratio{"] {
             assert!(metrics.contains(&format!("qdepth_{name}")), "{name}: {metrics}");

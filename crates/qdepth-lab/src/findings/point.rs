@@ -1,6 +1,7 @@
 //! Doubts about a point that its own counts raise, besides the laws.
 
 use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall, TargetFailure};
+use qdepth_linux::errno_name;
 use qdepth_measure::{Code, Finding, Nanos, Severity, label};
 use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
 use qdepth_workload::Point;
@@ -135,15 +136,16 @@ fn compressible_payload(share: f64) -> Finding {
     if share > 0.0 && share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
 }
 
+/// `write EIO 3; sync ENOSPC 1`: direction, the kernel's name of the error, and how often.
 fn errors(directions: &[DirectionOutcome; 4]) -> String {
     let mut parts = Vec::new();
     for (name, direction) in ["read", "write", "trim", "sync"].iter().zip(directions) {
         for (errno, count) in direction.errors.kinds() {
-            let text = match errno {
-                Errors::OTHERS => "errors of other kinds".to_owned(),
-                errno => std::io::Error::from_raw_os_error(errno).to_string(),
+            let kind = match errno {
+                Errors::OTHERS => "other".to_owned(),
+                errno => errno_name(errno),
             };
-            parts.push(format!("{name}: {count} × {text}"));
+            parts.push(format!("{name} {kind} {count}"));
         }
     }
     if parts.is_empty() { label::OUTSIDE.to_owned() } else { parts.join("; ") }
@@ -227,7 +229,7 @@ pub(super) fn engine(measured: &Measured) -> Vec<Finding> {
             .label("why", format!("{}: {why}", engine.name()))
     });
     let missing = used.probe.missing.iter().map(|(feature, why)| {
-        Finding::remark(Code::EngineFeature).label("feature", feature).label("why", why)
+        Finding::remark(Code::EngineFeature).label("feature", *feature).label("why", why)
     });
     let drift = used.clock.ahead_ns as f64 / used.clock.over.0.max(1) as f64;
     let drifted = (drift.abs() > CLOCK_DRIFT)
@@ -238,6 +240,16 @@ pub(super) fn engine(measured: &Measured) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_have_the_kernels_names_and_no_sentences() {
+        let mut directions: [DirectionOutcome; 4] = Default::default();
+        assert_eq!(errors(&directions), label::OUTSIDE);
+        directions[1].errors.count_many(5, 3);
+        directions[3].errors.count_many(28, 1);
+        directions[3].errors.count_many(Errors::OTHERS, 2);
+        assert_eq!(errors(&directions), "write EIO 3; sync ENOSPC 1; sync other 2");
+    }
 
     #[test]
     fn a_payload_of_nothing_has_no_ratio() {

@@ -1,7 +1,7 @@
 //! Doubts about a run as a whole, and about what its targets had been through.
 
 use qdepth_host::extents::unwritten_share;
-use qdepth_measure::{Code, Finding, SteadyRounds, SteadyRule, SteadyState};
+use qdepth_measure::{Code, Finding, SteadyRounds, SteadyRule, SteadyState, label};
 use qdepth_workload::{
     Choices, Durability, Extent, Plan, PlanFile, Point, STANDARD_AREA, TargetShape, resolve,
     shipped_plan_text,
@@ -19,13 +19,11 @@ pub(crate) fn of_run(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     }
     let emulated = |point: &Point| prepared[point.target as usize].real().is_none();
     if plan.points.iter().any(|point| point.verify && emulated(point)) {
-        let what = "an emulated medium holds no data, so no read is verified";
-        findings.push(not_literal("verify", what));
+        findings.push(not_literal("verify", label::NOTHING_TO_VERIFY));
     }
     let durable = |point: &Point| point.durability != Durability::Cached;
     if plan.points.iter().any(|point| durable(point) && emulated(point)) {
-        let what = "an emulated medium completes every write as it completes others";
-        findings.push(not_literal("sync", what));
+        findings.push(not_literal("sync", label::NOTHING_TO_FORCE));
     }
     let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
     let asked = asked_area(&plan.name);

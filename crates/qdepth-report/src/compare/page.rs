@@ -8,7 +8,7 @@ use crate::document::{
 };
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::percent;
-use crate::words::{self, CompareWords, Lang, aside, fill_in, words};
+use crate::words::{self, CompareWords, Lang, aside, fact_value, fill_in, words};
 
 /// Colour of what is no figure of a run.
 const GREY: usize = 5;
@@ -214,7 +214,9 @@ impl Page<'_> {
     /// What else differs, all of it.
     fn beside(&self) -> Vec<Block> {
         let (versus, words) = (self.versus, self.words);
-        let known = |value: &String| Cell::or_dash((!value.is_empty()).then(|| value.clone()));
+        let known = |value: &String| {
+            Cell::or_dash((!value.is_empty()).then(|| fact_value(self.lang, value)))
+        };
         let rows = versus.differences.iter().map(|difference| {
             let what = format!("{} {}", difference.subject, difference.key);
             let [a, b] = &difference.values;

@@ -4,7 +4,7 @@ use crate::compare::matched::CPU_PER_IO;
 use crate::compare::{Versus, VersusRow, VersusSide, is_rate};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::{percent, thousands};
-use crate::words::{CompareWords, Lang, aside, fill_in, load_in_words, span, words};
+use crate::words::{CompareWords, Lang, aside, fact_value, fill_in, load_in_words, span, words};
 
 /// So many differences and unmatched loads are told; all are in the JSON.
 const LISTED_MAX: usize = 8;
@@ -107,7 +107,7 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
         return all;
     }
     let known = |value: &str| {
-        if value.is_empty() { words.unknown.to_owned() } else { value.to_owned() }
+        if value.is_empty() { words.unknown.to_owned() } else { fact_value(lang, value) }
     };
     all.extend(versus.differences.iter().take(LISTED_MAX).map(|difference| {
         let [a, b] = &difference.values;

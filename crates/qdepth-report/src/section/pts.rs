@@ -10,7 +10,7 @@ use crate::section::machine::value as known;
 use crate::section::sweep::tables::with_mark;
 use crate::trace::traced;
 use crate::view::{Point, View, percentile_ns};
-use crate::words::{PtsWords, fill_in};
+use crate::words::{PtsWords, fact_value, fill_in};
 
 /// Rows of write saturation.
 const PARTS: u64 = 25;
@@ -64,7 +64,7 @@ pub(crate) fn tested(view: &View<'_>) -> Option<String> {
     let drive = |target: &TargetRecord| {
         let facts: Vec<&Observation> = target.facts.iter().collect();
         let state = match known(&facts, "preconditioned") {
-            Some(state) => fill_in(brought_to, &[("state", state.to_owned())]),
+            Some(state) => fill_in(brought_to, &[("state", fact_value(view.lang, state))]),
             None => as_it_was.to_owned(),
         };
         let mut values = vec![("target", view.target_name(target.index)), ("state", state)];

@@ -589,7 +589,7 @@ fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
     let head = told(&run, Lang::En);
     let begins = format!("pts-iops  |  nvme0n1, firmware {firmware}, preconditioned: steady  |  ");
     assert!(head.starts_with(&begins) && head.contains("E5-2637"), "{head}");
-    assert!(told(&run, Lang::Ja).contains("プリコンディショニング：steady"));
+    assert!(told(&run, Lang::Ja).contains("プリコンディショニング：定常状態"));
     let document = compose(&run, &fixture::points(1), Lang::En);
     let page = html(&document).unwrap();
     let rule = page.split_once("@top-left { content: \"").unwrap().1.split_once("\";").unwrap().0;

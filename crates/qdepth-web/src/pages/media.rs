@@ -126,3 +126,19 @@ fn table(caption: &str, heads: &[String], rows: Vec<Row>) -> Table {
         note: String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use qdepth_media::Checked;
+    use qdepth_report::Lang;
+    use qdepth_words::fact_value;
+
+    #[test]
+    fn what_a_medium_was_held_against_has_words_in_every_language() {
+        for checked in Checked::ALL {
+            let code = checked.code();
+            assert_eq!(fact_value(Lang::En, code), checked.words());
+            assert_ne!(fact_value(Lang::Ja, code), code);
+        }
+    }
+}

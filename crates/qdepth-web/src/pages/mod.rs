@@ -26,6 +26,11 @@ const LANG: &str = "lang";
 /// As `qdepth compare` and `qdepth trend` take it where nothing is said.
 const THRESHOLD: f64 = 0.02;
 
+/// The language that is asked for.
+pub(crate) fn asked_lang(query: &Query) -> Option<Lang> {
+    Lang::ALL.into_iter().find(|lang| query.first(LANG) == Some(lang.tag()))
+}
+
 /// What is asked, and what it is answered from.
 pub(crate) struct PageRequest<'a> {
     pub(crate) source: &'a Source,
@@ -40,8 +45,7 @@ pub(crate) struct PageRequest<'a> {
 impl<'a> PageRequest<'a> {
     pub(crate) fn new(source: &'a Source, uri: &'a Uri, name: &'a str) -> Self {
         let query = Query::from_uri(uri);
-        let lang = Lang::ALL.into_iter().find(|lang| query.first(LANG) == Some(lang.tag()));
-        let lang = lang.unwrap_or_default();
+        let lang = asked_lang(&query).unwrap_or_default();
         Self { source, path: uri.path(), name, query, lang, words: words(lang).web }
     }
 

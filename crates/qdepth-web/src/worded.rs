@@ -1,0 +1,60 @@
+//! Events with the words of a language beside their codes, as the page that is kept up to date
+//! shows them.
+
+use qdepth_record::RunEvent;
+use qdepth_report::{Lang, finding_text, load_in_words};
+use qdepth_words::about;
+
+/// The line of an event with `words`, where it has something to say: the load of a point that
+/// begins, and what was found.
+pub(crate) fn worded(line: String, lang: Lang) -> String {
+    let words = match serde_json::from_str(&line) {
+        Ok(RunEvent::PointStarted(point)) => {
+            load_in_words(lang, &point.profile, &point.profile_title, &point.step)
+        }
+        Ok(RunEvent::FindingRaised(raised)) => {
+            let text = finding_text(&(&raised).into(), lang);
+            about(lang, &text.title, &text.explanation)
+        }
+        _ => return line,
+    };
+    let words = serde_json::Value::from(words);
+    match line.strip_suffix('}') {
+        Some(fields) => format!("{fields},\"words\":{words}}}"),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said beside an event.
+    fn words(line: &str, lang: Lang) -> String {
+        let line = worded(line.to_owned(), lang);
+        let event: serde_json::Value = serde_json::from_str(&line).unwrap();
+        event["words"].as_str().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_load_and_a_finding_are_told_in_the_language_of_the_page() {
+        let started = r#"{"event":"point-started","point":0,"group":0,"target":0,"profile":"database","profile_title":"Database","step":"before 1/2","variant":"","outstanding":1,"streams":1,"offered_io_per_s":null,"warm_up_ns":0,"duration_ns":1,"planned_before_ns":0}"#;
+        assert_eq!(words(started, Lang::En), "Database, before 1/2");
+        assert_eq!(words(started, Lang::Ja), "データベース、前 1/2");
+        let raised = r#"{"event":"finding-raised","point":null,"code":"io-errors","severity":"invalid","values":{"failed":3.0,"share":null},"labels":{"errors":"write EIO 3"}}"#;
+        assert!(words(raised, Lang::En).starts_with("I/Os failed: 3 I/Os ended with an error"));
+        let told = words(raised, Lang::Ja);
+        assert!(told.contains("write EIO 3") && !told.contains("failed"), "{told}");
+        let newer = raised.replace("io-errors", "of-tomorrow");
+        assert!(words(&newer, Lang::En).contains("`of-tomorrow`"), "{}", words(&newer, Lang::En));
+    }
+
+    #[test]
+    fn what_has_nothing_to_say_or_is_cut_stays_as_it_is() {
+        for line in
+            ["{\"event\":\"run-ended\",\"state\":\"sealed\",\"points_done\":3}", "{\"ev", ""]
+        {
+            assert_eq!(worded(line.to_owned(), Lang::Ja), line);
+        }
+    }
+}
