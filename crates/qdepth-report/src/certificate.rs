@@ -5,7 +5,7 @@ use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
 use crate::compose::{fact, literal};
 use crate::document::{Block, Cell, Cover, Document, Row, Section, Table, text};
 use crate::number::{percent, thousands, three_digits};
-use crate::section::sweep::sentences;
+use crate::section::date;
 use crate::words::{self, CertificateWords, Lang, entry, fill_in, reason_text, words};
 
 /// The proofs, a row each.
@@ -104,7 +104,7 @@ pub fn certificate_head(certificate: &CertificateRecord, lang: Lang) -> [String;
         ("version", certificate.version.clone()),
         ("host", or_unknown(&certificate.host)),
         ("kernel", or_unknown(&certificate.kernel)),
-        ("at", sentences::moment(&certificate.at, words::words(lang))),
+        ("at", date::moment(&certificate.at, words::words(lang))),
     ];
     [words.title, words.subtitle].map(|template| fill_in(template, &values))
 }

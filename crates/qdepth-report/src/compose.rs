@@ -17,16 +17,17 @@ use crate::section::explain::{self, recommendation};
 use crate::section::findings::findings;
 use crate::section::machine;
 use crate::section::monitors;
+use crate::section::observed;
 use crate::section::paper::practice::practice;
 use crate::section::paper::{self, conclusion};
 use crate::section::pressure;
 use crate::section::pts;
 use crate::section::steps::Steps;
 use crate::section::sweep::pictures;
-use crate::section::sweep::sentences;
 use crate::section::sweep::series;
 use crate::section::sweep::tables;
 use crate::section::timeline;
+use crate::section::{date, naming, summary};
 use crate::view::{Load, View};
 use crate::words::{about, aside, counted, fill_in};
 
@@ -52,7 +53,7 @@ pub fn compose(
 
 fn compose_view(view: &View<'_>, presentation: &Presentation, results: &str) -> Document {
     let (run, words) = (view.run, view.words);
-    let targets = sentences::in_title(view, sentences::target_names(view));
+    let targets = naming::in_title(view, naming::target_names(view));
     let own = presentation.paper.title.in_lang(presentation.lang);
     let title =
         if own.is_empty() { fill_in(words.title, &[("targets", targets)]) } else { own.to_owned() };
@@ -60,7 +61,7 @@ fn compose_view(view: &View<'_>, presentation: &Presentation, results: &str) -> 
     let subtitle = fill_in(
         words.subtitle,
         &[
-            ("date", sentences::date(&run.started_at, words)),
+            ("date", date::date(&run.started_at, words)),
             ("plan", run.plan_name.clone()),
             ("version", run.qdepth_version.clone()),
         ],
@@ -77,7 +78,7 @@ fn compose_view(view: &View<'_>, presentation: &Presentation, results: &str) -> 
         subtitle,
         mark: view.mark().to_owned(),
         banners: banners(view),
-        summary: opening.into_iter().chain(sentences::summary(view)).collect(),
+        summary: opening.into_iter().chain(summary::summary(view)).collect(),
         question: answer::question(view).to_owned(),
         answer: answer::blocks(view),
         facts: header_facts(view, results),
@@ -102,7 +103,7 @@ pub fn summary_sentences(
 ) -> Vec<String> {
     let presentation = presentation.into();
     let compared = Compared::from_run(run, points, &presentation.columns);
-    sentences::summary(&View::new(run, points, compared.as_ref(), &presentation))
+    summary::summary(&View::new(run, points, compared.as_ref(), &presentation))
 }
 
 /// Each kind of doubt once, the heaviest first, with where it is: what the grades of a table stand
@@ -254,7 +255,7 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
         }
     }
     let line = |(details, names): (String, Vec<String>)| {
-        fact(words.target, about(view.lang, &sentences::counted_names(view, names), &details))
+        fact(words.target, about(view.lang, &naming::counted_names(view, names), &details))
     };
     told.into_iter().map(line).collect()
 }
@@ -262,10 +263,8 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
 fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
     let (run, words) = (view.run, view.words.facts);
     let mut facts = target_facts(view);
-    facts.push(fact(words.started, sentences::moment(&run.started_at, view.words)));
-    facts.extend(
-        run.ended_at.as_ref().map(|at| fact(words.ended, sentences::moment(at, view.words))),
-    );
+    facts.push(fact(words.started, date::moment(&run.started_at, view.words)));
+    facts.extend(run.ended_at.as_ref().map(|at| fact(words.ended, date::moment(at, view.words))));
     let points = fill_in(
         words.points,
         &[("measured", view.points().count().to_string()), ("planned", view.planned().to_string())],
@@ -327,10 +326,12 @@ pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
     let key = swept.then(|| std::iter::once(tables::key_figures(view)).chain(quotients()));
     let key = key.into_iter().flatten().map(Block::Table).collect();
     let mut all = vec![section("key-figures", names.key_figures, key)];
-    all.extend(comparison::section(view));
+    let answered = |chapter| explain::answered(view, chapter);
+    all.extend(comparison::section(view).map(answered));
     all.extend(swept.then(|| section("diagrams", names.diagrams, diagrams(view))));
     all.extend(pts::section(view));
-    all.extend(bandwidth::section(view).or_else(|| pressure::section(view)));
+    let of_bandwidth = bandwidth::section(view).or_else(|| pressure::section(view));
+    all.extend(of_bandwidth.map(answered));
     all.extend(timeline::section(view));
     for section in &mut all {
         section.blocks = marked(view, std::mem::take(&mut section.blocks));
@@ -424,7 +425,7 @@ pub(crate) fn method(views: &[&View<'_>]) -> Vec<Block> {
 
 fn environment(view: &View<'_>) -> Vec<Block> {
     let caption = view.words.tables.environment_caption;
-    let known = tables::observations(view, caption, view.observations());
+    let known = observed::observations(view, caption, view.observations());
     let tables = [known, machine::unknown(view.observations(), view.lang)];
     let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).map(Block::Table);
     let drawn = paper::topology::drawing(view).into_iter();
@@ -433,7 +434,8 @@ fn environment(view: &View<'_>) -> Vec<Block> {
 
 /// What the emulated media are made of, as a file: there would be pages of it.
 fn parameters(view: &View<'_>) -> Vec<Block> {
-    let table = tables::observations(view, view.words.tables.parameters_caption, view.parameters());
+    let table =
+        observed::observations(view, view.words.tables.parameters_caption, view.parameters());
     attached_tables(view, vec![table])
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use qdepth_record::Observation;
 
-use super::Campaign;
+use super::runs::Campaign;
 use crate::compose::attached_tables;
 use crate::document::{Block, Cell, Row, Table, text};
 use crate::section::machine;
-use crate::section::sweep::tables::{self, observed_cell, observed_name};
+use crate::section::observed::{self, observed_cell, observed_name};
 use crate::view::View;
 use crate::words::fact_subject;
 
@@ -50,7 +50,7 @@ fn tables_of(
     });
     let alike: Vec<&Observation> = alike.collect();
     vec![
-        tables::observations(first, caption, alike.iter().copied()),
+        observed::observations(first, caption, alike.iter().copied()),
         differences(campaign, first, &facts),
         machine::unknown(alike.iter().copied(), first.lang),
     ]

@@ -2,13 +2,12 @@
 //! then what came out of each.
 
 mod environment;
+mod runs;
 mod side_by_side;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
-
-use qdepth_record::RunRecord;
 
 use crate::compared::Compared;
 use crate::compose::{
@@ -23,10 +22,11 @@ use crate::section::explain::recommendation;
 use crate::section::findings::findings;
 use crate::section::paper::practice::practice;
 use crate::section::paper::{self, conclusion};
-use crate::section::sweep::sentences;
 use crate::section::sweep::tables::grades;
+use crate::section::{date, naming, summary};
 use crate::view::View;
-use crate::words::{CampaignWords, aside, counted, fill_in, words};
+use crate::words::{aside, counted, fill_in, words};
+use runs::Campaign;
 
 /// Letters of a run's id that `qdepth list` shows.
 const ID: usize = 13;
@@ -64,20 +64,12 @@ pub fn compose_campaign(runs: &[Measured], presentation: impl Into<Presentation>
     campaign.document()
 }
 
-struct Campaign<'c, 'a> {
-    words: &'static CampaignWords,
-    views: Vec<&'c View<'a>>,
-    /// Of the results of each run.
-    hashes: Vec<String>,
-    presentation: &'c Presentation,
-}
-
 impl<'a> Campaign<'_, 'a> {
     fn document(&self) -> Document {
         let (lang, words) = (self.presentation.lang, words(self.presentation.lang));
         let own = self.presentation.paper.title.in_lang(lang);
         let targets = match self.views.first() {
-            Some(first) => sentences::in_title(first, self.target_names()),
+            Some(first) => naming::in_title(first, self.target_names()),
             None => String::new(),
         };
         let title = match (own, self.mark()) {
@@ -107,10 +99,6 @@ impl<'a> Campaign<'_, 'a> {
         }
     }
 
-    fn runs(&self) -> impl Iterator<Item = &'a RunRecord> {
-        self.views.iter().map(|view| view.run)
-    }
-
     /// Each once, in the order of the runs; several drives of one kind as one.
     fn target_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -126,30 +114,15 @@ impl<'a> Campaign<'_, 'a> {
         names
     }
 
-    /// `Run 2`.
-    fn number(&self, place: usize) -> String {
-        fill_in(self.words.run, &[("n", number::count(place as u64 + 1))])
-    }
-
     /// `Run 2: plan “devices”, nvme0n1`.
     fn label(&self, place: usize) -> String {
         let Some(view) = self.views.get(place) else { return String::new() };
         let values = [
             ("run", self.number(place)),
             ("plan", view.run.plan_name.clone()),
-            ("targets", sentences::targets(view)),
+            ("targets", naming::targets(view)),
         ];
         view.marked(fill_in(self.words.label, &values))
-    }
-
-    /// EMULATED where every run is; where only some are, a mark of its own.
-    fn mark(&self) -> &'static str {
-        let emulated = self.runs().filter(|run| run.emulated).count();
-        match self.views.first() {
-            Some(first) if emulated == self.views.len() => first.words.emulated[0],
-            _ if emulated > 0 => self.words.partly[0],
-            _ => "",
-        }
     }
 
     /// Those that stand over every run once; of the others each with its run.
@@ -181,14 +154,14 @@ impl<'a> Campaign<'_, 'a> {
     }
 
     fn list(&self, items: Vec<String>) -> String {
-        self.views.first().map_or_else(String::new, |first| sentences::list(first, items))
+        self.views.first().map_or_else(String::new, |first| naming::list(first, items))
     }
 
     /// Words with the number of runs and points, the days, and the versions of the program.
     fn fill(&self, template: &str) -> String {
         let words = words(self.presentation.lang);
         let days: BTreeSet<&str> = self.runs().map(|run| &*run.started_at).collect();
-        let day = |at: Option<&&str>| at.map_or_else(String::new, |at| sentences::date(at, words));
+        let day = |at: Option<&&str>| at.map_or_else(String::new, |at| date::date(at, words));
         let (first, last) = (day(days.first()), day(days.last()));
         let versions: BTreeSet<String> = self.runs().map(|r| r.qdepth_version.clone()).collect();
         let points: usize = self.views.iter().map(|view| view.points().count()).sum();
@@ -283,8 +256,8 @@ impl<'a> Campaign<'_, 'a> {
             let cells = vec![
                 Cell::head(number::count(place as u64 + 1)),
                 Cell::plain(&*view.run.plan_name),
-                Cell::plain(sentences::targets(view)),
-                Cell::plain(sentences::moment(&view.run.started_at, view.words)),
+                Cell::plain(naming::targets(view)),
+                Cell::plain(date::moment(&view.run.started_at, view.words)),
                 Cell::plain(number::count(view.points().count() as u64)),
                 Cell::plain(grades(view).map(|n| n.to_string()).join(" / ")),
                 Cell::plain(id),
@@ -306,7 +279,7 @@ impl<'a> Campaign<'_, 'a> {
         let mut told: BTreeSet<String> = BTreeSet::new();
         let mut all = Vec::new();
         for (place, view) in self.views.iter().enumerate() {
-            let said = sentences::summary(view).into_iter().map(Block::Paragraph);
+            let said = summary::summary(view).into_iter().map(Block::Paragraph);
             let mut blocks: Vec<Block> = said.collect();
             for section in results(view).into_iter().filter(|section| !section.blocks.is_empty()) {
                 let known = matches!(section.blocks.first(), Some(Block::Paragraph(words))

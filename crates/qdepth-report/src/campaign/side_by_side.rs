@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use qdepth_record::{PointRecord, RunRecord, TargetRecord};
 
-use super::Campaign;
+use super::runs::Campaign;
 use crate::document::{Align, Block, Column, Origin, Picture, Table};
 use crate::section::sweep::pictures;
 use crate::section::sweep::tables::key_figures;

@@ -1,11 +1,11 @@
-//! Which runs of a logbook a trend is told of, and the few figures of each that it needs: a whole
-//! run has more than a megabyte of memory for each point, so one is read at a time.
+//! Which runs of a logbook a trend is told of. They are read one at a time: a whole run has more
+//! than a megabyte of memory for each point.
 
 use qdepth_measure::FIGURES_MAX;
 use qdepth_record::{RunHeadline, RunRecord};
 
-use crate::compare::matched::{Key, documents, figures};
-use crate::compare::trend::{Trend, TrendRun, trend};
+use crate::compare::run_figures::RunFigures;
+use crate::compare::trend::{Trend, trend};
 use crate::presentation::Measured;
 
 /// What a trend is asked of.
@@ -20,40 +20,6 @@ pub struct TrendRequest<'a> {
     pub most: usize,
     /// Changes of less than this share are not told: 0.02 for 2 %.
     pub threshold: f64,
-}
-
-/// A run as a trend sees it: its figures, without its points.
-#[derive(Clone, Debug)]
-pub struct RunFigures {
-    pub(super) run: TrendRun,
-    pub(super) plan: String,
-    pub(super) target: String,
-    pub(super) emulated: bool,
-    pub(super) figures: Vec<(Key, &'static str, f64)>,
-}
-
-impl RunFigures {
-    /// The figures of a run, which goes away with its points.
-    pub fn from_run(whole: Measured) -> Self {
-        let mut kept = Vec::new();
-        for (key, of_load) in figures(&documents(std::slice::from_ref(&whole))) {
-            for (name, values) in of_load.figures() {
-                kept.extend(values.first().map(|value| (key.clone(), name, *value)));
-            }
-        }
-        let (run, _) = whole;
-        Self {
-            run: TrendRun { id: run.id, started_at: run.started_at },
-            plan: run.plan_name,
-            target: run
-                .targets
-                .into_iter()
-                .next()
-                .map_or_else(String::new, |target| target.expression),
-            emulated: run.emulated,
-            figures: kept,
-        }
-    }
 }
 
 /// The trend of the runs of a list, the newest first, that are like what is asked. `record` reads

@@ -4,6 +4,7 @@ mod alike;
 mod matched;
 mod page;
 mod repeated;
+mod run_figures;
 mod steady;
 mod tables;
 mod trend;
@@ -21,21 +22,21 @@ use serde::Serialize;
 
 use matched::{Figures, Key, figures, history};
 
-pub use alike::{RunFigures, TrendRequest, trend_of};
+pub use alike::{TrendRequest, trend_of};
 pub use matched::documents;
 pub use page::compose_versus;
 pub use repeated::{
     Repeated, RepeatedRow, Rounds, RoundsOf, repeated, repeated_json, repeated_schema,
     repeated_table, rounds_sentences,
 };
+pub use run_figures::{RunFigures, TrendRun};
 pub use steady::{
     SniaWindow, SteadyPoint, SteadyReport, steady_json, steady_report, steady_schema,
     steady_sentences, steady_table,
 };
 pub use tables::{versus_sentences, versus_table};
 pub use trend::{
-    Trend, TrendChange, TrendRow, TrendRun, trend, trend_json, trend_schema, trend_sentences,
-    trend_table,
+    Trend, TrendChange, TrendRow, trend, trend_json, trend_schema, trend_sentences, trend_table,
 };
 pub use trend_page::compose_trend;
 

@@ -4,8 +4,8 @@ use qdepth_measure::{FIGURES_MAX, changes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compare::alike::RunFigures;
 use crate::compare::matched::Key;
+use crate::compare::run_figures::{RunFigures, TrendRun};
 use crate::compare::tables::{figure, shown};
 use crate::compare::{VersusSchema, is_rate};
 use crate::document::{Cell, Row, Table, number_in, text};
@@ -43,15 +43,6 @@ pub struct Trend {
     pub false_alarms: f64,
     /// Figures, in the order of the plan.
     pub rows: Vec<TrendRow>,
-}
-
-/// A run.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct TrendRun {
-    /// Its id.
-    pub id: String,
-    /// RFC 3339, UTC.
-    pub started_at: String,
 }
 
 /// A figure over time.

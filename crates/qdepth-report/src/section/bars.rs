@@ -5,7 +5,7 @@ use qdepth_measure::Estimate;
 use crate::document::{Cell, Picture, Row, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::rounded;
-use crate::section::sweep::pictures::data_table;
+use crate::section::table_parts::data_table;
 use crate::view::View;
 use crate::words::fill_in;
 

@@ -1,7 +1,7 @@
 //! Letters in the place of names in heads of quotients: two names of products beside each other
 //! make a column wider than its figures, or break it into four lines.
 
-use crate::section::comparison::tables::published_name;
+use crate::section::published::published_name;
 use crate::view::View;
 use crate::words::about;
 
@@ -53,5 +53,17 @@ impl<'v, 'a> Letters<'v, 'a> {
     pub(crate) fn key(&self, names: &[String]) -> Option<String> {
         let known: Vec<String> = names.iter().map(|name| self.head(name)).collect();
         (!self.names.is_empty()).then(|| known.join(self.view.words.clause))
+    }
+}
+
+/// Heading of a quotient with the base: of a comparison, or else the first target.
+pub(crate) fn quotient_heading(view: &View<'_>, letters: &Letters<'_, '_>, other: &str) -> String {
+    let base = view.compared.map(|compared| compared.record.base);
+    let base = base.or(view.targets.first().copied()).unwrap_or_default();
+    let base = view.target_name(base);
+    if view.compared.is_some_and(|compared| compared.record.base_above) {
+        letters.quotient(&base, other)
+    } else {
+        letters.quotient(other, &base)
     }
 }

@@ -6,7 +6,7 @@ use qdepth_record::{Observation, Reason};
 
 use crate::document::{Cell, Column, Row, Table, number_in, text};
 use crate::number;
-use crate::section::sweep::tables::observed;
+use crate::section::observed::observed;
 use crate::words::{
     HostWords, Lang, about, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text,
     words as all_words,

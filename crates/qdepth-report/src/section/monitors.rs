@@ -4,7 +4,7 @@ use qdepth_record::PointRecord;
 
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::{thousands, three_digits};
-use crate::section::sweep::tables::{target_cell, target_column};
+use crate::section::table_parts::{target_cell, target_column};
 use crate::view::{Point, View};
 
 /// The table; none where nothing was monitored (imported and emulated runs).

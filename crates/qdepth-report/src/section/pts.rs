@@ -4,10 +4,10 @@ use qdepth_record::{Observation, PointRecord, TargetRecord};
 
 use crate::document::{Block, Cell, Row, Section, Table, number_in, text};
 use crate::number::{self, MIB, TimeUnit};
-use crate::section::explain::of_chapter;
 use crate::section::grid::{Grid, by_size, reads};
 use crate::section::machine::value as known;
-use crate::section::sweep::tables::with_mark;
+use crate::section::sum_box::of_chapter;
+use crate::section::table_parts::with_mark;
 use crate::trace::traced;
 use crate::view::{Point, View, percentile_ns};
 use crate::words::{PtsWords, fact_value, fill_in};

@@ -10,10 +10,10 @@ use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
 use crate::number::{MIB, thousands, three_digits};
-use crate::section::explain::of_chapter;
 use crate::section::pressure::slice_ns;
 use crate::section::pts::goes_over_time;
-use crate::section::sweep::pictures::data_table;
+use crate::section::sum_box::of_chapter;
+use crate::section::table_parts::data_table;
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;

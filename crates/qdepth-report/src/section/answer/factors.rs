@@ -6,13 +6,11 @@ use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::number::rounded;
 use crate::published::PublishedDrive;
 use crate::section::bars::{Bar, Bars};
-use crate::section::comparison::tables::{
-    published_maximum, published_name, published_note, quotient_heading,
-};
 use crate::section::grid::Grid;
-use crate::section::letters::Letters;
-use crate::section::sweep::sentences;
-use crate::section::sweep::tables::with_mark;
+use crate::section::letters::{Letters, quotient_heading};
+use crate::section::naming;
+use crate::section::published::{published_maximum, published_name, published_note};
+use crate::section::table_parts::with_mark;
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
@@ -144,7 +142,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let template = if self.alike(other) { words.same } else { words.same_under };
         let names = [("base", view.target_name(self.base)), ("other", other.name(view))];
         let [base, other] = names;
-        let values = [base, other, ("loads", sentences::list(view, loads.clone()))];
+        let values = [base, other, ("loads", naming::list(view, loads.clone()))];
         (!loads.is_empty()).then(|| fill_in(template, &values))
     }
 
@@ -163,7 +161,7 @@ impl<'v, 'a> Factors<'v, 'a> {
             let under = |load: &Load<'_>| load.title.clone();
             let every = || self.loads.iter().map(|load| under(load)).collect();
             let alike = low == high && self.loads.len() > 1;
-            let low_load = if alike { sentences::list(view, every()) } else { under(low_load) };
+            let low_load = if alike { naming::list(view, every()) } else { under(low_load) };
             let figures = if low == high { 1 } else { 2 };
             let values = [
                 ("low", low),

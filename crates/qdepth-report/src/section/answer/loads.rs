@@ -7,7 +7,7 @@ use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::number::{TimeUnit, rounded};
 use crate::section::bars::{Bar, Bars};
 use crate::section::grid::{Grid, by_size};
-use crate::section::sweep::tables::with_mark;
+use crate::section::table_parts::with_mark;
 use crate::trace::point_indices;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;

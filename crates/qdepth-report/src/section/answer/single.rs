@@ -3,10 +3,11 @@
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
-use crate::section::sweep::pictures::{self, data_table};
-use crate::section::sweep::sentences::list;
+use crate::section::naming::list;
+use crate::section::sweep::pictures;
 use crate::section::sweep::statements::{enough, line};
-use crate::section::sweep::tables::{target_cell, target_column, with_mark};
+use crate::section::table_parts::data_table;
+use crate::section::table_parts::{target_cell, target_column, with_mark};
 use crate::trace;
 use crate::view::{Load, Point, View, percentile_ns};
 use crate::words::{about, counted, fill_in};

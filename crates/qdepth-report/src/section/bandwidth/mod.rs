@@ -1,160 +1,17 @@
 //! Bandwidth: what many threads write and read together, by their number and transfer size.
 
 mod pictures;
-pub(crate) use pictures::best_over_threads;
+mod rates;
 pub(crate) mod sentences;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
-use qdepth_measure::{Estimate, together};
-use qdepth_record::PointRecord;
-
 use crate::document::{Block, Section};
-use crate::number::{self, MIB};
-use crate::section::explain;
-use crate::view::{Point, View};
+use crate::view::View;
 
-/// Short names of the loads: what writes, what reads; on all targets, on the first alone.
-const ALL: [&str; 2] = ["bandwidth-write", "bandwidth-read"];
-const ALONE: [&str; 2] = ["baseline-write", "baseline-read"];
-
-/// The rates of a run, each of the last pass.
-pub(crate) struct Bandwidth {
-    /// Transfer sizes, in the order of the plan, by the place in it.
-    pub(crate) transfers: Vec<String>,
-    /// Numbers of threads, ascending.
-    pub(crate) threads: Vec<u32>,
-    /// Targets that ran together.
-    pub(crate) targets: usize,
-    /// By direction, place of the transfer size, threads.
-    all: BTreeMap<(usize, usize, u32), Rate>,
-    /// The first target alone: by direction and threads.
-    alone: BTreeMap<(usize, u32), Rate>,
-}
-
-/// What all threads of a step reached.
-#[derive(Clone, Debug)]
-pub(crate) struct Rate {
-    /// MiB/s.
-    pub(crate) mib_per_s: Estimate,
-    pub(crate) valid: bool,
-    /// The points that ran together, by their places in the plan.
-    pub(crate) points: Vec<u32>,
-}
-
-/// Whether a point belongs to such a run.
-pub(crate) fn is_of_bandwidth(record: &PointRecord) -> bool {
-    ALL.contains(&&*record.profile) || ALONE.contains(&&*record.profile)
-}
-
-impl Bandwidth {
-    /// The rates of a run; none where it measured no bandwidth.
-    pub(crate) fn new(view: &View<'_>) -> Option<Self> {
-        let mut groups: BTreeMap<u32, Vec<&Point<'_>>> = BTreeMap::new();
-        for (_, point) in view.points().filter(|(_, point)| is_of_bandwidth(point.record)) {
-            groups.entry(point.record.group).or_default().push(point);
-        }
-        let mut found = Self {
-            transfers: Vec::new(),
-            threads: Vec::new(),
-            targets: view.targets.len(),
-            all: BTreeMap::new(),
-            alone: BTreeMap::new(),
-        };
-        // Later groups replace earlier ones of the same threads and size: the last pass counts.
-        for points in groups.values() {
-            found.take(points);
-        }
-        found.threads.sort_unstable();
-        (!found.all.is_empty()).then_some(found)
-    }
-
-    fn take(&mut self, points: &[&Point<'_>]) {
-        let Some(first) = points.first().map(|point| point.record) else { return };
-        let direction = usize::from(first.read_share > 0.0);
-        let threads = points.iter().map(|point| point.record.streams).sum();
-        let load = |point: &&Point<'_>| {
-            let record = point.record;
-            let bytes = record.reads.bytes.saturating_add(record.writes.bytes);
-            (bytes as f64 / MIB, record.duration_ns as f64 / 1e9, point.mib_per_s)
-        };
-        let mib_per_s = together(&points.iter().map(load).collect::<Vec<_>>());
-        let rate = Rate {
-            mib_per_s,
-            valid: points.iter().all(|point| point.is_valid()),
-            points: points.iter().map(|point| point.record.index).collect(),
-        };
-        if ALONE.contains(&&*first.profile) {
-            self.alone.insert((direction, threads), rate);
-            return;
-        }
-        let transfer = number::spaced_sizes(&first.request_size);
-        let known = self.transfers.iter().position(|size| *size == transfer);
-        let transfer = known.unwrap_or_else(|| {
-            self.transfers.push(transfer);
-            self.transfers.len() - 1
-        });
-        if !self.threads.contains(&threads) {
-            self.threads.push(threads);
-        }
-        self.all.insert((direction, transfer, threads), rate);
-    }
-
-    pub(crate) fn rate(&self, direction: usize, transfer: usize, threads: u32) -> Option<&Rate> {
-        self.all.get(&(direction, transfer, threads))
-    }
-
-    /// The points of each number of threads, by transfer size within a direction.
-    pub(crate) fn points(&self, directions: &[usize]) -> Vec<Vec<u32>> {
-        let at = |threads: &u32| {
-            let of_direction = |direction: &usize| {
-                let rates = (0..self.transfers.len())
-                    .filter_map(move |transfer| self.rate(*direction, transfer, *threads));
-                rates.flat_map(|rate| &rate.points).copied().collect::<Vec<u32>>()
-            };
-            directions.iter().flat_map(of_direction).collect()
-        };
-        self.threads.iter().map(at).collect()
-    }
-
-    /// The valid rates of a transfer size, by threads.
-    pub(crate) fn rates(&self, direction: usize, transfer: usize) -> Vec<(u32, Estimate)> {
-        let at = |threads: &u32| {
-            let rate = self.rate(direction, transfer, *threads).filter(|rate| rate.valid)?;
-            Some((*threads, rate.mib_per_s))
-        };
-        self.threads.iter().filter_map(at).collect()
-    }
-
-    /// The best valid rate of a direction, with its transfer size and threads.
-    pub(crate) fn best(&self, direction: usize) -> Option<(usize, u32, Estimate)> {
-        let of_transfer = |transfer: usize| {
-            let rates = self.rates(direction, transfer).into_iter();
-            rates.map(move |(threads, rate)| (transfer, threads, rate))
-        };
-        let rates = (0..self.transfers.len()).flat_map(of_transfer);
-        rates.reduce(|best, next| if next.2.value > best.2.value { next } else { best })
-    }
-
-    /// The best valid rate of the first target alone, MiB/s; where there is but one target, its
-    /// own.
-    pub(crate) fn baseline(&self, direction: usize) -> Option<f64> {
-        if self.targets < 2 {
-            let rates = self.rates(direction, 0).into_iter();
-            return rates.map(|(_, rate)| rate.value).reduce(f64::max);
-        }
-        let rates = self.alone.iter().filter(|((way, _), rate)| *way == direction && rate.valid);
-        rates.map(|(_, rate)| rate.mib_per_s.value).reduce(f64::max)
-    }
-
-    /// A rate over as many times the baseline as there are targets.
-    pub(crate) fn scaled(&self, direction: usize, rate: &Estimate) -> Option<f64> {
-        Some(rate.value / (self.baseline(direction)? * self.targets as f64))
-    }
-}
+pub(crate) use pictures::best_over_threads;
+pub(crate) use rates::Bandwidth;
 
 /// The section of a run that measured bandwidth.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
@@ -166,6 +23,5 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     blocks.push(Block::Table(tables::rates(view, &bandwidth)));
     blocks.extend(tables::scaling(view, &bandwidth).map(Block::Table));
     blocks.push(Block::Pictures(pictures::over_threads(view, &bandwidth)));
-    blocks.extend(explain::of_answer(view, "bandwidth", explain::threads(view)));
     Some(Section { id: "bandwidth".to_owned(), title: words.section.to_owned(), blocks })
 }

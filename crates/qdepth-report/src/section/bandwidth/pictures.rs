@@ -1,6 +1,6 @@
 //! Throughput over threads, a line for each transfer size.
 
-use super::Bandwidth;
+use super::rates::Bandwidth;
 use crate::document::{Picture, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::three_digits;

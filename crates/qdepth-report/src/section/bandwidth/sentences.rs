@@ -2,7 +2,7 @@
 
 use qdepth_measure::saturation;
 
-use super::Bandwidth;
+use super::rates::Bandwidth;
 use crate::number;
 use crate::view::View;
 use crate::words::{counted, fill_in};

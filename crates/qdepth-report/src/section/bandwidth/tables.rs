@@ -2,10 +2,10 @@
 
 use qdepth_measure::saturation;
 
-use super::{Bandwidth, Rate};
+use super::rates::{Bandwidth, Rate};
 use crate::document::{Cell, Column, Row, Table, number_in, text};
 use crate::number::{self, rounded};
-use crate::section::sweep::tables::with_mark;
+use crate::section::table_parts::with_mark;
 use crate::trace;
 use crate::view::View;
 

@@ -4,7 +4,6 @@ mod pictures;
 pub(crate) mod tables;
 
 use crate::document::{Block, Section, Table};
-use crate::section::explain;
 use crate::view::View;
 
 /// The tables of a comparison, for the terminal too.
@@ -26,6 +25,5 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     blocks.extend(all_tables(view).into_iter().map(Block::Table));
     let bars = pictures::bars(view, compared);
     blocks.extend((!bars.is_empty()).then_some(Block::Pictures(bars)));
-    blocks.extend(explain::of_answer(view, "comparison", Vec::new()));
     Some(Section { id: "comparison".to_owned(), title: words.section.to_owned(), blocks })
 }

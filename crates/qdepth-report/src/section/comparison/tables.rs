@@ -7,8 +7,9 @@ use crate::compared::Compared;
 use crate::document::{Cell, Column, Mark, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
 use crate::published::{PublishedDrive, PublishedQuantity};
-use crate::section::letters::Letters;
-use crate::section::sweep::tables::with_mark;
+use crate::section::letters::{Letters, quotient_heading};
+use crate::section::published::{published_name, published_note};
+use crate::section::table_parts::with_mark;
 use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
@@ -20,18 +21,6 @@ const PARTS_SHOWN: u32 = 8;
 fn others<'v>(view: &'v View<'_>, compared: &Compared<'_>) -> impl Iterator<Item = u32> + 'v {
     let base = compared.record.base;
     view.targets.iter().copied().filter(move |target| *target != base)
-}
-
-/// Heading of a quotient with the base: of a comparison, or else the first target.
-pub(crate) fn quotient_heading(view: &View<'_>, letters: &Letters<'_, '_>, other: &str) -> String {
-    let base = view.compared.map(|compared| compared.record.base);
-    let base = base.or(view.targets.first().copied()).unwrap_or_default();
-    let base = view.target_name(base);
-    if view.compared.is_some_and(|compared| compared.record.base_above) {
-        letters.quotient(&base, other)
-    } else {
-        letters.quotient(other, &base)
-    }
 }
 
 /// A value over that of the base, or the other way round.
@@ -191,36 +180,6 @@ pub(crate) fn column_names(
     let measured = view.targets.iter().map(|target| view.target_name(*target));
     let names = compared.published.iter().map(|drive| published_name(view, &drive.title));
     measured.chain(names).collect::<Vec<_>>().into_iter()
-}
-
-pub(crate) fn published_name(view: &View<'_>, title: &str) -> String {
-    fill_in(view.words.comparison.published, &[("name", title.to_owned())])
-}
-
-/// Whose figures they are that were published; empty without them.
-pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String {
-    let mut documents: Vec<String> =
-        compared.published.iter().map(|d| d.document.clone()).collect();
-    documents.dedup();
-    if documents.is_empty() {
-        return String::new();
-    }
-    fill_in(
-        view.words.comparison.published_note,
-        &[("documents", documents.join(view.words.list[0]))],
-    )
-}
-
-/// The largest published value of a load, in the unit that it is judged by.
-pub(crate) fn published_maximum(drive: &PublishedDrive, load: &Load<'_>) -> Option<f64> {
-    drive.maximum(&load.first().profile, published_quantity(load))
-}
-
-pub(crate) fn published_quantity(load: &Load<'_>) -> PublishedQuantity {
-    match load.first().reported_as_throughput {
-        true => PublishedQuantity::Throughput,
-        false => PublishedQuantity::Rate,
-    }
 }
 
 /// A table for each column of several points: how its parts share it.

@@ -1,18 +1,20 @@
 //! What a reader makes of the diagrams: why a load does no more and what follows, below each; the
 //! sum of a chapter; and what to recommend. Rules over claims that intervals bear, nothing else.
 
+mod answered;
 mod recommendation;
 mod sum_up;
 #[cfg(test)]
 mod tests;
 pub(crate) mod why;
 
-pub(crate) use recommendation::{of_steps, recommendation, threads};
-pub(crate) use sum_up::{of_answer, of_chapter, of_diagrams};
+pub(crate) use answered::answered;
+pub(crate) use recommendation::recommendation;
+pub(crate) use sum_up::of_diagrams;
 
 use crate::document::Block;
 use crate::number;
-use crate::section::sweep::sentences;
+use crate::section::naming;
 use crate::section::sweep::statements::{
     self, At, Beyond, CurveShape, Enough, enough, line_statements,
 };
@@ -60,7 +62,7 @@ fn on(view: &View<'_>, targets: Vec<String>, sentence: String) -> String {
     if targets.len() == view.targets.len() {
         return sentence;
     }
-    let names = [("targets", sentences::names(view, targets))];
+    let names = [("targets", naming::names(view, targets))];
     fill_in(view.words.explain.on, &names) + &sentence
 }
 
@@ -138,7 +140,7 @@ fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
             view.per(),
             ("outstanding", number::count(at.into())),
             ("share", share),
-            ("targets", sentences::names(view, targets)),
+            ("targets", naming::names(view, targets)),
         ];
         fill_in(words.enough_on, &values)
     });

@@ -8,10 +8,10 @@ use super::{Curve, curves, knee, name};
 use crate::document::{Block, Cell, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
 use crate::section::bandwidth::Bandwidth;
+use crate::section::naming::list;
 use crate::section::steps::Steps;
-use crate::section::sweep::sentences::list;
 use crate::section::sweep::statements::{self, Beyond, crossing, line_statements};
-use crate::section::sweep::tables::{target_cell, target_column};
+use crate::section::table_parts::{target_cell, target_column};
 use crate::view::{Load, View};
 use crate::words::{counted, fill_in};
 
@@ -151,10 +151,7 @@ fn when_not(view: &View<'_>) -> Vec<String> {
         .map(|curve| name(view, curve))
         .collect();
     if !ends.is_empty() {
-        told.push(fill_in(
-            words.more,
-            &[("items", crate::section::sweep::sentences::names(view, ends))],
-        ));
+        told.push(fill_in(words.more, &[("items", crate::section::naming::names(view, ends))]));
     }
     let invalid = view.points().filter(|(_, point)| !point.is_valid()).count();
     told.extend((invalid > 0).then(|| counted(words.invalid, invalid)));

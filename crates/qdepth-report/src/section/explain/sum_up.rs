@@ -2,30 +2,15 @@
 
 use super::{Curve, curves, knee, name};
 use crate::document::Block;
-use crate::section::answer;
 use crate::section::explain::why::{Cause, cause};
-use crate::section::sweep::sentences::list;
+use crate::section::naming::list;
+use crate::section::sum_box::of_chapter;
 use crate::section::sweep::statements::{self, Between, between, winner};
 use crate::view::{Load, View};
 use crate::words::{about, aside, counted, fill_in};
 
 /// Curves or loads that are named one by one.
 const NAMED: usize = 6;
-
-/// The box of a chapter: what the paper's file says of it, else these sentences; none without any.
-pub(crate) fn of_chapter(view: &View<'_>, id: &str, told: Vec<String>) -> Option<Block> {
-    let own = view.paper.sum_up.get(id).map_or("", |text| text.in_lang(view.lang)).trim();
-    let own: Vec<String> = own.split("\n\n").map(|part| part.trim().to_owned()).collect();
-    let mut sentences = if own.iter().all(String::is_empty) { told } else { own };
-    sentences.retain(|text| !text.is_empty());
-    let title = view.words.explain.sum_up.to_owned();
-    (!sentences.is_empty()).then_some(Block::SumUp { title, sentences })
-}
-
-/// The box of a chapter that is the answer itself, with what follows from it.
-pub(crate) fn of_answer(view: &View<'_>, id: &str, follows: Vec<String>) -> Option<Block> {
-    of_chapter(view, id, std::iter::once(answer::sentence(view)).chain(follows).collect())
-}
 
 /// The box below the diagrams of the sweeps.
 pub(crate) fn of_diagrams(view: &View<'_>) -> Option<Block> {

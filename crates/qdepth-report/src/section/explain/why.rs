@@ -6,7 +6,7 @@ use qdepth_measure::Code;
 use qdepth_record::TargetRecord;
 
 use crate::number::MIB;
-use crate::section::paper::media::link_limit;
+use crate::section::promised::link_limit;
 use crate::section::sweep::statements;
 use crate::view::{Load, Point, View};
 

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_record::{Observation, TargetRecord};
+use qdepth_record::Observation;
 
 use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table, text};
 use crate::names;
 use crate::number::{self, MIB};
-use crate::paper::{DataSheet, Text};
-use crate::section::sweep::tables;
+use crate::section::observed;
 use crate::view::View;
 use crate::words::{entry, fact_value, fill_in};
 
@@ -61,41 +60,6 @@ const FACTS: [&str; 38] = [
     "format",
 ];
 
-/// What the connection of a target carries in practice, MiB/s (2^20 bytes), where it is known. That
-/// of an emulated medium is in its description, with its unit.
-pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
-    let fact = |key: &str| {
-        let mut all = target.facts.iter().filter(|seen| seen.key == key);
-        // Several media share the load in a way that is not known here.
-        let (Some(seen), None) = (all.next(), all.next()) else { return None };
-        seen.value.as_ref().ok()?.split(' ').next()?.parse::<f64>().ok()
-    };
-    if target.expression.contains(['(', '*', ',']) {
-        return None;
-    }
-    let limit =
-        fact("link_limit_bytes_per_s").map(|rate| rate / MIB).or_else(|| fact("link_mb_s"))?;
-    (limit.is_finite() && limit > 0.0).then_some(limit)
-}
-
-/// The data sheet of the medium that a target is, alone; empty where its description has none.
-pub(crate) fn data_sheet(view: &View<'_>, target: &TargetRecord) -> DataSheet {
-    let name = Text::Same(view.shown(&target.name));
-    let mut sheet = DataSheet { name, ..DataSheet::default() };
-    if target.expression.contains(['(', '*', ',']) {
-        return sheet;
-    }
-    for seen in &target.facts {
-        let Some(key) = seen.key.strip_prefix("data_sheet_") else { continue };
-        let value =
-            seen.value.as_ref().ok().and_then(|value| value.split(' ').next()?.parse().ok());
-        if let Some(value) = value.filter(|value: &f64| value.is_finite() && *value > 0.0) {
-            sheet.promise(key, value);
-        }
-    }
-    sheet
-}
-
 /// The section: each medium of all runs once, again where it had changed; nothing where nothing is
 /// known.
 pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
@@ -119,7 +83,7 @@ pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
     let tables = media.chunks(ABREAST).filter_map(|some| table(first, some));
     let blocks: Vec<Block> = tables.map(Block::Table).collect();
     let [title, ..] = first.words.paper.sections;
-    (!blocks.is_empty()).then(|| super::section("media", title, blocks))
+    (!blocks.is_empty()).then(|| super::section::section("media", title, blocks))
 }
 
 /// A medium: its name, and its known facts by key.
@@ -226,7 +190,7 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
             fill_in(view.words.paper.media.decimal, &[("rate", rate)])
         }
         (_, value) => {
-            let value = grouped(value).unwrap_or_else(|| tables::observed(seen, value));
+            let value = grouped(value).unwrap_or_else(|| observed::observed(seen, value));
             fact_value(view.lang, &value)
         }
     }

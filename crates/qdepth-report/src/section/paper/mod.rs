@@ -5,12 +5,15 @@ pub(crate) mod literature;
 pub(crate) mod media;
 mod picture_size;
 pub(crate) mod practice;
+mod section;
 pub(crate) mod slots;
 pub(crate) mod topology;
 
+use section::section;
+
 use crate::document::{Block, Cover, Logo, Revision, Section};
 use crate::paper::{self, Paper};
-use crate::section::sweep::sentences;
+use crate::section::{date, summary};
 use crate::view::View;
 use crate::words::{Lang, Words};
 
@@ -25,14 +28,14 @@ pub(crate) fn cover(
     let day = paper.date.clone().unwrap_or_else(|| day.split('T').next().unwrap_or(day).to_owned());
     let revision = |revision: &paper::Revision| Revision {
         version: revision.version.clone(),
-        date: sentences::date(&revision.date, words),
+        date: date::date(&revision.date, words),
         changes: revision.changes.in_lang(lang).to_owned(),
     };
     Cover {
         organisation: paper.organisation.in_lang(lang).to_owned(),
         logo: logo.cloned(),
         version: paper.version.clone(),
-        date: sentences::date(&day, words),
+        date: date::date(&day, words),
         iso_date: day,
         history: paper.history.iter().map(revision).collect(),
         ..Cover::default()
@@ -66,9 +69,5 @@ pub(crate) fn introduction(view: &View<'_>) -> Vec<Section> {
 
 /// What came out, in a few sentences: every load, the shortest latency, how far it can be trusted.
 pub(crate) fn conclusion(view: &View<'_>) -> Vec<Block> {
-    sentences::conclusion(view).into_iter().map(Block::Paragraph).collect()
-}
-
-fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
-    Section { id: id.to_owned(), title: title.to_owned(), blocks }
+    summary::conclusion(view).into_iter().map(Block::Paragraph).collect()
 }

@@ -78,7 +78,7 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
 fn links(view: &View<'_>) -> Vec<Fact> {
     let words = view.words.paper.practice;
     let link = |target: &qdepth_record::TargetRecord| {
-        let limit = super::media::link_limit(target)?;
+        let limit = crate::section::promised::link_limit(target)?;
         let of_target =
             view.points().filter(|(_, p)| p.record.target == target.index && p.is_valid());
         let largest = of_target.map(|(_, p)| p.mib_per_s.value).fold(0.0, f64::max);

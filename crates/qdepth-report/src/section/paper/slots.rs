@@ -90,5 +90,5 @@ pub(crate) fn paragraphs(text: &str) -> impl Iterator<Item = Block> + '_ {
 }
 
 fn section(id: &str, title: &str, blocks: Vec<Block>) -> Option<Section> {
-    (!blocks.is_empty()).then(|| super::section(id, title, blocks))
+    (!blocks.is_empty()).then(|| super::section::section(id, title, blocks))
 }

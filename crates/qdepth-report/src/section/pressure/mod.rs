@@ -9,7 +9,6 @@ pub(crate) mod tables;
 pub(crate) mod tests;
 
 use crate::document::{Block, Section};
-use crate::section::explain;
 use crate::section::steps::Steps;
 use crate::view::View;
 
@@ -38,6 +37,5 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     blocks.push(Block::Pictures(pictures::over_load(view, &steps)));
     blocks.push(Block::Table(tables::steps(view, &steps)));
     blocks.extend(tables::percentiles(view, &steps).into_iter().map(Block::Table));
-    blocks.extend(explain::of_answer(view, "write-pressure", explain::of_steps(view)));
     Some(Section { id: "write-pressure".to_owned(), title: words.section.to_owned(), blocks })
 }

@@ -8,7 +8,7 @@ use crate::limit::Statistic;
 use crate::number::{self, TimeUnit, three_digits};
 use crate::section::pressure::tables::reader_unit;
 use crate::section::steps::{Step, Steps};
-use crate::section::sweep::pictures::data_table;
+use crate::section::table_parts::data_table;
 use crate::trace;
 use crate::view::View;
 use crate::words::fill_in;

@@ -2,8 +2,8 @@
 
 use crate::limit::Statistic;
 use crate::number::{self, duration, three_digits};
+use crate::section::naming::list;
 use crate::section::steps::{Crossing, Step, Steps};
-use crate::section::sweep::sentences::list;
 use crate::view::View;
 use crate::words::{counted, fill_in};
 

@@ -4,7 +4,7 @@ use crate::document::{Align, Cell, Column, Row, Table, number_in, text};
 use crate::limit::Statistic;
 use crate::number::{self, TimeUnit};
 use crate::section::steps::{Step, Steps, offered};
-use crate::section::sweep::tables::{target_cell, target_column, with_mark};
+use crate::section::table_parts::{target_cell, target_column, with_mark};
 use crate::trace;
 use crate::view::{Point, View, percentile_ns};
 use crate::words::fill_in;

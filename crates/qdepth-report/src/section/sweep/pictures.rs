@@ -6,6 +6,7 @@ use crate::document::{Cell, Picture, Row, Table, number_in};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, PALETTE, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
 use crate::section::sweep::references;
+use crate::section::table_parts::data_table;
 use crate::trace;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
 use crate::words::{counted, fill_in};
@@ -224,15 +225,6 @@ fn points_by_intensity(view: &View<'_>, load: &Load<'_>) -> Vec<Vec<u32>> {
         trace::of_all(view, drawn)
     };
     view.intensities.iter().map(at).collect()
-}
-
-pub(crate) fn data_table(
-    view: &View<'_>,
-    columns: Vec<crate::document::Column>,
-    rows: Vec<Row>,
-) -> Table {
-    let caption = view.marked(view.words.tables.data_caption.to_owned());
-    Table { caption, columns, rows, note: String::new() }
 }
 
 /// A figure of a point, by name.

@@ -7,8 +7,8 @@ use crate::document::Cell;
 use crate::figure::{Mark, MarkValue, Markers, Series, Stroke};
 use crate::number::{self, MIB};
 use crate::published::PublishedDrive;
-use crate::section::comparison::tables::{published_name, published_quantity};
-use crate::section::paper::media::{data_sheet, link_limit};
+use crate::section::promised::{data_sheet, link_limit};
+use crate::section::published::{published_name, published_quantity};
 use crate::view::{Load, View};
 use crate::words::fill_in;
 

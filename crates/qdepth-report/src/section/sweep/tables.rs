@@ -1,43 +1,16 @@
 //! The tables of a report.
 
 use qdepth_measure::{Estimate, Grade, quotient};
-use qdepth_record::{EndedBy, LatencySummary, Observation, TargetKind, source};
+use qdepth_record::{EndedBy, LatencySummary, TargetKind};
 
 use crate::document::{Align, Cell, Column, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
-use crate::section::comparison::tables::{
-    published_maximum, published_name, published_note, quotient_heading,
-};
-use crate::section::letters::Letters;
+use crate::section::letters::{Letters, quotient_heading};
+use crate::section::published::{published_maximum, published_name, published_note};
+use crate::section::table_parts::{target_cell, target_column, with_mark};
 use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
-use crate::words::{
-    Lang, entry, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text,
-};
-
-/// A column of targets where there are several to tell apart.
-pub(crate) fn target_column(view: &View<'_>) -> Option<Column> {
-    let heading = match view.compared {
-        Some(_) => view.words.comparison.variant,
-        None => view.words.columns.target,
-    };
-    view.compares().then(|| text(heading))
-}
-
-pub(crate) fn target_cell(view: &View<'_>, target: u32) -> Option<Cell> {
-    view.compares().then(|| Cell::plain(view.target_name(target)))
-}
-
-/// A last column that marks every row of an emulated run.
-pub(crate) fn with_mark(view: &View<'_>, mut table: Table) -> Table {
-    if view.run.emulated {
-        table.columns.push(text(""));
-        for row in &mut table.rows {
-            row.cells.push(Cell::unknown(view.mark()));
-        }
-    }
-    table
-}
+use crate::words::{entry, fill_in};
 
 /// The maximum of every load on every target, and the latency there and at the lowest load.
 pub(crate) fn key_figures(view: &View<'_>) -> Table {
@@ -450,61 +423,6 @@ fn bar(load: &Load<'_>, point: &Point<'_>) -> String {
     let share = if largest > 0.0 { point.main().value / largest } else { 0.0 };
     let eighths = (share.clamp(0.0, 1.0) * CELLS * 8.0).round() as usize;
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
-}
-
-/// What was read, with where it was read; what could not be read is told by reason elsewhere.
-pub(crate) fn observations<'a>(
-    view: &View<'_>,
-    caption: &str,
-    seen: impl Iterator<Item = &'a Observation>,
-) -> Table {
-    let words = view.words.columns;
-    let columns = [words.subject, words.fact, words.value, words.source].map(text).to_vec();
-    let mut former: Option<&str> = None;
-    let known = seen.filter(|seen| seen.value.is_ok());
-    let rows = known.map(|seen| {
-        let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
-        let value = observed_cell(view, seen);
-        let subject = match opens_group {
-            true => Cell::head(fact_subject(view.lang, &seen.subject)),
-            false => Cell::plain(""),
-        };
-        let name = Cell::plain(observed_name(view, seen));
-        let cells = vec![subject, name, value, Cell::unknown(fact_source(view.lang, &seen.source))];
-        Row { cells, opens_group }
-    });
-    Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
-}
-
-/// The name of a fact; of a parameter the key by which an expression sets it, in every language but
-/// English, where the name is the key.
-pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
-    let parameter = source::is_description(&seen.source) && view.lang != Lang::En;
-    if parameter { seen.key.clone() } else { fact_name(view.lang, &seen.key) }
-}
-
-/// What was seen, or why it is not known.
-pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
-    match &seen.value {
-        Ok(value) => Cell::plain(fact_value(view.lang, &observed(seen, value))),
-        Err(why) => Cell::unknown(fill_in(
-            view.words.columns.unknown,
-            &[("why", reason_text(why, view.lang))],
-        )),
-    }
-}
-
-/// A value with its unit: capacities of media in powers of ten, everything else in powers of two.
-pub(crate) fn observed(seen: &Observation, value: &str) -> String {
-    let bytes = value.parse::<f64>().ok().filter(|_| seen.key.ends_with("_bytes"));
-    let medium = !matches!(&*seen.subject, "host" | "cpu" | "memory" | "kernel");
-    match bytes {
-        Some(bytes) if medium && matches!(&*seen.key, "size_bytes" | "capacity_bytes") => {
-            number::decimal_bytes(bytes)
-        }
-        Some(bytes) => number::binary_bytes(bytes),
-        None => value.to_owned(),
-    }
 }
 
 /// The word for a kind of target.

@@ -1,0 +1,38 @@
+//! The runs of one paper, with what is said of all of them.
+
+use qdepth_record::RunRecord;
+
+use crate::number;
+use crate::presentation::Presentation;
+use crate::view::View;
+use crate::words::{CampaignWords, fill_in};
+
+/// Runs that are told in one paper.
+pub(super) struct Campaign<'c, 'a> {
+    pub(super) words: &'static CampaignWords,
+    pub(super) views: Vec<&'c View<'a>>,
+    /// Of the results of each run.
+    pub(super) hashes: Vec<String>,
+    pub(super) presentation: &'c Presentation,
+}
+
+impl<'a> Campaign<'_, 'a> {
+    pub(super) fn runs(&self) -> impl Iterator<Item = &'a RunRecord> {
+        self.views.iter().map(|view| view.run)
+    }
+
+    /// `Run 2`.
+    pub(super) fn number(&self, place: usize) -> String {
+        fill_in(self.words.run, &[("n", number::count(place as u64 + 1))])
+    }
+
+    /// EMULATED where every run is; where only some are, a mark of its own.
+    pub(super) fn mark(&self) -> &'static str {
+        let emulated = self.runs().filter(|run| run.emulated).count();
+        match self.views.first() {
+            Some(first) if emulated == self.views.len() => first.words.emulated[0],
+            _ if emulated > 0 => self.words.partly[0],
+            _ => "",
+        }
+    }
+}

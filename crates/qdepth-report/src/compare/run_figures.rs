@@ -1,0 +1,50 @@
+//! The few figures of a run that a trend needs, without its points.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::compare::matched::{Key, documents, figures};
+use crate::presentation::Measured;
+
+/// A run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TrendRun {
+    /// Its id.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+}
+
+/// A run as a trend sees it: its figures, without its points.
+#[derive(Clone, Debug)]
+pub struct RunFigures {
+    pub(super) run: TrendRun,
+    pub(super) plan: String,
+    pub(super) target: String,
+    pub(super) emulated: bool,
+    pub(super) figures: Vec<(Key, &'static str, f64)>,
+}
+
+impl RunFigures {
+    /// The figures of a run, which goes away with its points.
+    pub fn from_run(whole: Measured) -> Self {
+        let mut kept = Vec::new();
+        for (key, of_load) in figures(&documents(std::slice::from_ref(&whole))) {
+            for (name, values) in of_load.figures() {
+                kept.extend(values.first().map(|value| (key.clone(), name, *value)));
+            }
+        }
+        let (run, _) = whole;
+        Self {
+            run: TrendRun { id: run.id, started_at: run.started_at },
+            plan: run.plan_name,
+            target: run
+                .targets
+                .into_iter()
+                .next()
+                .map_or_else(String::new, |target| target.expression),
+            emulated: run.emulated,
+            figures: kept,
+        }
+    }
+}

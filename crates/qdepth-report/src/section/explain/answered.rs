@@ -1,0 +1,20 @@
+//! Chapters that answer the question of the plan.
+
+use super::recommendation::{of_steps, threads};
+use crate::document::Section;
+use crate::section::answer;
+use crate::section::sum_box::of_chapter;
+use crate::view::View;
+
+/// A chapter with the answer below it and what follows from that, where it is one that answers.
+pub(crate) fn answered(view: &View<'_>, mut chapter: Section) -> Section {
+    let follows = match chapter.id.as_str() {
+        "bandwidth" => threads(view),
+        "write-pressure" => of_steps(view),
+        "comparison" => Vec::new(),
+        _ => return chapter,
+    };
+    let told = std::iter::once(answer::sentence(view)).chain(follows).collect();
+    chapter.blocks.extend(of_chapter(view, &chapter.id, told));
+    chapter
+}

@@ -1,0 +1,111 @@
+//! Names in sentences and titles: enumerated, counted, and shortened where they are many.
+
+use crate::view::View;
+use crate::words::fill_in;
+
+/// Targets that are named; of more than one beyond them only the number is.
+const TARGETS_NAMED: usize = 4;
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
+    let Some(last) = items.pop() else { return String::new() };
+    if items.is_empty() {
+        return last;
+    }
+    let [comma, and] = view.words.list;
+    format!("{}{and}{last}", items.join(comma))
+}
+
+/// All of these names, what stands several times with its number before it.
+pub(crate) fn counted_names(view: &View<'_>, names: Vec<String>) -> String {
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for name in names {
+        match kinds.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((name, 1)),
+        }
+    }
+    let counted = |(name, count): (String, usize)| match count {
+        1 => name,
+        _ => format!("{count} × {name}"),
+    };
+    list(view, kinds.into_iter().map(counted).collect())
+}
+
+/// The names of the targets; of many the first ones.
+pub(crate) fn targets(view: &View<'_>) -> String {
+    names(view, target_names(view))
+}
+
+pub(crate) fn target_names(view: &View<'_>) -> Vec<String> {
+    view.run.targets.iter().map(|target| view.shown(&target.name)).collect()
+}
+
+/// These names, several of one kind (`drive #1`, `drive #2`) as `2 × drive`; of many the first
+/// ones.
+pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for name in &names {
+        let kind = name.rsplit_once(" #").map_or(name.as_str(), |(kind, _)| kind);
+        match kinds.iter_mut().find(|(other, _)| *other == kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((kind, 1)),
+        }
+    }
+    let counted = |(kind, count): (&str, usize)| match count {
+        1 => names.iter().find(|name| name.starts_with(kind)).cloned().unwrap_or_default(),
+        _ => format!("{count} × {kind}"),
+    };
+    let mut names: Vec<String> = kinds.into_iter().map(counted).collect();
+    let more = names.len().saturating_sub(TARGETS_NAMED);
+    if more > 1 {
+        names.truncate(TARGETS_NAMED);
+        names.push(fill_in(view.words.summary.more, &[("n", more.to_string())]));
+    }
+    list(view, names)
+}
+
+/// Letters of all names in a title.
+const TITLE: usize = 56;
+
+/// These names in a title: where they are long without their capacities, if these tell no two of
+/// them apart, and where they still are the first alone.
+pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
+    let fits = |told: &String| told.chars().count() <= TITLE;
+    let kinds = |names: &[String]| {
+        let kind = |name: &String| name.rsplit_once(" #").map_or(name.clone(), |k| k.0.to_owned());
+        names.iter().map(kind).collect::<std::collections::BTreeSet<String>>().len()
+    };
+    if kinds(&all) < 2 {
+        return names(view, all);
+    }
+    let short: Vec<String> = all.iter().map(|name| without_capacity(name).to_owned()).collect();
+    let short = if kinds(&short) == kinds(&all) { short } else { all.clone() };
+    let shared = shared(&all);
+    let told = [all, short.clone()].map(|all| names(view, all)).into_iter().find(fits);
+    let told = told.or_else(|| shared.map(|name| names(view, vec![name])));
+    told.unwrap_or_else(|| {
+        let first: Vec<String> = short.iter().take(1).cloned().collect();
+        let more = kinds(&short).saturating_sub(1).to_string();
+        list(view, [first, vec![fill_in(view.words.summary.more, &[("n", more)])]].concat())
+    })
+}
+
+/// What stands in each of these names, as a drive does in those of its options and arrays: the
+/// first of them, or its beginning.
+fn shared(all: &[String]) -> Option<String> {
+    let first = all.first()?;
+    let beginning = first.split_once(", ").map_or(first.as_str(), |(beginning, _)| beginning);
+    let mut candidates = [first.as_str(), beginning].into_iter();
+    candidates.find(|name| all.iter().all(|other| other.contains(*name))).map(str::to_owned)
+}
+
+/// `Intel P3700 800 GB` as `Intel P3700`.
+fn without_capacity(name: &str) -> &str {
+    let parts = name.rsplit_once(' ').and_then(|(rest, unit)| {
+        let (before, number) = rest.rsplit_once(' ')?;
+        let is_unit = ["GB", "TB", "GiB", "TiB"].contains(&unit);
+        (is_unit && number.parse::<f64>().is_ok()).then_some(before)
+    });
+    parts.unwrap_or(name)
+}

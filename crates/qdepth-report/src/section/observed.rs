@@ -1,0 +1,63 @@
+//! What was read of the machine and its media: tables, names and values of observations.
+
+use qdepth_record::{Observation, source};
+
+use crate::document::{Cell, Row, Table, text};
+use crate::number;
+use crate::view::View;
+use crate::words::{Lang, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text};
+
+/// What was read, with where it was read; what could not be read is told by reason elsewhere.
+pub(crate) fn observations<'a>(
+    view: &View<'_>,
+    caption: &str,
+    seen: impl Iterator<Item = &'a Observation>,
+) -> Table {
+    let words = view.words.columns;
+    let columns = [words.subject, words.fact, words.value, words.source].map(text).to_vec();
+    let mut former: Option<&str> = None;
+    let known = seen.filter(|seen| seen.value.is_ok());
+    let rows = known.map(|seen| {
+        let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
+        let value = observed_cell(view, seen);
+        let subject = match opens_group {
+            true => Cell::head(fact_subject(view.lang, &seen.subject)),
+            false => Cell::plain(""),
+        };
+        let name = Cell::plain(observed_name(view, seen));
+        let cells = vec![subject, name, value, Cell::unknown(fact_source(view.lang, &seen.source))];
+        Row { cells, opens_group }
+    });
+    Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
+}
+
+/// The name of a fact; of a parameter the key by which an expression sets it, in every language but
+/// English, where the name is the key.
+pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
+    let parameter = source::is_description(&seen.source) && view.lang != Lang::En;
+    if parameter { seen.key.clone() } else { fact_name(view.lang, &seen.key) }
+}
+
+/// What was seen, or why it is not known.
+pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
+    match &seen.value {
+        Ok(value) => Cell::plain(fact_value(view.lang, &observed(seen, value))),
+        Err(why) => Cell::unknown(fill_in(
+            view.words.columns.unknown,
+            &[("why", reason_text(why, view.lang))],
+        )),
+    }
+}
+
+/// A value with its unit: capacities of media in powers of ten, everything else in powers of two.
+pub(crate) fn observed(seen: &Observation, value: &str) -> String {
+    let bytes = value.parse::<f64>().ok().filter(|_| seen.key.ends_with("_bytes"));
+    let medium = !matches!(&*seen.subject, "host" | "cpu" | "memory" | "kernel");
+    match bytes {
+        Some(bytes) if medium && matches!(&*seen.key, "size_bytes" | "capacity_bytes") => {
+            number::decimal_bytes(bytes)
+        }
+        Some(bytes) => number::binary_bytes(bytes),
+        None => value.to_owned(),
+    }
+}

@@ -1,0 +1,7 @@
+//! How the sections around the figures are made.
+
+use crate::document::{Block, Section};
+
+pub(super) fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
+    Section { id: id.to_owned(), title: title.to_owned(), blocks }
+}

@@ -1,0 +1,36 @@
+//! Published figures beside measured ones: their names, their notes, their largest values.
+
+use crate::compared::Compared;
+use crate::published::{PublishedDrive, PublishedQuantity};
+use crate::view::{Load, View};
+use crate::words::fill_in;
+
+pub(crate) fn published_name(view: &View<'_>, title: &str) -> String {
+    fill_in(view.words.comparison.published, &[("name", title.to_owned())])
+}
+
+/// Whose figures they are that were published; empty without them.
+pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String {
+    let mut documents: Vec<String> =
+        compared.published.iter().map(|d| d.document.clone()).collect();
+    documents.dedup();
+    if documents.is_empty() {
+        return String::new();
+    }
+    fill_in(
+        view.words.comparison.published_note,
+        &[("documents", documents.join(view.words.list[0]))],
+    )
+}
+
+/// The largest published value of a load, in the unit that it is judged by.
+pub(crate) fn published_maximum(drive: &PublishedDrive, load: &Load<'_>) -> Option<f64> {
+    drive.maximum(&load.first().profile, published_quantity(load))
+}
+
+pub(crate) fn published_quantity(load: &Load<'_>) -> PublishedQuantity {
+    match load.first().reported_as_throughput {
+        true => PublishedQuantity::Throughput,
+        false => PublishedQuantity::Rate,
+    }
+}

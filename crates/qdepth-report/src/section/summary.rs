@@ -1,0 +1,248 @@
+//! The summary: three sentences that say no more than the figures bear; and the conclusion.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::{Code, Severity};
+
+use crate::number;
+use crate::section::answer;
+use crate::section::bandwidth::{self, Bandwidth};
+use crate::section::date::date;
+use crate::section::naming::{list, targets};
+use crate::section::pressure;
+use crate::section::steps::Steps;
+use crate::section::sweep::sentences::{best, maximum, maximum_on};
+use crate::section::sweep::tables;
+use crate::view::{Load, Point, View};
+use crate::words::{counted, fill_in, finding_text};
+
+/// How many kinds of doubt the summary names.
+const FINDINGS_NAMED: usize = 3;
+
+/// The answer; what was measured; how that compares with what was expected, where it was; how far
+/// it can be trusted.
+pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
+    let mut all = vec![answer::sentence(view), measured(view)];
+    if view.loads.is_empty() {
+        all.swap(0, 1);
+    }
+    all.extend(expected(view));
+    all.push(trust(view));
+    all
+}
+
+/// The range of the shares of what the emulated medium does that valid points reached.
+fn expected(view: &View<'_>) -> Option<String> {
+    let words = view.words.summary;
+    let share = |point: &Point<'_>| {
+        let expected = view.run.expected_at(point.record.index)?;
+        expected.share_reached(point.summary.io_per_s.value)
+    };
+    let valid = || view.points().map(|(_, point)| point).filter(|point| point.is_valid());
+    let mut shares: Vec<f64> = valid().filter_map(share).collect();
+    shares.sort_by(f64::total_cmp);
+    let (low, high) = (shares.first()?, shares.last()?);
+    let is_below = |point: &Point<'_>| {
+        point.record.findings.iter().any(|finding| finding.code == Code::BelowExpected)
+    };
+    let below = valid().filter(|point| is_below(point)).count();
+    let mut values = vec![
+        ("medium", view.run.expected.first()?.medium.clone()),
+        ("low", number::percent(*low)),
+        ("high", number::percent(*high)),
+        ("middle", number::percent(shares[shares.len() / 2])),
+    ];
+    if below > 0 {
+        values.push(("below", counted(words.below, below)));
+    }
+    Some(fill_in(words.expected, &values))
+}
+
+fn measured(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let names = match view.run.targets.is_empty() {
+        true => list(view, view.targets.iter().map(|t| view.target_name(*t)).collect()),
+        false => targets(view),
+    };
+    let mut values = vec![
+        ("date", date(&view.run.started_at, view.words)),
+        ("targets", names),
+        ("planned", view.planned().to_string()),
+        ("points", point_count_text(view)),
+        ("profiles", profiles(view)),
+        ("intensities", intensities(view)),
+    ];
+    let steps = Steps::new(view);
+    if !steps.all.is_empty() {
+        let ranges = [Some(intensities(view)).filter(|text| !text.is_empty())];
+        let with = ranges.into_iter().flatten().chain([pressure::sentences::range(view, &steps)]);
+        values.push(("intensities", list(view, with.collect())));
+    }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        let directions = view.words.bandwidth.directions.map(str::to_owned);
+        values.push(("profiles", list(view, directions.to_vec())));
+        values.push(("intensities", bandwidth::sentences::range(view, &bandwidth)));
+    }
+    let windows: std::collections::BTreeSet<u64> =
+        view.points().map(|(_, p)| p.record.duration_ns / 100_000_000).collect();
+    if windows.len() == 1 && !windows.contains(&0) {
+        let tenths = windows.first().copied().unwrap_or_default();
+        let window = [("window", number::duration(tenths as f64 * 1e8))];
+        let [single, each] = words.windows;
+        let form = if view.points().count() == 1 { single } else { each };
+        values.push(("window", fill_in(form, &window)));
+    }
+    let template = match view.loads.is_empty() {
+        true => words.nothing,
+        false if view.run.emulated => words.emulated_run,
+        false => words.measured,
+    };
+    fill_in(template, &values)
+}
+
+/// Loads that a sentence names; of more it says how many.
+const LOADS_NAMED: usize = 6;
+
+fn profiles(view: &View<'_>) -> String {
+    match view.loads.len() {
+        ..=LOADS_NAMED => list(view, view.loads.iter().map(|load| load.title.clone()).collect()),
+        many => counted(view.words.summary.profiles, many),
+    }
+}
+
+/// How many of the planned points were measured.
+fn point_count_text(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let (measured, planned) = (view.points().count(), view.planned());
+    if measured as u64 == planned as u64 {
+        return counted(words.points_measured, measured);
+    }
+    let values = [("planned", planned.to_string()), ("measured", measured.to_string())];
+    fill_in(words.points_of, &values)
+}
+
+fn intensities(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let (Some(low), Some(high)) = (view.intensities.first(), view.intensities.last()) else {
+        return String::new();
+    };
+    let template = if low == high { words.single } else { words.range };
+    fill_in(template, &[view.per(), ("low", low.to_string()), ("high", high.to_string())])
+}
+
+fn trust(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let points = view.points().count();
+    let [a, b, c] = tables::grades(view);
+    let heaviest = heaviest_findings(view);
+    let missing = view.planned().saturating_sub(points);
+    let mut remarks = Vec::new();
+    if missing > 0 {
+        remarks.push(counted(words.missing, missing));
+    }
+    if !heaviest.is_empty() {
+        remarks.push(fill_in(words.doubts, &[("doubts", list(view, heaviest))]));
+    }
+    let mut values = vec![
+        ("all_a", counted(words.all_a, points)),
+        ("points", points.to_string()),
+        ("a", a.to_string()),
+        ("b", b.to_string()),
+        ("c", c.to_string()),
+    ];
+    if !remarks.is_empty() {
+        values.push(("doubts", remarks.join(view.words.clause)));
+    }
+    if view.run.emulated {
+        values.push(("emulated", words.emulated.to_owned()));
+    }
+    let clean = a == points;
+    fill_in(
+        if points == 0 {
+            words.no_points
+        } else if clean {
+            words.no_cause
+        } else if c == 0 && points > 1 {
+            words.all_valid[usize::from(b == points)]
+        } else {
+            words.graded
+        },
+        &values,
+    )
+}
+
+/// The heaviest kinds of doubt, then the most frequent.
+fn heaviest_findings(view: &View<'_>) -> Vec<String> {
+    let words = view.words.summary;
+    let mut seen: BTreeMap<Code, (Severity, usize, String)> = BTreeMap::new();
+    // A point of several drives may have a doubt more than once.
+    let first = |p: &Point<'_>, at: usize| {
+        let findings = &p.record.findings;
+        findings[..at].iter().all(|earlier| earlier.code != findings[at].code)
+    };
+    let on_points = view.points().flat_map(|(_, p): (_, &Point<'_>)| {
+        let numbered = p.record.findings.iter().enumerate();
+        numbered.map(move |(at, finding)| (finding, usize::from(first(p, at))))
+    });
+    for (finding, weight) in view.run.findings.iter().map(|f| (f, 0)).chain(on_points) {
+        let entry = seen
+            .entry(finding.code)
+            .or_insert_with(|| (finding.severity, 0, finding_text(finding, view.lang).title));
+        entry.0 = entry.0.max(finding.severity);
+        entry.1 += weight;
+    }
+    let mut kinds: Vec<_> = seen.into_values().collect();
+    kinds.sort_by_key(|(severity, points, _)| std::cmp::Reverse((*severity, *points)));
+    let named = kinds.into_iter().take(FINDINGS_NAMED).map(|(_, points, title)| {
+        let values = [("title", lower_first(&title)), ("points", counted(words.points, points))];
+        fill_in(if points == 0 { words.run_doubts } else { words.doubt }, &values)
+    });
+    named.collect()
+}
+
+/// A title within a sentence; names such as I/O keep their capitals.
+fn lower_first(title: &str) -> String {
+    let mut chars = title.chars();
+    match (chars.next(), chars.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// The largest value of each load, and whose it is: once where all are of one target.
+fn concluded(view: &View<'_>) -> Option<String> {
+    let words = view.words.paper;
+    let best: std::collections::BTreeSet<u32> =
+        view.swept().filter_map(|load| Some(best(view, load)?.0)).collect();
+    let winner = best.first().filter(|_| best.len() == 1 && view.compares());
+    let told = |load: &Load<'_>| match winner {
+        Some(target) => maximum_on(view, load, *target),
+        None => maximum(view, load),
+    };
+    let mut maxima: Vec<String> = view.swept().filter_map(told).collect();
+    let more = maxima.len().saturating_sub(LOADS_NAMED);
+    maxima.truncate(LOADS_NAMED);
+    let more = (more > 0).then(|| counted(words.concluded_more, more));
+    let mut values = vec![("maxima", maxima.join(view.words.clause))];
+    values.extend(more.map(|more| ("more", more)));
+    values.extend(winner.map(|target| ("target", view.target_name(*target))));
+    let template = if winner.is_some() { words.concluded_of_one } else { words.concluded };
+    (!maxima.is_empty()).then(|| fill_in(template, &values))
+}
+
+/// The conclusion: the maximum of every load, the shortest latency or the reader's, and how far it
+/// can be trusted.
+pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
+    let mut told: Vec<String> = concluded(view).into_iter().collect();
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        told.extend(bandwidth::sentences::results(view, &bandwidth));
+    }
+    let steps = Steps::new(view);
+    if steps.are_write_pressure() {
+        told.push(pressure::sentences::responsiveness(view, &steps));
+    }
+    told.push(trust(view));
+    told
+}
