@@ -2,6 +2,7 @@
 //! the values below them; versions of 1998 to 2014. Written from files and from Iometer's user
 //! guide.
 
+mod configuration;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -12,19 +13,10 @@ use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
     AreaSpec, Arrivals, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, TargetsSpec,
 };
-use thiserror::Error;
 
+pub use configuration::IcfRefusal;
+use configuration::{Access, Icf, Spec, Worker};
 use read::read;
-
-/// Why a configuration cannot be followed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("line {line}: {what}")]
-pub struct IcfRefusal {
-    /// The line, from 1.
-    pub line: usize,
-    /// What stands there, and the nearest way.
-    pub what: String,
-}
 
 /// A plan that was made of a configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,99 +29,13 @@ pub struct IcfPlan {
     pub remarks: Vec<String>,
 }
 
-/// A line of an access specification; shares in per cent.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Access {
-    size: u64,
-    share: u32,
-    read: u32,
-    random: u32,
-    delay_ms: u64,
-    burst: u32,
-    align: u64,
-}
-
-/// An access specification.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Spec {
-    name: String,
-    line: usize,
-    lines: Vec<Access>,
-}
-
-/// How the load rises from test to test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cycle {
-    start: u32,
-    end: u32,
-    step: u32,
-    exponential: bool,
-}
-
-impl Cycle {
-    /// Its values up to the end, or to `most`, which comes last where the steps pass it.
-    fn values(self, most: u32) -> Vec<u32> {
-        let (mut values, mut next) = (Vec::new(), self.start.max(1));
-        let end = self.end.min(most);
-        while next <= end && values.len() < 1_000 {
-            values.push(next);
-            let step = self.step.max(1);
-            next = match self.exponential {
-                true => next.saturating_mul(step.max(2)),
-                false => next.saturating_add(step),
-            };
-        }
-        if values.last().is_none_or(|last| *last < end) {
-            values.push(end.max(1));
-        }
-        values
-    }
-}
-
-/// What varies from test to test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Varied {
-    workers: bool,
-    outstanding: bool,
-    targets: bool,
-}
-
-/// A worker.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Worker {
-    name: String,
-    line: usize,
-    outstanding: u32,
-    /// Sectors of 512 B; 0: all.
-    sectors: u64,
-    first_sector: u64,
-    pattern: u32,
-    seed: Option<u64>,
-    specs: Vec<(usize, String)>,
-    targets: Vec<String>,
-}
-
-/// A configuration.
-#[derive(Clone, Debug, PartialEq)]
-struct Icf {
-    title: String,
-    seconds: u64,
-    ramp_up_s: u64,
-    varied: Varied,
-    workers_cycle: Cycle,
-    depths: Cycle,
-    specs: Vec<Spec>,
-    workers: Vec<Worker>,
-    managers: usize,
-}
-
 /// Reads a configuration as a plan of this name.
 ///
 /// # Errors
 /// [`IcfRefusal`], which names the line and what stands there.
 pub fn icf_plan(name: &str, text: &str) -> Result<IcfPlan, IcfRefusal> {
     let icf = read(text)?;
-    let mut making = Making { icf: &icf, plan: icf.head(name)?, remarks: Vec::new() };
+    let mut making = Making { icf: &icf, plan: head(&icf, name)?, remarks: Vec::new() };
     let targets = icf.targets();
     making.remarks_of_all();
     making.steps(&targets)?;
@@ -156,49 +62,24 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-impl Icf {
-    /// Names of all targets, in the order in which workers name them.
-    fn targets(&self) -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
-        for target in self.workers.iter().flat_map(|worker| &worker.targets) {
-            if !all.contains(target) {
-                all.push(target.clone());
-            }
-        }
-        all
+/// What the plan says before its profiles and steps.
+fn head(icf: &Icf, name: &str) -> Result<PlanFile, IcfRefusal> {
+    if icf.workers.is_empty() && icf.specs.is_empty() {
+        let what = "holds neither a worker nor an access specification".to_owned();
+        return Err(IcfRefusal { line: 1, what });
     }
-
-    /// What the plan says before its profiles and steps.
-    fn head(&self, name: &str) -> Result<PlanFile, IcfRefusal> {
-        if self.workers.is_empty() && self.specs.is_empty() {
-            let what = "holds neither a worker nor an access specification".to_owned();
-            return Err(IcfRefusal { line: 1, what });
-        }
-        let seconds = if self.seconds == 0 { 60 } else { self.seconds };
-        // TOML's whole numbers have a sign.
-        let seed = self.workers.iter().find_map(|worker| worker.seed).map(|seed| seed >> 1);
-        Ok(PlanFile {
-            name: slug(name),
-            title: Some(self.title.clone()).filter(|title| !title.is_empty()),
-            targets: TargetsSpec::Together,
-            warm_up: Some(Nanos::from_secs(self.ramp_up_s)),
-            duration: Some(Nanos::from_secs(seconds)),
-            seed,
-            ..PlanFile::default()
-        })
-    }
-
-    fn spec(&self, line: usize, name: &str) -> Result<Option<&Spec>, IcfRefusal> {
-        if name.eq_ignore_ascii_case("idle") {
-            return Ok(None);
-        }
-        let found = self.specs.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
-        // Files of 1998 give specifications no names: where there is one alone, it is meant.
-        let alone =
-            || self.specs.first().filter(|only| self.specs.len() == 1 && only.name.is_empty());
-        let what = format!("no access specification is called `{name}`");
-        found.or_else(alone).map(Some).ok_or(IcfRefusal { line, what })
-    }
+    let seconds = if icf.seconds == 0 { 60 } else { icf.seconds };
+    // TOML's whole numbers have a sign.
+    let seed = icf.workers.iter().find_map(|worker| worker.seed).map(|seed| seed >> 1);
+    Ok(PlanFile {
+        name: slug(name),
+        title: Some(icf.title.clone()).filter(|title| !title.is_empty()),
+        targets: TargetsSpec::Together,
+        warm_up: Some(Nanos::from_secs(icf.ramp_up_s)),
+        duration: Some(Nanos::from_secs(seconds)),
+        seed,
+        ..PlanFile::default()
+    })
 }
 
 /// A plan that is being made.

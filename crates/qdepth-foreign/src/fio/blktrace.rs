@@ -3,7 +3,7 @@
 
 use qdepth_workload::{Direction, Recorded, Request};
 
-use super::replay::{Line, Log, REQUESTS_MAX};
+use super::replay_log::{Line, Log, REQUESTS_MAX};
 
 /// The upper three bytes of each record's first word; the lowest is the version.
 const MAGIC: u32 = 0x6561_7400;

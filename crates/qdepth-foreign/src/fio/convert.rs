@@ -3,33 +3,21 @@
 mod loads;
 mod others;
 
-use qdepth_measure::Settling;
 use qdepth_workload::PlanFile;
 
 use super::JobSet;
-use super::job::{Ends, Job, Least};
+use super::job::Job;
+use super::job_parts::Ends;
+use super::load::{Load, Origin};
 use super::plan::plan;
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::values::{Amount, Engine, Trims};
-use loads::{NOTHING_BYTES, depths, end, job_files, on_all, parent, read_back, refuse, slug};
+use loads::{
+    JobFile, NOTHING_BYTES, depths, end, job_files, on_all, parent, read_back, refuse, slug,
+};
 
-/// Time limit of a job that ends with its bytes alone, nanoseconds: a day.
-const UNTIL_DONE_NS: u64 = 86_400_000_000_000;
 /// Most loads of all steps.
 const LOADS_MAX: usize = 4096;
-
-/// Where a point of the plan comes from. Points are in the order of the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The job, as an index into [`JobSet::jobs`].
-    pub job: usize,
-    /// Which of its clones, from 0.
-    pub clone: u32,
-    /// Number of the clone among all of all jobs, from 1, as in the names of logs.
-    pub thread: u32,
-    /// fio's number of the reporting group.
-    pub group: u32,
-}
 
 /// What becomes of a file that is not there and for which no size is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,40 +45,6 @@ pub struct Converted {
     pub cpus: Option<(String, bool)>,
     /// What is not done literally.
     pub remarks: Vec<FioRemark>,
-}
-
-/// One clone of one job on one target.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Load {
-    pub(super) origin: Origin,
-    pub(super) target: usize,
-    /// Name of its profile, unique in the plan.
-    pub(super) profile: String,
-    pub(super) offset: u64,
-    /// Bytes; none for all that there is.
-    pub(super) area: Option<u64>,
-    /// Bytes after which it ends; none for no such end.
-    pub(super) bytes: Option<u64>,
-    /// Passes over all that there is after which it ends, where that is not known in bytes.
-    pub(super) passes: Option<u32>,
-    pub(super) duration_ns: u64,
-    pub(super) depth: u32,
-    /// The file's share of the job's rate.
-    pub(super) rate: Option<f64>,
-    /// The file's share of the rate that the job is to keep.
-    pub(super) least: Option<Least>,
-    /// When it is steady, which ends it.
-    pub(super) settling: Option<Settling>,
-    /// Whether it reads back what its job wrote.
-    pub(super) reads_back: bool,
-    /// Whether all of its step end when it does.
-    pub(super) ends_step: bool,
-    /// Whether the page cache is bypassed.
-    pub(super) direct: bool,
-    /// Which file of what its clone replays.
-    pub(super) replays: Option<usize>,
-    /// Which of the areas that are to be made its offset counts from.
-    area_of: Option<usize>,
 }
 
 /// A file that does not exist: an area of its own in the measurement file of its folder.
@@ -337,15 +291,6 @@ fn same_option(a: &FioRemark, b: &FioRemark) -> bool {
         (line.to_owned(), option.to_owned())
     };
     a.what == b.what && parts(a) == parts(b)
-}
-
-/// A file of a job, or the folder in which one is made for it.
-struct JobFile {
-    path: String,
-    /// Where the job names no file.
-    folder: Option<String>,
-    /// Outstanding I/Os of its share.
-    depth: u32,
 }
 
 /// Targets as they come up, and areas in measurement files that are to be made.

@@ -6,12 +6,13 @@
 
 use qdepth_measure::{Code, LatencyHistogram, Settling};
 use serde::Serialize;
-use serde::ser::SerializeMap;
 
 use super::disk::{DiskEntry, FioDisk};
-use super::job::Goal;
+use super::job_parts::{Goal, Unified};
 pub(super) use latency::FioLatency;
 use latency::shares;
+pub(super) use parts::Pairs;
+use parts::Side;
 use qdepth_record::{DirectionRecord, PointRecord};
 use samples::Samples;
 pub(crate) use samples::figures;
@@ -19,6 +20,7 @@ use steadystate::SteadyState;
 
 mod format;
 mod latency;
+mod parts;
 mod samples;
 mod steadystate;
 
@@ -29,18 +31,6 @@ pub struct FioMoment {
     pub unix_ms: i64,
     /// As fio writes it: `Sat Nov 21 16:34:50 2026`.
     pub text: String,
-}
-
-/// How reads and writes are reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unified {
-    /// Apart.
-    #[default]
-    Apart,
-    /// Together.
-    Mixed,
-    /// Apart, and together besides.
-    Both,
 }
 
 /// One entry of fio's list of jobs: a job, or a group that is reported together.
@@ -75,19 +65,6 @@ pub struct FioEntry {
     pub counts: [u64; 3],
     /// The points that it consists of, as places in the list of points.
     pub points: Vec<usize>,
-}
-
-/// Pairs, written in their order.
-pub(super) struct Pairs<T>(pub(super) Vec<(String, T)>);
-
-impl<T: Serialize> Serialize for Pairs<T> {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
 }
 
 #[derive(Serialize)]
@@ -333,28 +310,6 @@ fn merged(members: &[&PointRecord], side: Side) -> LatencyHistogram {
         all.merge(&part.service_time);
     }
     all
-}
-
-/// What a direction of the document is made of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    Reads,
-    Writes,
-    Trims,
-    Both,
-    Syncs,
-}
-
-impl Side {
-    fn records(self, point: &PointRecord) -> Vec<&DirectionRecord> {
-        match self {
-            Self::Reads => vec![&point.reads],
-            Self::Writes => vec![&point.writes],
-            Self::Trims => vec![&point.trims],
-            Self::Both => point.transfers().to_vec(),
-            Self::Syncs => vec![&point.syncs],
-        }
-    }
 }
 
 fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool) -> Direction {

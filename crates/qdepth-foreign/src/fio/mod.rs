@@ -4,6 +4,7 @@
 //! Written from the published rules of the format and from what fio 3.33 and 3.42 do when they are
 //! run; no line of fio was copied. Start with [`JobSet::read`], then [`JobSet::convert`].
 
+mod access;
 mod as_fio;
 mod blktrace;
 mod command_line;
@@ -14,7 +15,9 @@ mod getopt;
 pub(crate) mod import_json;
 pub(crate) mod import_log;
 mod job;
+mod job_parts;
 mod json;
+mod load;
 mod log;
 mod normal;
 mod number;
@@ -24,23 +27,27 @@ mod plan;
 mod read;
 mod refusal;
 mod replay;
+mod replay_log;
 mod setting;
+mod surroundings;
 mod terse;
 mod values;
 mod variables;
 
 pub use as_fio::as_fio;
 pub use command_line::{CommandLine, Inform, OutputFormat};
-pub use convert::{Absent, Converted, Origin};
+pub use convert::{Absent, Converted};
 pub use disk::FioDisk;
-pub use job::{Duplicates, Ends, Goal, Job, Least, Reporting, Span};
-pub use json::{FioEntry, FioMoment, Unified, export_fio_json};
+pub use job::Job;
+pub use job_parts::{Duplicates, Ends, Goal, Least, Reporting, Span, Unified};
+pub use json::{FioEntry, FioMoment, export_fio_json};
+pub use load::Origin;
 pub use log::{FioLog, export_fio_histograms, export_fio_log};
 pub use normal::{export_fio_heads, export_fio_normal};
 pub use options::fio_options;
-pub use read::Surroundings;
 pub use refusal::{FioRefusal, FioRefusals, FioRemark};
-pub use replay::Replay;
+pub use replay_log::Replay;
+pub use surroundings::Surroundings;
 pub use terse::export_fio_terse;
 pub use values::{Amount, Distribution, Durability, Engine, SizePart, Sizes, Trims};
 

@@ -7,13 +7,12 @@ mod settling;
 
 use std::cell::RefCell;
 
-use super::job::{Flow, Reporting, Span};
+use super::access::Access;
+use super::job_parts::{Flow, Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting};
 use super::values::{Amount, SizePart, Sizes, Trims, by_way, number, sizes, texts};
-
-pub(super) use more::Access;
 
 /// fio's percentiles where none are asked for.
 const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99";

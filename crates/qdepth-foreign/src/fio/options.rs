@@ -3,25 +3,12 @@
 //! none is passed over in silence.
 
 mod refused;
+mod rule;
 mod table;
 
 use refused::REFUSED;
+pub(super) use rule::Rule;
 use table::{ALIASES, OPTIONS, STANDING_ALONE};
-
-/// What is done with an option.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Rule {
-    /// Read, and done.
-    Honoured,
-    /// Cannot change a figure here, or is told with the figures; what is done.
-    Remark(&'static str),
-    /// Says what is so anyway.
-    Silent,
-    /// Accepted only with one of these values, which ask for what is so anyway; else why not.
-    Only(&'static [&'static str], &'static str),
-    /// Cannot be done; why, and what can.
-    Refused(&'static str),
-}
 
 /// The option's first name, where fio has it.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {

@@ -7,8 +7,9 @@ use qdepth_workload::{
     Trace, Zone,
 };
 
-use super::convert::Load;
-use super::job::{Duplicates, Job};
+use super::job::Job;
+use super::job_parts::Duplicates;
+use super::load::Load;
 use super::values::{self, Amount, SizePart, Trims};
 
 /// Most jobs that the title of a step names.

@@ -1,7 +1,7 @@
 //! `${VARIABLE}` and `$ncpus`, `$pagesize`, `$mb_memory` in a value.
 
 use super::number::arithmetic;
-use super::read::Surroundings;
+use super::surroundings::Surroundings;
 
 /// Bytes that variables may add to all values together.
 const GROWTH_MAX: usize = 1 << 20;

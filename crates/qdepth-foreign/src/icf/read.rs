@@ -1,6 +1,6 @@
 //! Reads a configuration: keys, and the values below them.
 
-use super::{Access, Cycle, Icf, IcfRefusal, Spec, Varied, Worker};
+use super::configuration::{Access, Cycle, Icf, IcfRefusal, Spec, Varied, Worker};
 
 /// Keys that say what is shown or kept, how the file is divided, or what a list ends with.
 const SHOWN: &[&str] = &[

@@ -6,7 +6,7 @@ use super::loads::{end, on_all, parent, refuse, slug};
 use super::{JobSet, Load, Making, Origin};
 use crate::fio::job::Job;
 use crate::fio::refusal::FioRefusal;
-use crate::fio::replay::Replay;
+use crate::fio::replay_log::Replay;
 
 /// Areas of files that are made are whole multiples of this.
 const WHOLE: u64 = 4096;

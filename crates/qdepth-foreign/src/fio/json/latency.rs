@@ -3,7 +3,7 @@
 use qdepth_measure::LatencyHistogram;
 use serde::Serialize;
 
-use super::Pairs;
+use super::parts::Pairs;
 
 /// fio's classes of latency in one unit.
 pub(super) struct Classes {

@@ -2,7 +2,7 @@
 
 use qdepth_record::{IntervalRecord, PointRecord};
 
-use super::Side;
+use super::parts::Side;
 
 /// Nanoseconds of a sample.
 const WINDOW_NS: u64 = 500_000_000;

@@ -1,8 +1,8 @@
 //! The rate that a job is to keep.
 
 use super::{OptionReader, rates};
-use crate::fio::job::Least;
-use crate::fio::option_reader::Access;
+use crate::fio::access::Access;
+use crate::fio::job_parts::Least;
 use crate::fio::refusal::FioRefusal;
 use crate::fio::values::Trims;
 

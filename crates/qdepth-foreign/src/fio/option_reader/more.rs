@@ -3,8 +3,8 @@
 use qdepth_workload::Operation;
 
 use super::OptionReader;
-use crate::fio::job::{Duplicates, Ends, Goal};
-use crate::fio::json::Unified;
+use crate::fio::access::Access;
+use crate::fio::job_parts::{Duplicates, Ends, Goal, Unified};
 use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
@@ -12,35 +12,6 @@ use crate::fio::values::{Durability, Engine, Sizes, Trims, number, operation};
 
 /// Shortest measurement of a depth, nanoseconds: what a point lasts at least.
 const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
-
-/// What `rw` says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::fio) struct Access {
-    /// Share of random accesses, 0..=100.
-    pub(in crate::fio) random: f64,
-    /// The same of the writes of a mix, where it is another.
-    pub(in crate::fio) random_writes: Option<f64>,
-    /// Share of reads, 0..=100.
-    pub(in crate::fio) read: f64,
-    /// What it discards; nothing reads then.
-    pub(in crate::fio) trims: Trims,
-    /// Bytes left out behind each sequential request.
-    pub(in crate::fio) gap: u64,
-    /// From the end of a request back to the next; none forward.
-    pub(in crate::fio) back: Option<u64>,
-}
-
-impl Access {
-    /// What `rw` says where it says nothing.
-    const READ: Self = Self {
-        random: 0.0,
-        random_writes: None,
-        read: 100.0,
-        trims: Trims::None,
-        gap: 0,
-        back: None,
-    };
-}
 
 impl OptionReader<'_> {
     /// `rw`, with the number behind its colon.

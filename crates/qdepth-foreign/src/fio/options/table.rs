@@ -1,7 +1,7 @@
 //! Options that are accepted, with some value at least.
 
-use super::Rule::{self, Honoured, Only, Remark, Silent};
 use super::refused::{DATA_PLACEMENT, TRIM, ZONES};
+use super::rule::Rule::{self, Honoured, Only, Remark, Silent};
 
 const OFF: &[&str] = &["0"];
 const FULL: &str = "a measurement file is always written in full before it is measured";

@@ -1,0 +1,32 @@
+//! What a job does to its blocks, as `rw` says it.
+
+use super::values::Trims;
+
+/// What `rw` says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Access {
+    /// Share of random accesses, 0..=100.
+    pub(super) random: f64,
+    /// The same of the writes of a mix, where it is another.
+    pub(super) random_writes: Option<f64>,
+    /// Share of reads, 0..=100.
+    pub(super) read: f64,
+    /// What it discards; nothing reads then.
+    pub(super) trims: Trims,
+    /// Bytes left out behind each sequential request.
+    pub(super) gap: u64,
+    /// From the end of a request back to the next; none forward.
+    pub(super) back: Option<u64>,
+}
+
+impl Access {
+    /// What `rw` says where it says nothing.
+    pub(super) const READ: Self = Self {
+        random: 0.0,
+        random_writes: None,
+        read: 100.0,
+        trims: Trims::None,
+        gap: 0,
+        back: None,
+    };
+}

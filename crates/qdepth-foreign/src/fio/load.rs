@@ -1,0 +1,52 @@
+//! A load of the plan, and where its point comes from.
+
+use qdepth_measure::Settling;
+
+use super::job_parts::Least;
+
+/// Where a point of the plan comes from. Points are in the order of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The job, as an index into [`JobSet::jobs`](super::JobSet::jobs).
+    pub job: usize,
+    /// Which of its clones, from 0.
+    pub clone: u32,
+    /// Number of the clone among all of all jobs, from 1, as in the names of logs.
+    pub thread: u32,
+    /// fio's number of the reporting group.
+    pub group: u32,
+}
+
+/// One clone of one job on one target.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Load {
+    pub(super) origin: Origin,
+    pub(super) target: usize,
+    /// Name of its profile, unique in the plan.
+    pub(super) profile: String,
+    pub(super) offset: u64,
+    /// Bytes; none for all that there is.
+    pub(super) area: Option<u64>,
+    /// Bytes after which it ends; none for no such end.
+    pub(super) bytes: Option<u64>,
+    /// Passes over all that there is after which it ends, where that is not known in bytes.
+    pub(super) passes: Option<u32>,
+    pub(super) duration_ns: u64,
+    pub(super) depth: u32,
+    /// The file's share of the job's rate.
+    pub(super) rate: Option<f64>,
+    /// The file's share of the rate that the job is to keep.
+    pub(super) least: Option<Least>,
+    /// When it is steady, which ends it.
+    pub(super) settling: Option<Settling>,
+    /// Whether it reads back what its job wrote.
+    pub(super) reads_back: bool,
+    /// Whether all of its step end when it does.
+    pub(super) ends_step: bool,
+    /// Whether the page cache is bypassed.
+    pub(super) direct: bool,
+    /// Which file of what its clone replays.
+    pub(super) replays: Option<usize>,
+    /// Which of the areas that are to be made its offset counts from.
+    pub(super) area_of: Option<usize>,
+}

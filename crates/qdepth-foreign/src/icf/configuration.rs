@@ -1,0 +1,124 @@
+//! A configuration: its workers, access specifications and cycles.
+
+use thiserror::Error;
+
+/// Why a configuration cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {what}")]
+pub struct IcfRefusal {
+    /// The line, from 1.
+    pub line: usize,
+    /// What stands there, and the nearest way.
+    pub what: String,
+}
+
+/// A line of an access specification; shares in per cent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Access {
+    pub(super) size: u64,
+    pub(super) share: u32,
+    pub(super) read: u32,
+    pub(super) random: u32,
+    pub(super) delay_ms: u64,
+    pub(super) burst: u32,
+    pub(super) align: u64,
+}
+
+/// An access specification.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Spec {
+    pub(super) name: String,
+    pub(super) line: usize,
+    pub(super) lines: Vec<Access>,
+}
+
+/// How the load rises from test to test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cycle {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) step: u32,
+    pub(super) exponential: bool,
+}
+
+impl Cycle {
+    /// Its values up to the end, or to `most`, which comes last where the steps pass it.
+    pub(super) fn values(self, most: u32) -> Vec<u32> {
+        let (mut values, mut next) = (Vec::new(), self.start.max(1));
+        let end = self.end.min(most);
+        while next <= end && values.len() < 1_000 {
+            values.push(next);
+            let step = self.step.max(1);
+            next = match self.exponential {
+                true => next.saturating_mul(step.max(2)),
+                false => next.saturating_add(step),
+            };
+        }
+        if values.last().is_none_or(|last| *last < end) {
+            values.push(end.max(1));
+        }
+        values
+    }
+}
+
+/// What varies from test to test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Varied {
+    pub(super) workers: bool,
+    pub(super) outstanding: bool,
+    pub(super) targets: bool,
+}
+
+/// A worker.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Worker {
+    pub(super) name: String,
+    pub(super) line: usize,
+    pub(super) outstanding: u32,
+    /// Sectors of 512 B; 0: all.
+    pub(super) sectors: u64,
+    pub(super) first_sector: u64,
+    pub(super) pattern: u32,
+    pub(super) seed: Option<u64>,
+    pub(super) specs: Vec<(usize, String)>,
+    pub(super) targets: Vec<String>,
+}
+
+/// A configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Icf {
+    pub(super) title: String,
+    pub(super) seconds: u64,
+    pub(super) ramp_up_s: u64,
+    pub(super) varied: Varied,
+    pub(super) workers_cycle: Cycle,
+    pub(super) depths: Cycle,
+    pub(super) specs: Vec<Spec>,
+    pub(super) workers: Vec<Worker>,
+    pub(super) managers: usize,
+}
+
+impl Icf {
+    /// Names of all targets, in the order in which workers name them.
+    pub(super) fn targets(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for target in self.workers.iter().flat_map(|worker| &worker.targets) {
+            if !all.contains(target) {
+                all.push(target.clone());
+            }
+        }
+        all
+    }
+
+    pub(super) fn spec(&self, line: usize, name: &str) -> Result<Option<&Spec>, IcfRefusal> {
+        if name.eq_ignore_ascii_case("idle") {
+            return Ok(None);
+        }
+        let found = self.specs.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
+        // Files of 1998 give specifications no names: where there is one alone, it is meant.
+        let alone =
+            || self.specs.first().filter(|only| self.specs.len() == 1 && only.name.is_empty());
+        let what = format!("no access specification is called `{name}`");
+        found.or_else(alone).map(Some).ok_or(IcfRefusal { line, what })
+    }
+}
