@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::groups::middle_out;
-use super::{FONT, INK, Label, Markers, Series, WIDTH, colour};
+use super::series::{FONT, INK, Label, Markers, Series, WIDTH, colour};
+use super::text::{escaped, middle_out, text_width};
 
 /// What kuva writes into a picture whose marks say what they are.
 const HOVER_STYLE: &str = "<style>g.tt{cursor:pointer;}g.tt:hover>*{opacity:0.75;}</style>";
@@ -123,11 +123,6 @@ fn within(name: &str, width: f64) -> String {
     forms.into_iter().find(|form| text_width(form) <= width).unwrap_or_default()
 }
 
-/// About how wide a name is in a legend: Japanese letters are as wide as they are high.
-pub(super) fn text_width(name: &str) -> f64 {
-    name.chars().map(|c| if c >= '\u{2e80}' { 12.0 } else { 6.4 }).sum()
-}
-
 /// Where the lines of a single diagram end, before what an axis to the right says.
 fn plot_right(body: &str) -> Option<f64> {
     let mut areas = body.split("<clipPath");
@@ -184,15 +179,9 @@ fn own_names(svg: &str, id: &str) -> String {
     out
 }
 
-/// Text as it stands in a picture. Control characters are in no XML.
-pub fn escaped(text: &str) -> String {
-    let text = text.replace(char::is_control, "");
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Label;
+    use super::super::series::Label;
     use super::{cleared, framed};
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::frame::escaped;
+use super::text::{escaped, middle_out};
 
 /// Stands before a group's number in a drawing, where its name will stand: a letter of private use.
 const HOLD: char = '\u{e000}';
@@ -111,18 +111,6 @@ fn shortened_lines(name: &str, width: f64, behind: &str) -> Vec<String> {
     let count = name.chars().count();
     let form = |letters: usize| broken(&format!("{}{behind}", middle_out(name, letters)), width);
     (1..=count).rev().find_map(form).unwrap_or_else(|| vec![behind.trim().to_owned()])
-}
-
-/// A name of so many letters: what is left out of its middle is an ellipsis.
-pub(super) fn middle_out(name: &str, letters: usize) -> String {
-    let count = name.chars().count();
-    if count <= letters {
-        return name.to_owned();
-    }
-    let (front, back) = (letters / 2, letters - letters / 2);
-    let head: String = name.chars().take(front).collect();
-    let tail: String = name.chars().skip(count - back).collect();
-    format!("{}…{}", head.trim_end(), tail.trim_start())
 }
 
 /// A name in lines of this width: broken behind spaces and signs, and between Japanese letters.

@@ -9,8 +9,10 @@ use kuva::prelude::{Layout, LinePlot, Plot, SvgBackend};
 use kuva::render::layout::TickFormat;
 use kuva::render::render::render_multiple;
 
-use super::frame::{body_of, escaped, framed, legend, text_width};
-use super::{Figure, Horizontal, Label, Scale, Series, Stroke, power_of_two};
+use super::frame::{body_of, framed, legend};
+use super::plots::power_of_two;
+use super::series::{Figure, Horizontal, Label, Scale, Series, Stroke};
+use super::text::{escaped, text_width};
 
 /// Width of all of them together, where there are not very many.
 const WIDTH: f64 = 780.0;

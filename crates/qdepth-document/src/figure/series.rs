@@ -1,0 +1,167 @@
+//! What a diagram is made of: axes, lines, marks, colours.
+
+use kuva::prelude::LineStyle;
+
+/// Colours that stay apart for colour-blind readers and in grey (after Okabe and Ito 2008,
+/// darkened for thin lines on white).
+pub const PALETTE: [&str; 6] = ["#0b5c9e", "#c8500a", "#00795c", "#a1447f", "#7a6a00", "#444b54"];
+/// Axes and text.
+pub const INK: &str = "#33373d";
+/// Grid lines.
+pub const GRID: &str = "#e3e5e8";
+/// The ground: covers a line below a hollow marker.
+pub const PAPER: &str = "#fffffe";
+/// The families of all pictures, the first that there is.
+pub const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, \
+                        Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
+/// Width of a single diagram.
+pub(super) const WIDTH: f64 = 520.0;
+/// Height of a single diagram.
+pub(super) const HEIGHT: f64 = 330.0;
+
+/// A line diagram.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Words below the horizontal axis.
+    pub x_label: String,
+    /// The horizontal axis.
+    pub x_axis: Horizontal,
+    /// Words beside the vertical axis, with the unit.
+    pub y_label: String,
+    /// The vertical axis.
+    pub y_scale: Scale,
+    /// The lines.
+    pub series: Vec<Series>,
+    /// A second vertical axis, on the right, with lines of its own.
+    pub right: Option<RightAxis>,
+    /// Where one diagram would hold too many lines: a small one for each colour that the lines
+    /// have, with these names, in which the others stand in grey. Empty: all lines in one diagram.
+    pub panels: Vec<String>,
+}
+
+/// A horizontal axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Horizontal {
+    /// Numbers of outstanding I/Os, ascending, each with a place of its own: powers of two stand
+    /// equally far apart.
+    Intensities(Vec<u32>),
+    /// Linear, from 0 to this.
+    UpTo(f64),
+    /// Groups of bars with these names, a bar in each for each series, whose marks stand at 0, 1 …
+    Groups(Vec<String>),
+}
+
+/// A vertical axis on the right: linear, from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RightAxis {
+    /// Words beside it, with the unit.
+    pub label: String,
+    /// Its lines.
+    pub series: Vec<Series>,
+}
+
+/// A vertical axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Linear, from 0.
+    FromZero,
+    /// Logarithmic.
+    Log,
+    /// Linear, as far to both sides of 1 as values and intervals reach: for quotients.
+    AroundOne,
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Name in the legend; empty: none.
+    pub name: String,
+    /// Which colour and marker, counted from 0.
+    pub colour: usize,
+    /// How it is drawn.
+    pub stroke: Stroke,
+    /// How its points are marked.
+    pub markers: Markers,
+    /// Its points, from left to right.
+    pub marks: Vec<Mark>,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// Full.
+    Solid,
+    /// Dashes.
+    Dashed,
+    /// Dots.
+    Dotted,
+    /// No line: points alone.
+    None,
+}
+
+/// How the points of a line are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markers {
+    /// Alike.
+    Plain,
+    /// A point without an interval by a hollow marker.
+    HollowWithoutInterval,
+    /// By wide rings around what other lines mark.
+    Rings,
+    /// Not at all.
+    None,
+}
+
+/// A point of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Its place on the horizontal axis.
+    pub at: f64,
+    /// What is known there.
+    pub value: MarkValue,
+    /// The points of the run that it stands for, by their places in the plan.
+    pub points: Vec<u32>,
+}
+
+/// What is known at a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MarkValue {
+    /// A value, with its interval if there is one.
+    Known(f64, Option<(f64, f64)>),
+    /// Measured, and not valid.
+    Invalid,
+    /// Not measured.
+    Missing,
+}
+
+impl Mark {
+    /// A mark that stands for no point: a limit, a published figure.
+    pub fn at(at: f64, value: MarkValue) -> Self {
+        Self { at, value, points: Vec::new() }
+    }
+}
+
+/// What stands in a picture beside its diagram.
+pub(crate) struct Label<'a> {
+    /// Unique on the page.
+    pub(crate) id: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) description: &'a str,
+    /// Where its numbers were not measured on a device; else empty.
+    pub(crate) mark: &'a str,
+}
+
+impl Stroke {
+    pub(super) fn style(self) -> Option<LineStyle> {
+        Some(match self {
+            Self::Solid => LineStyle::Solid,
+            Self::Dashed => LineStyle::Dashed,
+            Self::Dotted => LineStyle::Dotted,
+            Self::None => return None,
+        })
+    }
+}
+
+pub(super) fn colour(index: usize) -> &'static str {
+    PALETTE[index % PALETTE.len()]
+}
