@@ -2,167 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, Seed};
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use qdepth_measure::{Credible, Seed};
 
 use crate::alike::meant;
-use crate::plan::{Extent, Plan, Point};
+use crate::plan::{Plan, Point};
 use crate::profile::{PlanFile, Profile};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::steps::{LoadSpec, StaircaseSpec};
 use crate::written_targets::WrittenTargets;
 
-pub(crate) use self::point::{FLOW_WEIGHT_MAX, point};
-pub use self::precondition::{Method, Preconditioning, Wear};
+pub use self::choices::{Choices, Preconditioning, STANDARD_AREA, Stairs, TargetShape, Wear};
+pub use self::error::ResolveError;
+use self::load::Load;
+use self::point::point;
+pub(crate) use self::point::{FLOW_WEIGHT_MAX, VISITS};
+pub use self::precondition::Method;
 pub use self::variants::side_by_side;
 use self::ways::ways;
 
 mod area;
 mod bandwidth;
+mod choices;
+mod error;
+mod load;
 mod point;
 mod precondition;
 mod variants;
 mod ways;
 
-/// The standard measurement area (docs/method/checklist.md, item 10).
-pub const STANDARD_AREA: Bytes = Bytes::gib(32);
-
 /// Outstanding I/Os of a reader in an open loop: it asks again before it was answered.
 const OPEN_READER: u32 = 128;
-/// Fewest visits that tell how they differ, and most.
-pub(crate) const VISITS: (u32, u32) = (4, 20);
-
 /// How many times its duration a group may last that waits for samples.
 const LENGTHENED_MAX: u64 = 40;
-
-/// What a plan must know of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TargetShape {
-    /// Bytes that may be touched, counted from the start of the area that is ours.
-    pub usable: Extent,
-    /// Smallest size and alignment of direct I/O.
-    pub block_bytes: u32,
-    /// Equal parts that each have streams, outstanding I/Os and an area of their own: independent
-    /// drives, or partitions with a process each. 1 for everything else.
-    pub parts: u32,
-    /// The area of each part where nobody names one; none: the standard area.
-    pub area_bytes: Option<u64>,
-    /// Whether files can be made in it: a directory.
-    pub holds_files: bool,
-}
-
-impl TargetShape {
-    /// A target of one part, whose usual area is the standard one.
-    pub const fn whole(usable: Extent, block_bytes: u32) -> Self {
-        Self { usable, block_bytes, parts: 1, area_bytes: None, holds_files: false }
-    }
-}
-
-/// What the command line decides over the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Choices {
-    /// Only these profiles, by short name.
-    pub profiles: Option<Vec<String>>,
-    /// Other intensities.
-    pub outstanding: Option<Vec<u32>>,
-    /// Another length of the measured window.
-    pub duration: Option<Nanos>,
-    /// Another length of the unrecorded lead-in.
-    pub warm_up: Option<Nanos>,
-    /// Another size of a measurement file that is made, in bytes.
-    pub file_size: Option<Bytes>,
-    /// End each point once its rate is known this well, or steady.
-    pub until: Option<EarlyEnd>,
-    /// Another area, as `32GiB`, `50%`, `full`.
-    pub area: Option<String>,
-    /// One request size for every profile.
-    pub request_size: Option<Bytes>,
-    /// Another staircase.
-    pub stairs: Stairs,
-    /// Lengthen points, and the steps of a staircase, until this percentile is known: of each
-    /// point of a sweep, and of the loads that stay beside the rising one.
-    pub until_credible: Option<Credible>,
-    /// Another seed.
-    pub seed: Option<u64>,
-    /// Bring the targets into this state of wear first, in place of what the plan says of it.
-    pub precondition: Option<precondition::Preconditioning>,
-    /// Leave out every point that writes.
-    pub read_only: bool,
-    /// In a comparison: names of its columns.
-    pub variants: Option<Vec<String>>,
-    /// In a comparison: the column that the others are divided by, by its name or place from 1.
-    pub base: Option<String>,
-    /// In a comparison of processes: how many, a column each.
-    pub processes: Option<Vec<u32>>,
-    /// In a comparison of drives: so many of the last targets are arrays of the others.
-    pub arrays: usize,
-    /// In a comparison: published drives beside what is measured, by the names of their media.
-    pub published: Vec<String>,
-}
-
-/// What the command line decides over a staircase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stairs {
-    /// Bytes per second of the first step.
-    pub from: Option<Bytes>,
-    /// Bytes per second of the last step.
-    pub to: Option<Bytes>,
-    /// Bytes per second from step to step.
-    pub by: Option<Bytes>,
-    /// Requests per second of the loads beside, in an open loop.
-    pub reader_rate: Option<f64>,
-}
-
-/// Why a plan cannot be made.
-#[derive(Debug, Error, PartialEq)]
-pub enum ResolveError {
-    /// A name that is no profile.
-    #[error("there is no profile `{name}`{meant}; there are: {known}")]
-    NoSuchProfile {
-        /// As written.
-        name: String,
-        /// A question after the one that is spelled alike, or nothing.
-        meant: String,
-        /// What could be meant.
-        known: String,
-    },
-    /// A value outside its limits.
-    #[error("profile `{profile}`: {what}")]
-    Value {
-        /// In which profile.
-        profile: String,
-        /// What is wrong and what would be right.
-        what: String,
-    },
-    /// Other intensities for a plan of steps.
-    #[error(
-        "plan `{0}` says step by step how many I/Os are outstanding; other numbers are written in \
-         a plan file of your own (`qdepth plan --show {0}` prints this one)"
-    )]
-    NotASweep(String),
-    /// What cannot be compared.
-    #[error("{0}")]
-    Comparison(String),
-    /// Steps for a plan that has no staircase.
-    #[error(
-        "plan `{0}` has no staircase, so there are no steps to choose and no reader beside them; \
-         `write-pressure` has"
-    )]
-    NoStaircase(String),
-    /// Loads on one target at the same time that differ in `direct`.
-    #[error(
-        "`{0}` and `{1}` run at the same time on one target, and only one of them is direct; \
-         give both the same, or put them in two steps"
-    )]
-    Direct(String, String),
-    /// A plan without points.
-    #[error("nothing would be measured: {0}")]
-    Empty(String),
-    /// A shipped file that cannot be read: a bug.
-    #[error("the shipped profile `{0}` cannot be read: {1}")]
-    Shipped(String, String),
-}
 
 /// The profiles that a plan file names or holds; with `reading` those that it has for that.
 fn profiles(
@@ -216,11 +87,6 @@ pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<WrittenTarget
 struct Step {
     title: String,
     loads: Vec<Load>,
-}
-
-pub(crate) struct Load {
-    pub(crate) profile: Profile,
-    pub(crate) spec: LoadSpec,
 }
 
 /// All that a plan asks for, in order: the sweep, the steps, the staircase, the bandwidth.

@@ -2,8 +2,8 @@
 
 use qdepth_measure::Bytes;
 
+use super::choices::{Choices, STANDARD_AREA, TargetShape};
 use super::ways::Destination;
-use super::{Choices, STANDARD_AREA, TargetShape};
 use crate::layout::{Layout, Strides};
 use crate::plan::Extent;
 use crate::profile::{AreaSpec, FilesSpec, PlanFile, Profile};

@@ -5,8 +5,10 @@ use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 use super::area::{
     STANDARD_ALIGNMENT, area, area_spec, backwards, has_room, layout, segments, strides,
 };
+use super::choices::Choices;
+use super::error::ResolveError;
+use super::load::Load;
 use super::ways::Destination;
-use super::{Choices, Load, ResolveError, VISITS};
 use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
 use crate::layout::{Layout, OwnWrites};
@@ -34,6 +36,8 @@ const VISIT_LEAD_INS: (Nanos, Nanos) = (Nanos::from_millis(20), Nanos::from_secs
 const STEADY_ROUND_LEAST: Nanos = Nanos::from_millis(200);
 /// Longest delay and think time.
 const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
+/// Fewest visits that tell how they differ, and most.
+pub(crate) const VISITS: (u32, u32) = (4, 20);
 /// Greatest weight of a flow, as in fio.
 pub(crate) const FLOW_WEIGHT_MAX: u32 = 1000;
 /// Most streams of a point.

@@ -5,8 +5,11 @@ use qdepth_measure::{Nanos, Seed, SteadyRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::choices::{Choices, Preconditioning, TargetShape, Wear};
+use super::error::ResolveError;
+use super::load::Load;
+use super::point::point;
 use super::ways::Destination;
-use super::{Choices, Load, ResolveError, TargetShape, point};
 use crate::plan::{Plan, Point, UntilSteady};
 use crate::profile::{PlanFile, Profile};
 use crate::steps::LoadSpec;
@@ -21,32 +24,6 @@ const LONGEST: Nanos = Nanos::from_secs(7 * 86_400);
 const ROUND: Nanos = Nanos::from_secs(60);
 /// Most rounds.
 const ROUNDS_MAX: u32 = 10_000;
-
-/// How worn in a target is to be, in the words of emulated media (`@state=`). `fresh` is not among
-/// them: that takes a purge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wear {
-    /// Written through twice in sequence.
-    Preconditioned,
-    /// That, and then as many bytes as it has at random.
-    Steady,
-}
-
-/// What the command line wants of it, in place of what the plan says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Preconditioning {
-    /// A state by its name.
-    State(Wear),
-    /// Written through twice in sequence, and then at random in rounds until the rule says steady.
-    UntilSteady {
-        /// Which rule.
-        rule: SteadyRule,
-        /// Length of a round; none: a minute.
-        round: Option<Nanos>,
-    },
-}
 
 impl Preconditioning {
     fn steps(self) -> Vec<Step> {

@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use qdepth_measure::Bytes;
 
-use super::{Choices, ResolveError, TargetShape};
+use super::choices::{Choices, TargetShape};
+use super::error::ResolveError;
 use crate::comparison::{Compared, Comparison, ComparisonSpec, Role, Variant};
 use crate::plan::Extent;
 use crate::profile::{PlanFile, TargetsSpec};

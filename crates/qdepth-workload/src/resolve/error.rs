@@ -1,0 +1,53 @@
+//! Why a plan cannot be made.
+
+use thiserror::Error;
+
+/// Why a plan cannot be made.
+#[derive(Debug, Error, PartialEq)]
+pub enum ResolveError {
+    /// A name that is no profile.
+    #[error("there is no profile `{name}`{meant}; there are: {known}")]
+    NoSuchProfile {
+        /// As written.
+        name: String,
+        /// A question after the one that is spelled alike, or nothing.
+        meant: String,
+        /// What could be meant.
+        known: String,
+    },
+    /// A value outside its limits.
+    #[error("profile `{profile}`: {what}")]
+    Value {
+        /// In which profile.
+        profile: String,
+        /// What is wrong and what would be right.
+        what: String,
+    },
+    /// Other intensities for a plan of steps.
+    #[error(
+        "plan `{0}` says step by step how many I/Os are outstanding; other numbers are written in \
+         a plan file of your own (`qdepth plan --show {0}` prints this one)"
+    )]
+    NotASweep(String),
+    /// What cannot be compared.
+    #[error("{0}")]
+    Comparison(String),
+    /// Steps for a plan that has no staircase.
+    #[error(
+        "plan `{0}` has no staircase, so there are no steps to choose and no reader beside them; \
+         `write-pressure` has"
+    )]
+    NoStaircase(String),
+    /// Loads on one target at the same time that differ in `direct`.
+    #[error(
+        "`{0}` and `{1}` run at the same time on one target, and only one of them is direct; \
+         give both the same, or put them in two steps"
+    )]
+    Direct(String, String),
+    /// A plan without points.
+    #[error("nothing would be measured: {0}")]
+    Empty(String),
+    /// A shipped file that cannot be read: a bug.
+    #[error("the shipped profile `{0}` cannot be read: {1}")]
+    Shipped(String, String),
+}
