@@ -3,8 +3,8 @@
 use qdepth_record::{Observation, Reason};
 use serde_json::Value;
 
+use super::fact::{fact, file_fact, unless_empty};
 use super::unknown::printed;
-use super::{fact, file_fact, unless_empty};
 use crate::sysfs;
 use crate::system::System;
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_record::{Observation, Reason};
 
+use super::fact::{fact, file_fact, read, unless_empty};
 use super::unknown::unreadable;
-use super::{fact, file_fact, read, unless_empty};
 use crate::system::System;
 
 /// Where the kernel describes CPUs.

@@ -2,7 +2,8 @@
 
 use qdepth_record::{Observation, Reason};
 
-use super::{fact, file_fact, health, read, unless_empty};
+use super::fact::{fact, file_fact, read, unless_empty};
+use super::health;
 use crate::placement::node_above;
 use crate::sysfs::{self, Link};
 use crate::system::System;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use qdepth_record::{Observation, Reason};
 
+use super::fact::{fact, unless_empty};
 use super::unknown::{printed, unreadable};
-use super::{fact, unless_empty};
 use crate::mounts::{self, Mount};
 use crate::system::System;
 use crate::target::FileSystem;

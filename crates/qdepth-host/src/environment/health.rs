@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use qdepth_record::{Observation, Reason};
 use serde_json::Value;
 
-use super::fact;
+use super::fact::{fact, file_fact, unless_empty};
 use super::unknown::{failed, not_run};
 use crate::sysfs;
 use crate::system::{Output, System};
@@ -222,7 +222,7 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
     let states: Vec<String> = states
         .filter_map(|(index, state)| Some(format!("{index}: {:.2} W", watts(state)?)))
         .collect();
-    let states = super::unless_empty(states.join("; "), Reason::NoPowerState {});
+    let states = unless_empty(states.join("; "), Reason::NoPowerState {});
     let kelvin = |key: &str| {
         let told = number(&all[key]).filter(|kelvin| *kelvin > 0.0);
         told.map(|k| format!("{:.0}", k - ZERO_CELSIUS)).ok_or(Reason::NotStated {})
@@ -232,7 +232,7 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
         fact(name, "power_states", states, &source),
         fact(name, "warning_celsius", kelvin("wctemp"), &source),
         fact(name, "critical_celsius", kelvin("cctemp"), &source),
-        super::file_fact(system, name, "power_saving_latency_us", &latency),
+        file_fact(system, name, "power_saving_latency_us", &latency),
     ]
 }
 

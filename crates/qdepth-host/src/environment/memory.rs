@@ -2,8 +2,8 @@
 
 use qdepth_record::{Observation, Reason};
 
+use super::fact::{fact, file_fact, read, unless_empty};
 use super::unknown::{printed, unreadable};
-use super::{fact, file_fact, read, unless_empty};
 use crate::system::System;
 
 pub(super) fn memory(system: &System) -> Vec<Observation> {

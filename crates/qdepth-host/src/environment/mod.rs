@@ -4,6 +4,7 @@
 mod array;
 pub mod cpu;
 mod device;
+mod fact;
 mod file_system;
 pub mod health;
 mod memory;
@@ -12,7 +13,7 @@ mod unknown;
 
 use std::collections::BTreeSet;
 
-use qdepth_record::{Observation, Reason};
+use qdepth_record::Observation;
 use sha2::{Digest, Sha256};
 
 use crate::sysfs;
@@ -119,30 +120,4 @@ fn mark(name: &str) -> String {
     let digest = Sha256::digest(name);
     let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("redacted-{hex}")
-}
-
-fn file_fact(system: &System, subject: &str, key: &str, path: &str) -> Observation {
-    let value = read(system, path).and_then(|text| {
-        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned();
-        if text.is_empty() { Err(Reason::EmptyFile { path: path.to_owned() }) } else { Ok(text) }
-    });
-    fact(subject, key, value, path)
-}
-
-fn read(system: &System, path: &str) -> Result<String, Reason> {
-    system.read_file(path).map_err(|error| unreadable(path, &error))
-}
-
-/// The value, unless it is empty.
-fn unless_empty(value: String, reason: Reason) -> Result<String, Reason> {
-    if value.is_empty() { Err(reason) } else { Ok(value) }
-}
-
-fn fact(subject: &str, key: &str, value: Result<String, Reason>, source: &str) -> Observation {
-    Observation {
-        subject: subject.to_owned(),
-        key: key.to_owned(),
-        value,
-        source: source.to_owned(),
-    }
 }

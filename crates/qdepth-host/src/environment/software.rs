@@ -2,7 +2,7 @@
 
 use qdepth_record::{Observation, Reason};
 
-use super::{fact, file_fact, read};
+use super::fact::{fact, file_fact, read};
 use crate::system::System;
 
 pub(super) fn software(system: &System) -> Vec<Observation> {

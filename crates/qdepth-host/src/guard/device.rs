@@ -6,12 +6,19 @@ use std::os::fd::OwnedFd;
 use qdepth_measure::Bytes;
 use rustix::fs::OFlags;
 
+use super::claim::{Claim, Usable};
+use super::cleared::Cleared;
+use super::exclusive::Use;
 use super::in_use::{self, Subject};
-use super::{Claim, Cleared, Unlabelled, Usable, Writing, signature, system_disk};
+use super::labels::{Unlabelled, label};
+use super::opening::{cannot_open, open_direct};
+use super::same_device::check_same;
+use super::writing::Writing;
+use super::{signature, system_disk};
 use crate::consent::{self, Consent};
-use crate::identity::{DeviceIdentity, Identity};
-use crate::label::{Label, RESERVED_BYTES, end_offset};
-use crate::refusal::{Failure, Guard, Refusal};
+use crate::identity::Identity;
+use crate::label::{Label, RESERVED_BYTES};
+use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected};
 
@@ -30,14 +37,14 @@ pub(super) fn clear(
     super::others::no_writers(system, &context.subject, &target.expression)?;
     check_same(system, &found.identity)?;
     let size_bytes = bounds(found, &held)?;
-    let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
+    let reading = target.open(OFlags::RDONLY).map_err(|e| cannot_open(target, e))?;
     let reading = File::from(reading);
     let old = ours(system, found, &reading, size_bytes);
     let grant = contents(system, found, &reading, size_bytes, &old, consent, writing)?;
     drop(reading);
 
-    let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
-    super::exclusive::lock_device(&file, &target.expression, super::Use::Write)?;
+    let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
+    super::exclusive::lock_device(&file, &target.expression, Use::Write)?;
     check_same(system, &found.identity)?;
     let (label, unlabelled) = match grant {
         Grant::Labelled(label) => (Some(label), None),
@@ -251,58 +258,5 @@ pub(super) fn ours(system: &System, found: &BlockDevice, file: &File, size_bytes
     match crate::seal::why_stale(system, &found.identity, file, &label) {
         None => Ours::Yes(label),
         Some(why) => Ours::No(Some(why)),
-    }
-}
-
-/// The label of a device: the same at both ends, and made for this size.
-pub(super) fn label(file: &File, size_bytes: u64) -> Option<Label> {
-    let first = Label::read_at(file, 0).ok()??;
-    let last = Label::read_at(file, end_offset(size_bytes)).ok()??;
-    (first == last && first.size_bytes == size_bytes).then_some(first)
-}
-
-/// G8. The first bytes that are ever written to a device.
-pub(super) fn put_label(
-    file: &File,
-    device: &Unlabelled,
-    writing: &Writing<'_>,
-) -> Result<Label, Failure> {
-    let label = Label::new(writing.run_id, &writing.now.to_string(), device.size_bytes);
-    let write = || {
-        clear_reserved(file, device.size_bytes)?;
-        label.write_at(file, 0)?;
-        label.write_at(file, end_offset(device.size_bytes))?;
-        file.sync_all()
-    };
-    write().map_err(|source| Failure {
-        doing: "label",
-        thing: format!("/dev/{}", device.kernel_name),
-        source,
-        remedy: "The device is not fit for writing: look at the kernel's log",
-    })?;
-    Ok(label)
-}
-
-/// Takes away old signatures at both ends, to whose loss the user consented, so that a later run
-/// does not find half a file system beside our label.
-fn clear_reserved(file: &File, size_bytes: u64) -> std::io::Result<()> {
-    use std::os::unix::fs::FileExt;
-    let zeros = crate::aligned::AlignedBuffer::new(RESERVED_BYTES as usize);
-    file.write_all_at(zeros.bytes(), 0)?;
-    let start = (size_bytes - RESERVED_BYTES).next_multiple_of(4096);
-    let length = (size_bytes - start) / 4096 * 4096;
-    file.write_all_at(&zeros.bytes()[..length as usize], start)
-}
-
-/// G10: the device is still the one it was.
-pub(crate) fn check_same(system: &System, then: &DeviceIdentity) -> Result<(), Refusal> {
-    let now = super::identity_now(system, then)?;
-    match then.difference(&now) {
-        None => Ok(()),
-        Some(changed) => Err(Refusal::new(
-            Guard::G10Identity,
-            format!("/dev/{} is not the device it was: {changed}", then.kernel_name),
-            "Start again: the device was changed or replaced",
-        )),
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, OFlags, fcntl_lock, flock};
 use rustix::io::Errno;
 
+use super::opening::cannot_open;
 use crate::refusal::{Guard, Refusal};
 use crate::target::Inspected;
 
@@ -28,7 +29,7 @@ pub(crate) fn hold(target: &Inspected) -> Result<OwnedFd, Refusal> {
             break;
         }
     }
-    Err(super::cannot_open(target, last))
+    Err(cannot_open(target, last))
 }
 
 /// How a target is used by us, and what may be beside it.

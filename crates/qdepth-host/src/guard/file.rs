@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use super::claim::{Claim, Usable};
+use super::exclusive::{Use, lock_file};
 use super::in_use::{self, Subject};
-use super::{Claim, Usable, Use, Writing};
+use super::labels::own_label;
+use super::opening::{cannot_open, open_direct, size_of};
+use super::writing::Writing;
 use crate::consent::{self, Consent};
 use crate::label::Label;
 use crate::refusal::{Guard, Refusal};
@@ -94,24 +98,24 @@ pub(super) fn claim(
         return by_consent(system, target, consent, writing);
     }
     // Read first: a file that is not ours is never opened for writing.
-    let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
-    let (reading, size_bytes) = super::size_of(target, reading)?;
-    let label = super::own_label(target, &reading, size_bytes).filter(|label| label.complete);
+    let reading = target.open(OFlags::RDONLY).map_err(|e| cannot_open(target, e))?;
+    let (reading, size_bytes) = size_of(target, reading)?;
+    let label = own_label(target, &reading, size_bytes).filter(|label| label.complete);
     let Some(label) = label else {
         return Err(consent::missing_for_file(system, target, writing.now));
     };
     must_be_as_left(&reading, target, &label)?;
-    let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
-    super::lock_file(&file, &target.expression, Use::Write)?;
-    let (file, now_bytes) = super::size_of(target, file)?;
+    let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
+    lock_file(&file, &target.expression, Use::Write)?;
+    let (file, now_bytes) = size_of(target, file)?;
     system.switch("lock");
     super::others::no_writers_of_file(system, &file, &target.expression)?;
-    if super::own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
+    if own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
         let found = format!("{} changed while it was looked at", target.expression.display());
         return Err(Refusal::new(Guard::G10Identity, found, "Leave it alone and start again"));
     }
     let identity = crate::target::file_identity(&stat_of(&file, target)?);
-    let seal = take_up(&file, &target.path, &label).map_err(|e| super::cannot_open(target, e))?;
+    let seal = take_up(&file, &target.path, &label).map_err(|e| cannot_open(target, e))?;
     Ok(Claim {
         identity,
         file: File::into(file),
@@ -134,9 +138,9 @@ fn by_consent(
 ) -> Result<Claim, Refusal> {
     consent.check_file(target, &target.identity(), writing.now)?;
     has_room_for_holes(target)?;
-    let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
-    super::lock_file(&file, &target.expression, Use::Write)?;
-    let (file, size_bytes) = super::size_of(target, file)?;
+    let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
+    lock_file(&file, &target.expression, Use::Write)?;
+    let (file, size_bytes) = size_of(target, file)?;
     system.switch("lock");
     super::others::no_writers_of_file(system, &file, &target.expression)?;
     let identity = crate::target::file_identity(&stat_of(&file, target)?);
@@ -163,7 +167,7 @@ fn has_room_for_holes(target: &Inspected) -> Result<(), Refusal> {
 }
 
 fn stat_of(file: &File, target: &Inspected) -> Result<rustix::fs::Stat, Refusal> {
-    rustix::fs::fstat(file).map_err(|error| super::cannot_open(target, error))
+    rustix::fs::fstat(file).map_err(|error| cannot_open(target, error))
 }
 
 /// A file that somebody else wrote, copied or renamed is not ours any more, whatever its label

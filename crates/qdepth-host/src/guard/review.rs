@@ -6,6 +6,8 @@ use std::fs::File;
 use rustix::fs::OFlags;
 
 use super::device::{self, CHECKS, CheckContext};
+use super::opening::cannot_open;
+use super::same_device::check_same;
 use super::{Writing, claim_read_only, exclusive, file};
 use crate::consent::Consent;
 use crate::refusal::{Guard, Refusal};
@@ -99,7 +101,7 @@ fn device(
             return verdicts;
         }
     };
-    verdicts.push((Guard::G10Identity, to_verdict(device::check_same(system, &found.identity))));
+    verdicts.push((Guard::G10Identity, to_verdict(check_same(system, &found.identity))));
     verdicts.push((Guard::G13Bounds, to_verdict(device::bounds(found, &held).map(|_| ()))));
     let (contents, consented) = match contents(system, target, found, consent) {
         Ok((_, true)) => (Ok(()), Ok(())),
@@ -124,7 +126,7 @@ fn contents(
     consent: Option<&Consent>,
 ) -> Result<(Option<String>, bool), Refusal> {
     let size_bytes = found.identity.size_bytes;
-    let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
+    let reading = target.open(OFlags::RDONLY).map_err(|e| cannot_open(target, e))?;
     let reading = File::from(reading);
     let ours = device::ours(system, found, &reading, size_bytes);
     let is_signed = device::nothing_unnamed(system, found, &reading, size_bytes, &ours, consent)?;

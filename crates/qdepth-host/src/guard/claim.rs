@@ -1,0 +1,108 @@
+//! The right to use a target.
+
+use std::os::fd::OwnedFd;
+
+use super::opening::Direct;
+use super::same_device::check_same;
+use crate::identity::{DeviceIdentity, Identity};
+use crate::label::Label;
+use crate::refusal::{Failure, Guard, Refusal};
+use crate::seal::Seal;
+use crate::system::System;
+
+/// The bytes of a target that may be touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usable {
+    /// First byte.
+    pub offset: u64,
+    /// How many from there.
+    pub length: u64,
+}
+
+/// The right to use a target, for as long as this value lives.
+#[derive(Debug)]
+pub struct Claim {
+    /// The descriptor to measure with.
+    pub file: OwnedFd,
+    /// What may be touched through it.
+    pub usable: Usable,
+    /// Which thing it is.
+    pub identity: Identity,
+    /// Whether direct I/O is in effect.
+    pub direct: Direct,
+    /// Whether it can be written.
+    pub writable: bool,
+    /// The label found or written on a device or file of ours.
+    pub label: Option<Label>,
+    /// Before `exclusive`: it writes when it is dropped.
+    pub(crate) seal: Option<Seal>,
+    pub(crate) exclusive: Option<OwnedFd>,
+}
+
+impl Claim {
+    /// G10: checks that the target is still the one that was claimed. For a device: serial, WWID,
+    /// size and diskseq as sysfs says them now; for a file: device, inode and length.
+    ///
+    /// # Errors
+    /// [`Guard::G10Identity`] with what changed.
+    pub fn check_identity(&self, system: &System) -> Result<(), Refusal> {
+        match &self.identity {
+            Identity::Device(then) => check_same(system, then),
+            Identity::File { .. } => {
+                let now = self.identity_now(system);
+                if now.as_ref() == Some(&self.identity) {
+                    return Ok(());
+                }
+                let now = now.map_or_else(|| "nothing that answers".to_owned(), |n| n.to_string());
+                Err(Refusal::new(
+                    Guard::G10Identity,
+                    format!("the file was {}, is {now}", self.identity),
+                    "Leave a file alone while it is measured, and start again",
+                ))
+            }
+        }
+    }
+
+    /// What is in the target's place now; none where that cannot be read.
+    pub fn identity_now(&self, system: &System) -> Option<Identity> {
+        match &self.identity {
+            Identity::Device(then) => {
+                DeviceIdentity::read(system, then.number).map(Identity::Device)
+            }
+            Identity::File { .. } => {
+                let stat = rustix::fs::fstat(&self.file);
+                stat.as_ref().ok().map(crate::target::file_identity)
+            }
+        }
+    }
+
+    /// Whether the device was pulled or detached: it is unknown now, or has no byte left.
+    pub fn is_gone(&self, system: &System) -> bool {
+        match &self.identity {
+            Identity::Device(then) => {
+                DeviceIdentity::read(system, then.number).is_none_or(|now| now.size_bytes == 0)
+            }
+            Identity::File { .. } => false,
+        }
+    }
+
+    /// Notes in its label how the target is left. Dropping does the same and is silent about
+    /// failure.
+    ///
+    /// # Errors
+    /// When the label could not be written: it does not count then.
+    pub fn let_go(&mut self) -> Result<(), Failure> {
+        let Some(mut seal) = self.seal.take() else { return Ok(()) };
+        seal.write().map_err(|source| Failure {
+            doing: "write the label to",
+            thing: self.identity.to_string(),
+            source,
+            remedy: "The next run that writes to it asks for your consent again",
+        })
+    }
+
+    /// Whether the device is held so that no one else can mount or claim it.
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive.is_some()
+    }
+}
