@@ -7,7 +7,7 @@ use qdepth_workload::{Arrivals, Point};
 use crate::measured::Measured;
 use crate::prepare::Prepared;
 
-use super::PointSeen;
+use super::point_seen::PointSeen;
 
 pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
     let &PointSeen { point, prepared, measured, .. } = seen;

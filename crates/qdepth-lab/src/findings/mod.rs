@@ -8,34 +8,21 @@
 mod laws;
 mod machine;
 mod point;
+mod point_seen;
 mod run;
 mod standstill;
 
 use qdepth_measure::{Code, Finding, check_laws};
-use qdepth_record::{ExpectedRecord, PointRecord};
+use qdepth_record::PointRecord;
 use qdepth_workload::Point;
 
 use crate::measured::Measured;
 use crate::prepare::Prepared;
 
 pub(crate) use machine::of_machine;
+pub(crate) use point_seen::PointSeen;
 pub(crate) use run::{device_changed, far_drive, not_steady, of_run};
 pub use run::{not_literal, noted};
-
-/// A measured point, and what it is held against.
-pub(crate) struct PointSeen<'a> {
-    pub(crate) point: &'a Point,
-    pub(crate) prepared: &'a Prepared,
-    pub(crate) measured: &'a Measured,
-    /// The generator's rate at this intensity where storage costs nothing.
-    pub(crate) ceiling: Option<f64>,
-    /// What an emulated medium does at it.
-    pub(crate) expected: Option<&'a ExpectedRecord>,
-    /// Whether its run had been interrupted.
-    pub(crate) is_resumed: bool,
-    /// Whether it is a step of a load that rises until it is not followed.
-    pub(crate) is_staircase: bool,
-}
 
 /// What a rank that does not lead doubts of its own machine and of itself.
 pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Finding> {

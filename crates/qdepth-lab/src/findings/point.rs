@@ -10,7 +10,7 @@ use crate::measured::Measured;
 use crate::prepare::Prepared;
 use crate::worker_result::WorkerResult;
 
-use super::PointSeen;
+use super::point_seen::PointSeen;
 use super::run::device_changed;
 
 /// The interval that ended a point and that of its whole series are the same to so much.
