@@ -1,8 +1,7 @@
 //! What figures and conditions come to.
 
-use super::{
-    Arithmetic, Condition, Expression, Function, Node, PointName, Quantity, Relator, Test,
-};
+use super::tree::{Arithmetic, Function, Node, PointName, Quantity, Relator, Test};
+use super::{Condition, Expression};
 
 /// How far below the former a value may be and still count as rising.
 const RISES_TOLERANCE: f64 = 0.02;

@@ -1,6 +1,6 @@
 //! Words of the language, with their places.
 
-use super::parser::ParseError;
+use super::error::ParseError;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word<'t> {

@@ -12,122 +12,18 @@
 //! two from a to b) or `{a, b, c}`; over several, arithmetic and comparison go element by element,
 //! and a comparison holds where it holds for each.
 
+mod error;
 mod evaluate;
 mod lexer;
 mod parser;
+mod tree;
 
 use std::collections::BTreeSet;
-use std::fmt;
 
+pub use error::ParseError;
 pub use evaluate::{Evaluated, Figures, Side, Standing};
-pub use parser::ParseError;
-
-/// What is asked of a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Quantity {
-    /// Transaction rate, IO/s.
-    Rate,
-    /// Throughput, MB/s of 2^20 bytes.
-    Throughput,
-    /// Throughput, GB/s of 10^9 bytes.
-    ThroughputGb,
-    /// Mean service time, ms.
-    Latency,
-}
-
-impl Quantity {
-    const ALL: [Self; 4] = [Self::Rate, Self::Throughput, Self::ThroughputGb, Self::Latency];
-
-    /// As written in `reference/`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Throughput => "throughput",
-            Self::ThroughputGb => "throughput_gb",
-            Self::Latency => "latency",
-        }
-    }
-    /// Its unit.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Rate => "IO/s",
-            Self::Throughput => "MB/s",
-            Self::ThroughputGb => "GB/s",
-            Self::Latency => "ms",
-        }
-    }
-}
-
-/// A point by name: a target of `targets.toml`, a load, an intensity.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PointName {
-    /// Which target.
-    pub target: String,
-    /// Which load profile.
-    pub load: String,
-    /// Outstanding I/Os of each stream, or streams, as the target says.
-    pub intensity: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
-    Max,
-    Min,
-    Mean,
-    Spread,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Arithmetic {
-    Plus,
-    Minus,
-    Times,
-    Over,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relator {
-    Less,
-    LessOrEqual,
-    More,
-    MoreOrEqual,
-    Equal,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Node {
-    Number(f64),
-    Points {
-        quantity: Quantity,
-        target: String,
-        load: String,
-        intensities: Vec<u32>,
-    },
-    Call {
-        function: Function,
-        arguments: Vec<Node>,
-    },
-    /// In how many of its elements a test holds, 0..=1.
-    Share(Box<Test>),
-    Binary {
-        operator: Arithmetic,
-        left: Box<Node>,
-        right: Box<Node>,
-    },
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Test {
-    /// `a < b < c`, or `a = b = c within t`: all within a share t of the largest.
-    Chain {
-        sides: Vec<Node>,
-        relators: Vec<Relator>,
-        within: f64,
-    },
-    /// Each element is at least 98 % of the one before.
-    Rises(Node),
-    All(Vec<Test>),
-}
+use tree::{Function, Node, Test};
+pub use tree::{PointName, Quantity};
 
 /// A figure: what stands beside a published one.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,54 +89,5 @@ impl Condition {
         let mut points = BTreeSet::new();
         self.test.add_points(&mut points);
         points
-    }
-}
-
-impl Node {
-    fn add_points(&self, points: &mut BTreeSet<PointName>) {
-        match self {
-            Self::Number(_) => {}
-            Self::Points { target, load, intensities, .. } => {
-                points.extend(intensities.iter().map(|intensity| PointName {
-                    target: target.clone(),
-                    load: load.clone(),
-                    intensity: *intensity,
-                }));
-            }
-            Self::Call { arguments, .. } => arguments.iter().for_each(|a| a.add_points(points)),
-            Self::Share(test) => test.add_points(points),
-            Self::Binary { left, right, .. } => {
-                left.add_points(points);
-                right.add_points(points);
-            }
-        }
-    }
-}
-
-impl Test {
-    fn add_points(&self, points: &mut BTreeSet<PointName>) {
-        match self {
-            Self::Chain { sides, .. } => sides.iter().for_each(|side| side.add_points(points)),
-            Self::Rises(node) => node.add_points(points),
-            Self::All(tests) => tests.iter().for_each(|test| test.add_points(points)),
-        }
-    }
-}
-
-impl Relator {
-    fn symbol(self) -> &'static str {
-        match self {
-            Self::Less => "<",
-            Self::LessOrEqual => "<=",
-            Self::More => ">",
-            Self::MoreOrEqual => ">=",
-            Self::Equal => "=",
-        }
-    }
-}
-
-impl fmt::Display for PointName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}, {}", self.target, self.load, self.intensity)
     }
 }

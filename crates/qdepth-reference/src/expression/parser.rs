@@ -1,58 +1,13 @@
 //! From words to a tree, by descent. A minus stands apart from names, which may hold one.
 
+use super::error::ParseError;
 use super::lexer::{Word, words};
-use super::{Arithmetic, Function, Node, Quantity, Relator, Test};
+use super::tree::{Arithmetic, Function, Node, Quantity, Relator, Test};
 
 /// Parentheses within one another: what a person writes, and no more than the stack bears.
 const DEPTH_MAX: usize = 32;
 /// Most elements of one list of intensities.
 const INTENSITIES_MAX: usize = 32;
-
-/// A text that is no expression.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ParseError {
-    /// A character of no word.
-    #[error("column {column}: `{found}` begins no name, number or sign")]
-    Character {
-        /// From 1.
-        column: usize,
-        /// The character.
-        found: char,
-    },
-    /// A number that cannot be one.
-    #[error("column {column}: `{found}` is no number")]
-    Number {
-        /// From 1.
-        column: usize,
-        /// As written.
-        found: String,
-    },
-    /// Something else than what must stand there.
-    #[error("column {column}: {found} stands where {expected} is expected")]
-    Expected {
-        /// From 1.
-        column: usize,
-        /// What stands there.
-        found: String,
-        /// What could.
-        expected: &'static str,
-    },
-    /// A list of intensities that cannot be one.
-    #[error(
-        "column {column}: intensities are a number from 1, powers of two as 1..512 (the larger \
-         last), or {{33, 66}} ascending, at most 32"
-    )]
-    Intensities {
-        /// From 1.
-        column: usize,
-    },
-    /// Too many parentheses within one another.
-    #[error("column {column}: more than 32 parentheses within one another")]
-    Depth {
-        /// From 1.
-        column: usize,
-    },
-}
 
 pub(super) fn figure(text: &str) -> Result<Node, ParseError> {
     let mut parser = Parser { words: words(text)?, next: 0, depth: 0 };
