@@ -21,7 +21,7 @@ pub const SLOTS: usize = 4096;
 /// The media that have a type of their own.
 pub(crate) enum Typed<'e> {
     Ssd(Single<'e, Ssd>),
-    Array(Single<'e, Array>),
+    Array(Single<'e, Array<Node>>),
 }
 
 /// Whose a slot is.

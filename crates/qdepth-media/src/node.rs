@@ -1,6 +1,7 @@
 //! Anything that takes physical requests: a drive, an array of drives, or a wrapper.
 
 mod array;
+mod member;
 
 use qdepth_measure::Nanos;
 
@@ -12,6 +13,7 @@ use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, Tick};
 
 pub(crate) use array::{Array, Layout, Queue};
+use member::Member;
 
 /// What a faulty target does to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,7 @@ pub(crate) enum Node {
     Servers(Box<Servers>),
     Volume(Box<Volume>),
     Pressured(Box<Pressured>),
-    Array(Box<Array>),
+    Array(Box<Array<Self>>),
     /// Every request takes this much longer.
     Delayed(Box<Node>, Tick),
     Faulty(Box<Faulty>),
@@ -175,6 +177,36 @@ impl Node {
             Self::Faulty(faulty) => faulty.member.wear(into),
             Self::Hdd(_) | Self::Servers(_) | Self::Volume(_) => into.push(Wear::STEADY),
         }
+    }
+}
+
+impl Member for Node {
+    #[inline(always)]
+    fn ssd(&mut self) -> Option<&mut Ssd> {
+        match self {
+            Self::Ssd(ssd) => Some(ssd),
+            _ => None,
+        }
+    }
+    #[inline(always)]
+    fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
+        Self::submit(self, now, slot, io)
+    }
+    #[inline(always)]
+    fn next(&self) -> Tick {
+        Self::next(self)
+    }
+    #[inline(always)]
+    fn step(&mut self, ends: &mut Vec<End>) {
+        Self::step(self, ends);
+    }
+    #[inline(always)]
+    fn completed(&mut self, slot: u32) {
+        Self::completed(self, slot);
+    }
+    #[inline(always)]
+    fn is_immediate(&self) -> bool {
+        Self::is_immediate(self)
     }
 }
 

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::member::Member;
 use crate::io::{End, Io};
-use crate::node::Node;
 use crate::parameter::Values;
 use crate::single::Medium;
 use crate::tick::{NEVER, Tick, cost, micros};
@@ -56,9 +56,9 @@ struct Open {
 
 /// Several members as one.
 #[derive(Clone, Debug)]
-pub(crate) struct Array {
+pub(crate) struct Array<M> {
     layout: Layout,
-    members: Vec<Node>,
+    members: Vec<M>,
     stripe: u64,
     by_stripe: Divisor,
     by_members: Divisor,
@@ -103,8 +103,8 @@ impl Queue {
     }
 }
 
-impl Array {
-    pub(crate) fn new(layout: Layout, members: Vec<Node>, stripe: u64, start: u64) -> Self {
+impl<M: Member> Array<M> {
+    pub(crate) fn new(layout: Layout, members: Vec<M>, stripe: u64, start: u64) -> Self {
         let in_flight = vec![0; members.len()];
         Self {
             by_stripe: Divisor::new(stripe),
@@ -129,10 +129,10 @@ impl Array {
 
     /// Whether every end is known when a request is submitted.
     pub(crate) fn is_immediate(&self) -> bool {
-        !matches!(self.layout, Layout::Parity) && self.members.iter().all(Node::is_immediate)
+        !matches!(self.layout, Layout::Parity) && self.members.iter().all(M::is_immediate)
     }
 
-    pub(crate) fn members(&self) -> &[Node] {
+    pub(crate) fn members(&self) -> &[M] {
         &self.members
     }
 
@@ -190,10 +190,10 @@ impl Array {
     fn single(&mut self, now: Tick, member: usize, slot: u32, io: Io) -> Option<End> {
         self.in_flight[member] += 1;
         self.on[slot as usize] = 1 << member;
-        let sent = match &mut self.members[member] {
-            // Not through a function that calls itself.
-            Node::Ssd(ssd) => Some(End { slot, at: ssd.submit(now, io), errno: 0 }),
-            member => member.submit(now, slot, io),
+        let member = &mut self.members[member];
+        let sent = match member.ssd() {
+            Some(ssd) => Some(End { slot, at: ssd.submit(now, io), errno: 0 }),
+            None => member.submit(now, slot, io),
         };
         let Some(end) = sent else {
             self.open[slot as usize] = Open { parts: 1, end: now, ..Open::default() };
@@ -301,7 +301,7 @@ impl Array {
     }
 
     pub(crate) fn next(&self) -> Tick {
-        let members = self.members.iter().map(Node::next).min().unwrap_or(NEVER);
+        let members = self.members.iter().map(M::next).min().unwrap_or(NEVER);
         self.second.peek().map_or(members, |Reverse((at, _))| members.min(*at))
     }
 
@@ -338,10 +338,10 @@ impl Array {
             let member = on.trailing_zeros() as usize;
             on &= on - 1;
             self.in_flight[member] -= 1;
-            match &mut self.members[member] {
-                // Not through a function that calls itself.
-                Node::Ssd(ssd) => ssd.completed(),
-                member => member.completed(slot),
+            let member = &mut self.members[member];
+            match member.ssd() {
+                Some(ssd) => ssd.completed(),
+                None => member.completed(slot),
             }
         }
     }
@@ -352,7 +352,7 @@ impl Array {
     }
 }
 
-impl Medium for Array {
+impl<M: Member> Medium for Array<M> {
     #[inline(always)]
     fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Tick {
         // Every member says at once when it ends, or the array has no type of its own.
@@ -375,10 +375,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::node::Node;
     use crate::parameter::SERVERS;
     use crate::simple::Servers;
 
-    fn striped(count: u64, stripe: u64, start: u64) -> Array {
+    fn striped(count: u64, stripe: u64, start: u64) -> Array<Node> {
         let given = BTreeMap::from([
             ("service_us".to_owned(), 90.0),
             ("servers".to_owned(), 2.0),
