@@ -7,7 +7,8 @@ use qdepth_reference::{Comparison, Errors, Use, Verdict};
 use qdepth_words::{Lang, aside, counted, fill_in, words};
 
 use super::tables::{figures, load, relations, shading, stated};
-use super::{View, banners, facts, pictures, summary, titled};
+use super::view::{View, titled};
+use super::{banners, facts, pictures, summary};
 use crate::phrases::heading;
 
 /// Composes the edition of the comparison's documents. `version` is the program's, `command` what

@@ -5,38 +5,17 @@ mod pictures;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
+mod view;
 
 pub use edition::compose_edition;
 
 use qdepth_document::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use qdepth_document::number;
-use qdepth_reference::{Comparison, Document as Source, GoalResult, ShareResult, Use};
-use qdepth_words::{Lang, ReproductionWords, about, fill_in, words};
+use qdepth_reference::{Comparison, Document as Source, GoalResult, ShareResult};
+use qdepth_words::{Lang, fill_in, words};
 
-use crate::phrases::{heading, translated};
-
-/// What the parts of the page need.
-struct View<'a> {
-    comparison: &'a Comparison,
-    words: &'static ReproductionWords,
-    lang: Lang,
-}
-
-impl View<'_> {
-    fn use_name(&self, used: Use) -> &'static str {
-        let [calibrated, predicted, reproduced, tabled, inconsistent, derived, given] =
-            self.words.uses;
-        match used {
-            Use::Calibrated => calibrated,
-            Use::Predicted => predicted,
-            Use::ReproducedNotValidated => reproduced,
-            Use::Tabled => tabled,
-            Use::Inconsistent => inconsistent,
-            Use::Derived => derived,
-            Use::Given => given,
-        }
-    }
-}
+use crate::phrases::translated;
+use view::{View, titled};
 
 /// Composes the page of a comparison. `version` is the program's, `command` what made it.
 pub fn compose_reproduction(
@@ -207,14 +186,6 @@ fn sections(view: &View<'_>) -> Vec<Section> {
         blocks: blocks.into_iter().filter(has_content).collect(),
     };
     named.map(section).filter(|section| !section.blocks.is_empty()).collect()
-}
-
-/// Document and section as a heading.
-fn titled(lang: Lang, section: &str) -> String {
-    match section.split_once(": ") {
-        Some((document, section)) => about(lang, document, &heading(lang, section)),
-        None => heading(lang, section),
-    }
 }
 
 fn has_content(block: &Block) -> bool {

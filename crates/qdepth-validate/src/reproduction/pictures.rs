@@ -11,21 +11,21 @@ use qdepth_words::{aside, fill_in, words};
 
 use crate::phrases::translated;
 
-use super::View;
 use super::tables::{maxima, value};
+use super::view::{View, titled};
 
 /// The diagrams of each section, under its heading.
 pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = vec![Block::Paragraph(view.words.diagrams_intro.to_owned())];
     let mut last = String::new();
     for (section, pictures) in by_section(view) {
-        blocks.push(Block::Heading(super::titled(view.lang, &section)));
+        blocks.push(Block::Heading(titled(view.lang, &section)));
         blocks.push(Block::Pictures(pictures));
         last = section;
     }
     for (section, bars) in bars(view) {
         if section != last {
-            blocks.push(Block::Heading(super::titled(view.lang, &section)));
+            blocks.push(Block::Heading(titled(view.lang, &section)));
             last = section;
         }
         blocks.push(Block::Pictures(vec![bars]));

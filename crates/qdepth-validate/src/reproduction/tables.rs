@@ -10,7 +10,7 @@ use qdepth_words::{Lang, about, aside, counted, fill_in, words};
 
 use crate::phrases::{heading, translated};
 
-use super::View;
+use super::view::View;
 
 fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {
     Table { caption: caption.to_owned(), columns, rows, note: note.to_owned() }
