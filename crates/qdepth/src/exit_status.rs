@@ -9,7 +9,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use qdepth_files::shell_word;
 use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
+use qdepth_measure::{Finding, Grade};
 use qdepth_media::is_emulated;
+use qdepth_record::{PointRecord, RunRecord};
 use qdepth_workload::{alike, shipped_plan_names};
 
 use crate::flags::Flags;
@@ -42,6 +44,13 @@ impl Status {
             Self::Interrupted(signal) => 128 + signal as u8,
         }
     }
+}
+
+/// Whether everything of a run is valid.
+pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
+    let valid = |findings: &Vec<Finding>| Grade::from_findings(findings) != Grade::C;
+    let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&run.findings);
+    if all_valid { Status::Valid } else { Status::Invalid }
 }
 
 /// Does the work and gives its exit status; of a fault of the program itself that of a failure, and

@@ -15,8 +15,7 @@ use qdepth_report::{
 };
 use qdepth_workload::Choices;
 
-use crate::commands::run::status_of;
-use crate::exit_status::Status;
+use crate::exit_status::{Status, status_of};
 use crate::flags::{REPORT_NAME, RunOptions};
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};

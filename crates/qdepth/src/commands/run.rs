@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use qdepth_measure::{Code, Finding, Grade};
+use qdepth_measure::Code;
 use qdepth_record::{PointRecord, RunRecord, export_json};
 
 use crate::commands::read::print_table;
 use crate::commands::repeat;
 use crate::commands::report::{Sheets, page};
-use crate::exit_status::Status;
+use crate::exit_status::{Status, status_of};
 use crate::flags::{RunOptions, RunReport};
 use crate::screen::Screen;
 use crate::terminal::print_document;
@@ -98,13 +98,6 @@ pub(crate) fn measure_on(
         ));
     }
     Ok(status_of(&run, &points))
-}
-
-/// Whether everything of a run is valid.
-pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
-    let valid = |findings: &Vec<Finding>| Grade::from_findings(findings) != Grade::C;
-    let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&run.findings);
-    if all_valid { Status::Valid } else { Status::Invalid }
 }
 
 /// Where many points have no interval, what gives them one.

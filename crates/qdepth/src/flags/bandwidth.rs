@@ -4,7 +4,7 @@ use clap::Args;
 use qdepth_measure::Bytes;
 use qdepth_workload::{FilesSpec, PlanFile};
 
-use crate::flags::load::listed;
+use crate::flags::numbers::listed;
 use qdepth_lab::calibrate::cpus;
 use qdepth_lab::failure::Usage;
 

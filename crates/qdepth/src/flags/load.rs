@@ -5,7 +5,7 @@ use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, SteadyRule};
 use qdepth_workload::{Preconditioning, Wear};
 
 use crate::flags::BandwidthOptions;
-use crate::flags::numbers::Numbers;
+use crate::flags::numbers::{Numbers, listed};
 
 /// How worn in targets are to be.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -208,9 +208,4 @@ impl Load {
         again.extend(bandwidth.words_again(threads));
         again
     }
-}
-
-/// As an option takes several values.
-pub(super) fn listed<T: ToString>(values: &[T]) -> String {
-    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }

@@ -51,6 +51,11 @@ impl FromStr for Numbers {
     }
 }
 
+/// As an option takes several values.
+pub(super) fn listed<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
