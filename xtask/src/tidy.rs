@@ -2,6 +2,7 @@
 //! between modules, sizes, lints, stray paths.
 
 mod circles;
+mod cited;
 pub(crate) mod links;
 mod lints;
 mod names;
@@ -244,15 +245,6 @@ fn source(path: &Path, broken: &mut Vec<String>) -> Result<String> {
             broken.push(format!("{name}: holds a path of somebody's machine ({word})"));
         }
     }
-    cited(&name, &text, broken);
+    cited::check(&name, &text, broken);
     Ok(text)
-}
-
-/// What a source or a page cites is in the repository, or published.
-fn cited(name: &str, text: &str, broken: &mut Vec<String>) {
-    for word in ["(notes on ", "document 00"] {
-        if text.contains(word) && name != "xtask/src/tidy.rs" {
-            broken.push(format!("{name}: cites what a reader cannot open ({word}…)"));
-        }
-    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::{Load, compare, ready, shared_file};
+use super::programs::{Load, compare, ready, shared_file};
 use crate::command::root;
 
 /// qdepth and fio agree on the same file: rate and mean latency within 3 % (issue: median of at

@@ -1,6 +1,6 @@
 //! A bar: what is asked of a figure, and what was measured, round by round.
 
-use super::median;
+use super::programs::median;
 
 /// What is asked of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]

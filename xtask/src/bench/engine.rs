@@ -9,8 +9,10 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::bar::{Bar, Goal};
+use super::programs::{
+    Figure, Load, fio, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file,
+};
 use super::zram::Zram;
-use super::{Figure, Load, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file};
 use crate::command::{output, root, show};
 
 /// The core that both are pinned to.
@@ -299,7 +301,7 @@ pub fn file(rounds: usize) -> Result<Vec<Bar>> {
     let mut ratios = Vec::new();
     for _ in 0..rounds {
         let ours = qdepth(&load, &folder)?;
-        ratios.push(ours.mean_ns / super::fio(&load)?.mean_ns);
+        ratios.push(ours.mean_ns / fio(&load)?.mean_ns);
     }
     fs::remove_dir_all(&folder)?;
     let bar = Bar::new("file 8 KiB 1: mean latency / fio best", Goal::AtMost(1.0), ratios);

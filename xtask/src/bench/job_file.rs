@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::{binary, fios, median, ready};
+use super::programs::{binary, fios, median, ready};
 use crate::command::{output, output_and_errors, root};
 
 const DEVICE_BYTES: u64 = 1 << 30;

@@ -14,8 +14,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use super::programs::{binary, median};
 use super::zram::Zram;
-use super::{binary, median};
 use crate::command::{output, root, show, there_is};
 
 /// A rate that is seen, over one that is alone, at least.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::binary;
+use super::programs::binary;
 use crate::command::{output, root, show};
 
 const RUNS: u32 = 10_000;

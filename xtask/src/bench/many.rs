@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::bench::bar::{Bar, Goal};
-use crate::bench::{binary, median, pinned};
+use crate::bench::programs::{binary, median, pinned};
 use crate::command::{output, root, show};
 
 const DRIVES: usize = 16;

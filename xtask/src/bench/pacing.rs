@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::bar::{Bar, Goal};
-use super::fio_with;
+use super::programs::fio_with;
 use crate::command::{output, root, show};
 
 /// Streams and I/Os per second of each; the last are the eight writers of Intel's write-pressure

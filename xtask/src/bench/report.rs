@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use super::binary;
+use super::programs::binary;
 use crate::command::{output, output_and_errors, root, show, there_is};
 
 /// Load profiles of ten intensities each.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::binary;
+use super::programs::binary;
 use crate::command::{output, root, show, there_is};
 
 /// Answers of the served disks, ms: the second is 5 % slower.

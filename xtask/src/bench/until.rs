@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::bench::binary;
+use crate::bench::programs::binary;
 use crate::command::{output, root, show};
 
 const PLAN: &str = r#"

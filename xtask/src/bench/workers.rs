@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use super::bar::{Bar, Goal};
-use super::{binary, median};
+use super::programs::{binary, median};
 use crate::command::{output, show};
 
 /// # Errors

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
+use super::cited;
 use crate::command::root;
 
 /// Looks at every Markdown page of the root and of `docs`.
@@ -48,7 +49,7 @@ fn markdown(folder: &Path) -> Result<Vec<PathBuf>> {
 fn of_page(page: &Path, broken: &mut Vec<String>) -> Result<()> {
     let text = fs::read_to_string(page)?;
     let name = page.strip_prefix(root()).unwrap_or(page).display().to_string();
-    super::cited(&name, &text, broken);
+    cited::check(&name, &text, broken);
     for target in targets(&text) {
         let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
         let folder = page.parent().unwrap_or(page);

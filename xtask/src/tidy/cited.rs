@@ -1,0 +1,13 @@
+//! What a source or a page cites is in the repository, or published.
+
+/// Words that begin what a reader cannot open.
+const NOT_PUBLISHED: [&str; 2] = ["(notes on ", "document 00"];
+
+/// Says what a source or a page cites and nobody can open.
+pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) {
+    for word in NOT_PUBLISHED {
+        if text.contains(word) && name != "xtask/src/tidy/cited.rs" {
+            broken.push(format!("{name}: cites what a reader cannot open ({word}…)"));
+        }
+    }
+}
