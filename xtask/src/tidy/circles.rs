@@ -1,71 +1,136 @@
-//! Arrows one way inside of a crate, too: no circle between the modules directly below its root.
+//! Arrows one way inside of a crate, too: no circle between the modules of a folder, nor between a
+//! module and what is below it. An arrow is a path, followed through re-exports to the file that
+//! defines what it names; methods are called without one.
+
+mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
-use syn::visit::{self, Visit};
 
-use super::sizes::is_test;
+use uses::{Uses, Written};
 
-/// Who uses whom: the modules of a crate.
+/// Who uses whom: the modules directly below one, and that one itself by the name `ITSELF`.
 type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// The name of a module among those directly below it.
+const ITSELF: &str = "itself";
+/// More re-exports in a row than any path goes through.
+const RE_EXPORTS: usize = 16;
+
+/// The modules of a crate, each by its path from the root.
+type Crate = BTreeMap<Vec<String>, Uses>;
 
 /// The modules of all crates.
 #[derive(Default)]
 pub(super) struct Modules {
-    /// By crate and file below `src`, what it uses.
-    files: BTreeMap<(String, String), BTreeSet<String>>,
-    /// By crate, modules that exist for tests alone, as `guard/model`.
-    tests: BTreeSet<(String, String)>,
+    crates: BTreeMap<String, Crate>,
+    /// By crate, modules that exist for tests alone.
+    tests: BTreeSet<(String, Vec<String>)>,
 }
 
 impl Modules {
     /// Adds what a source file uses; `name` is its path from the root of the workspace.
     pub(super) fn add(&mut self, name: &str, text: &str) -> Result<()> {
-        let Some((krate, below)) =
-            name.strip_prefix("crates/").and_then(|rest| rest.split_once("/src/"))
-        else {
+        let Some((krate, below)) = name.trim_start_matches("crates/").split_once("/src/") else {
             return Ok(());
         };
         let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
-        let mut uses = Uses::default();
-        uses.visit_file(&file);
-        let stem = below.trim_end_matches(".rs");
-        let own = ["lib", "main", "mod"].into_iter().find_map(|root| stem.strip_suffix(root));
-        let folder = own.map_or_else(|| format!("{stem}/"), str::to_owned);
-        let tests = uses.test_modules.iter().map(|test| format!("{folder}{test}"));
-        self.tests.extend(tests.map(|test| (krate.to_owned(), test)));
-        self.files.insert((krate.to_owned(), below.to_owned()), uses.used);
-        Ok(())
-    }
-
-    /// Without tests, and without the roots of the crates, which use all of their modules.
-    fn graphs(&self) -> BTreeMap<&str, Graph> {
-        let mut graphs: BTreeMap<&str, Graph> = BTreeMap::new();
-        for ((krate, below), used) in &self.files {
-            let is_test = |(owner, test): &(String, String)| {
-                let rest = below.strip_prefix(test.as_str()).filter(|_| owner == krate);
-                rest.is_some_and(|rest| rest.starts_with(['.', '/']))
-            };
-            if ["lib.rs", "main.rs"].contains(&below.as_str()) || self.tests.iter().any(is_test) {
-                continue;
-            }
-            let module = below.split('/').next().unwrap_or_default().trim_end_matches(".rs");
-            let of_crate = graphs.entry(krate).or_default().entry(module.to_owned()).or_default();
-            of_crate.extend(used.iter().filter(|used| *used != module).cloned());
+        let mut module: Vec<String> =
+            below.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+        let is_root = module.len() == 1 && ["lib", "main"].contains(&module[0].as_str());
+        if is_root || module.last().is_some_and(|last| last == "mod") {
+            module.pop();
         }
-        graphs
+        // A library and a program of one crate have one root.
+        let uses = self.crates.entry(krate.to_owned()).or_default().entry(module.clone());
+        let uses = uses.or_default();
+        uses.read(&module, &file);
+        for test in &uses.test_modules {
+            let test = module.iter().chain([test]).cloned().collect();
+            self.tests.insert((krate.to_owned(), test));
+        }
+        Ok(())
     }
 
     /// Says which circles there are.
     pub(super) fn check(&self, broken: &mut Vec<String>) {
-        for (krate, graph) in self.graphs() {
-            for circle in circles(&graph) {
-                let circle = circle.join(", ");
-                broken.push(format!("{krate}: modules use one another in a circle: {circle}"));
+        for (krate, modules) in &self.crates {
+            for (parent, graph) in self.graphs(krate, modules) {
+                let place: Vec<&str> =
+                    [krate].into_iter().chain(&parent).map(String::as_str).collect();
+                let place = place.join("::");
+                for circle in circles(&graph) {
+                    let circle = circle.join(", ");
+                    broken.push(format!("{place}: modules use one another in a circle: {circle}"));
+                }
             }
         }
     }
+
+    /// By module, who uses whom directly below it.
+    fn graphs(&self, krate: &str, modules: &Crate) -> BTreeMap<Vec<String>, Graph> {
+        let mut graphs: BTreeMap<Vec<String>, Graph> = BTreeMap::new();
+        for (module, uses) in modules {
+            let is_test =
+                |(owner, test): &(String, Vec<String>)| owner == krate && module.starts_with(test);
+            if self.tests.iter().any(is_test) {
+                continue;
+            }
+            for used in used(modules, module, uses) {
+                let shared = module.iter().zip(&used).take_while(|(a, b)| a == b).count();
+                let name = |path: &[String]| {
+                    path.get(shared).cloned().unwrap_or_else(|| ITSELF.to_owned())
+                };
+                let graph = graphs.entry(module[..shared].to_vec()).or_default();
+                graph.entry(name(&used)).or_default();
+                graph.entry(name(module)).or_default().insert(name(&used));
+            }
+        }
+        graphs
+    }
+}
+
+/// The other modules of its crate that a module uses.
+fn used(modules: &Crate, module: &[String], uses: &Uses) -> BTreeSet<Vec<String>> {
+    let mut found = BTreeSet::new();
+    for (name, import) in &uses.imports {
+        let Some(used) = defined_in(modules, &import.path, RE_EXPORTS) else { continue };
+        // What a module only hands on from below it, it does not use.
+        let handed_on = import.is_public && !uses.begins.contains(name) && used.starts_with(module);
+        if !handed_on {
+            found.insert(used);
+        }
+    }
+    found.extend(uses.paths.iter().filter_map(|path| defined_in(modules, path, RE_EXPORTS)));
+    found.remove(module);
+    found
+}
+
+/// The module whose file a path leads to, through re-exports.
+fn defined_in(modules: &Crate, path: &Written, re_exports: usize) -> Option<Vec<String>> {
+    let mut module = path.base.clone();
+    if !path.is_rooted && !modules.contains_key(&module) {
+        return None;
+    }
+    while !modules.contains_key(&module) {
+        module.pop()?;
+    }
+    for (place, name) in path.names.iter().enumerate() {
+        module.push(name.clone());
+        if modules.contains_key(&module) {
+            continue;
+        }
+        module.pop();
+        let import = modules.get(&module).and_then(|uses| uses.imports.get(name));
+        if let Some(import) = import {
+            let mut rest = import.path.clone();
+            rest.names.extend_from_slice(&path.names[place + 1..]);
+            return defined_in(modules, &rest, re_exports.checked_sub(1)?);
+        }
+        return (path.is_rooted || place > 0).then_some(module);
+    }
+    Some(module)
 }
 
 /// The sets of modules that reach one another, of more than one each.
@@ -95,66 +160,13 @@ fn reach<'a>(uses: &'a Graph, from: &str) -> BTreeSet<&'a str> {
     seen
 }
 
-#[derive(Default)]
-struct Uses {
-    used: BTreeSet<String>,
-    test_modules: Vec<String>,
-}
-
-impl Uses {
-    /// The names that a tree of `use crate::…` begins with.
-    fn tree(&mut self, tree: &syn::UseTree) {
-        match tree {
-            syn::UseTree::Path(path) => drop(self.used.insert(path.ident.to_string())),
-            syn::UseTree::Name(name) => drop(self.used.insert(name.ident.to_string())),
-            syn::UseTree::Rename(name) => drop(self.used.insert(name.ident.to_string())),
-            syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.tree(tree)),
-            syn::UseTree::Glob(_) => {}
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Uses {
-    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
-        if is_test(&module.attrs) {
-            self.test_modules.push(module.ident.to_string());
-        } else {
-            visit::visit_item_mod(self, module);
-        }
-    }
-
-    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        if let (false, syn::UseTree::Path(path)) = (is_test(&item.attrs), &item.tree)
-            && path.ident == "crate"
-        {
-            self.tree(&path.tree);
-        }
-    }
-
-    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
-        if !is_test(&function.attrs) {
-            visit::visit_item_fn(self, function);
-        }
-    }
-
-    fn visit_path(&mut self, path: &'ast syn::Path) {
-        let mut names = path.segments.iter().map(|segment| &segment.ident);
-        if let (Some(first), Some(second)) = (names.next(), names.next())
-            && first == "crate"
-        {
-            self.used.insert(second.to_string());
-        }
-        visit::visit_path(self, path);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let mut modules = Modules::default();
-        for (name, text) in files {
+        for (name, text) in [("lib.rs", "mod a;")].iter().chain(files) {
             modules.add(&format!("crates/qdepth-new/src/{name}"), text).unwrap();
         }
         let mut broken = Vec::new();
@@ -162,19 +174,78 @@ mod tests {
         broken
     }
 
+    fn circle(place: &str, names: &str) -> String {
+        format!("{place}: modules use one another in a circle: {names}")
+    }
+
     #[test]
     fn a_circle_of_three_is_seen_and_a_test_is_no_arrow() {
         let one_way = [
             ("a.rs", "use crate::b::B;"),
             ("b.rs", "fn f() { crate::c::g(); }\n#[cfg(test)]\nmod tests { use crate::a::A; }"),
+            ("c.rs", "mod deep;"),
             ("c/deep.rs", "use std::fmt;"),
         ];
         assert!(found(&one_way).is_empty());
-        let circle = [one_way[0], one_way[1], ("c/deep.rs", "use crate::{d, a::A};")];
-        let said = found(&circle);
-        assert_eq!(said, ["qdepth-new: modules use one another in a circle: a, b, c"]);
+        let three = [one_way[0], one_way[1], one_way[2], ("c/deep.rs", "use crate::{d, a::A};")];
+        assert_eq!(found(&three), [circle("qdepth-new", "a, b, c")]);
         // The same arrow in a file that exists for tests alone.
-        let of_test = [one_way[0], one_way[1], ("c.rs", "#[cfg(test)]\nmod deep;"), circle[2]];
+        let of_test = [one_way[0], one_way[1], ("c.rs", "#[cfg(test)]\nmod deep;"), three[3]];
         assert!(found(&of_test).is_empty());
+    }
+
+    #[test]
+    fn a_circle_deep_below_the_root_is_seen_however_its_paths_are_written() {
+        let parent = ("a/mod.rs", "mod x;\nmod y;\npub use x::X;\nuse y::Y;");
+        let x = ("a/x.rs", "mod low;\nuse super::y::{self, Z};");
+        assert!(found(&[parent, x, ("a/y.rs", ""), ("a/x/low.rs", "")]).is_empty());
+        let back = [
+            "use super::x::low;",
+            "use crate::a::x;",
+            "fn f() { super::x::f(); }",
+            "fn f() { println!(\"{}\", super::x::f()); }",
+            "fn f() { use super::x::f; }",
+            "mod inner { fn f() { super::super::x::f(); } }",
+            // The parent only hands it on.
+            "use super::X;",
+        ];
+        for back in back {
+            let files = [parent, x, ("a/x/low.rs", ""), ("a/y.rs", back)];
+            assert_eq!(found(&files), [circle("qdepth-new::a", "x, y")], "{back}");
+        }
+        // From below, it is the subtree that uses the other.
+        let low = ("a/x/low.rs", "use crate::a::y::Z;");
+        let files = [parent, ("a/x.rs", "mod low;"), low, ("a/y.rs", "use super::x;")];
+        assert_eq!(found(&files), [circle("qdepth-new::a", "x, y")]);
+    }
+
+    #[test]
+    fn a_module_and_what_is_below_it_do_not_use_one_another() {
+        let child = ("a/x.rs", "use super::Shared;");
+        let uses = "mod x;\nstruct Shared;\n";
+        assert!(found(&[("a.rs", uses), child]).is_empty());
+        // What is only handed on is not used.
+        assert!(found(&[("a.rs", &format!("{uses}pub use x::X;")), child]).is_empty());
+        for calls in ["fn f() { x::f(); }", "use x::X;", "pub use x::X;\nfn f(x: X) {}"] {
+            let files = [("a.rs", &*format!("{uses}{calls}")), child];
+            assert_eq!(found(&files), [circle("qdepth-new::a", "itself, x")], "{calls}");
+        }
+        // By way of another child.
+        let files = [
+            ("a.rs", "mod x;\nmod y;\nstruct Shared;\nfn f() { y::f(); }"),
+            child,
+            ("a/y.rs", "use super::x::X;"),
+        ];
+        assert_eq!(found(&files), [circle("qdepth-new::a", "itself, x, y")]);
+        let root =
+            [("lib.rs", "mod a;\nstruct Shared;\nuse a::A;"), ("a.rs", "use crate::Shared;")];
+        assert_eq!(found(&root), [circle("qdepth-new", "a, itself")]);
+    }
+
+    #[test]
+    fn what_is_of_another_crate_is_no_arrow() {
+        let x = ("a/x.rs", "use super::y;\nuse y::Y;");
+        let files = [("a.rs", "mod x;\nmod y;"), x, ("a/y.rs", "use x::X;\nuse std::x::Z;")];
+        assert!(found(&files).is_empty());
     }
 }

@@ -1,0 +1,204 @@
+//! What a source file uses, as it is written there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+
+use crate::tidy::sizes::is_test;
+
+/// A path of a source file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Written {
+    /// The module that its first name is searched in.
+    pub(super) base: Vec<String>,
+    pub(super) names: Vec<String>,
+    /// Whether it begins with `crate`, `super` or `self`: without, it may be of another crate.
+    pub(super) is_rooted: bool,
+}
+
+/// A name that a file takes in by `use`.
+pub(super) struct Import {
+    pub(super) path: Written,
+    /// Whether others take it from here.
+    pub(super) is_public: bool,
+}
+
+/// What one source file uses, tests apart.
+#[derive(Default)]
+pub(super) struct Uses {
+    /// Where the paths that are read now stand.
+    module: Vec<String>,
+    /// How many of the names of `module` are modules within the file.
+    inline: usize,
+    /// By the name that it has here.
+    pub(super) imports: BTreeMap<String, Import>,
+    /// Paths elsewhere than in `use`, and `use` within functions.
+    pub(super) paths: BTreeSet<Written>,
+    /// The names that paths elsewhere than in `use` begin with.
+    pub(super) begins: BTreeSet<String>,
+    /// Modules that exist for tests alone.
+    pub(super) test_modules: Vec<String>,
+}
+
+impl Uses {
+    /// Adds what the file of a module uses.
+    pub(super) fn read(&mut self, module: &[String], file: &syn::File) {
+        self.module = module.to_vec();
+        self.visit_file(file);
+    }
+
+    fn written(&self, names: &[String]) -> Written {
+        let is_root = |name: &&String| ["crate", "super", "self"].contains(&name.as_str());
+        let roots = names.iter().take_while(is_root).count();
+        let mut base = self.module.clone();
+        for root in &names[..roots] {
+            match root.as_str() {
+                "crate" => base.clear(),
+                "super" => drop(base.pop()),
+                _ => {}
+            }
+        }
+        Written { base, names: names[roots..].to_vec(), is_rooted: roots > 0 }
+    }
+
+    fn path(&mut self, names: &[String]) {
+        self.begins.extend(names.first().cloned());
+        if names.len() > 1 {
+            let written = self.written(names);
+            self.paths.insert(written);
+        }
+    }
+
+    /// The paths in what a macro is given, which is not parsed.
+    fn tokens(&mut self, tokens: TokenStream) {
+        let (mut names, mut colons) = (Vec::new(), 0);
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) => {
+                    if colons != 2 {
+                        self.path(&std::mem::take(&mut names));
+                    }
+                    names.push(name.to_string());
+                    colons = 0;
+                }
+                TokenTree::Punct(sign) if sign.as_char() == ':' => colons += 1,
+                other => {
+                    self.path(&std::mem::take(&mut names));
+                    colons = 0;
+                    if let TokenTree::Group(group) = other {
+                        self.tokens(group.stream());
+                    }
+                }
+            }
+        }
+        self.path(&names);
+    }
+
+    /// The paths of a `use`, each with the name that it has here.
+    fn tree(before: &[String], tree: &syn::UseTree, found: &mut Vec<(String, Vec<String>)>) {
+        let with = |name: &syn::Ident| {
+            let name = name.to_string();
+            let own = (name != "self").then_some(name);
+            before.iter().cloned().chain(own).collect::<Vec<String>>()
+        };
+        match tree {
+            syn::UseTree::Path(path) => {
+                let mut before = before.to_vec();
+                before.push(path.ident.to_string());
+                Self::tree(&before, &path.tree, found);
+            }
+            syn::UseTree::Name(name) => {
+                let path = with(&name.ident);
+                found.push((path.last().cloned().unwrap_or_default(), path));
+            }
+            syn::UseTree::Rename(name) => found.push((name.rename.to_string(), with(&name.ident))),
+            syn::UseTree::Group(group) => {
+                group.items.iter().for_each(|tree| Self::tree(before, tree, found));
+            }
+            syn::UseTree::Glob(_) => {
+                found.push((format!("{}::*", before.join("::")), before.to_vec()))
+            }
+        }
+    }
+
+    fn taken_in(&self, item: &syn::ItemUse) -> Vec<(String, Import)> {
+        let mut found = Vec::new();
+        Self::tree(&[], &item.tree, &mut found);
+        let is_public = !matches!(item.vis, syn::Visibility::Inherited);
+        let import = |path: Vec<String>| Import { path: self.written(&path), is_public };
+        found.into_iter().map(|(name, path)| (name, import(path))).collect()
+    }
+}
+
+impl<'ast> Visit<'ast> for Uses {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        if is_test(&module.attrs) {
+            self.test_modules.push(module.ident.to_string());
+        } else if module.content.is_some() {
+            self.module.push(module.ident.to_string());
+            self.inline += 1;
+            visit::visit_item_mod(self, module);
+            self.inline -= 1;
+            self.module.pop();
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if is_test(&item.attrs) {
+            return;
+        }
+        for (name, import) in self.taken_in(item) {
+            if self.inline == 0 {
+                self.imports.insert(name, import);
+            } else {
+                self.paths.insert(import.path);
+            }
+        }
+    }
+
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        for statement in &block.stmts {
+            match statement {
+                // Here it is nobody's but the function's.
+                syn::Stmt::Item(syn::Item::Use(item)) => {
+                    let paths = self.taken_in(item).into_iter().map(|(_, import)| import.path);
+                    self.paths.extend(paths);
+                }
+                other => self.visit_stmt(other),
+            }
+        }
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        if !is_test(&function.attrs) {
+            visit::visit_item_fn(self, function);
+        }
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_impl(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
+        if !is_test(&function.attrs) {
+            visit::visit_impl_item_fn(self, function);
+        }
+    }
+
+    /// Who may see an item is no use of theirs.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
+    fn visit_macro(&mut self, item: &'ast syn::Macro) {
+        self.tokens(item.tokens.clone());
+        visit::visit_macro(self, item);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|name| name.ident.to_string()).collect();
+        self.path(&names);
+        visit::visit_path(self, path);
+    }
+}
