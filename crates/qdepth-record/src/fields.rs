@@ -58,10 +58,136 @@ pub trait Record: Default + 'static {
 // it. Where its type is that of a cell, it is a column of tables, too; `cell` says which value that
 // has, if another, or none. What is `merged` says of each field what it is of several as one: a
 // function that adds the second to the first.
+//
+// Each macro makes one thing of the rows, so that what uses it may stand in a file below.
 macro_rules! fields {
     (
         $(#[$of_record:meta])*
         record $record:ident in $table:literal and $others:expr $(, $merged:ident)?;
+        $(#[$of_entry:meta])*
+        entry $entry:ident;
+        $($rows:tt)*
+    ) => {
+        $crate::fields::record! {
+            $(#[$of_record])*
+            record $record in $table and $others $(, $merged)?;
+            $($rows)*
+        }
+        $crate::fields::entry! { $(#[$of_entry])* entry $entry; $($rows)* }
+        $crate::fields::cells! { $($rows)* }
+    };
+}
+pub(crate) use fields;
+
+// What is stored of the fields alone.
+macro_rules! record {
+    (
+        $(#[$of_record:meta])*
+        record $record:ident in $table:literal and $others:expr, merged;
+        $($rows:tt)*
+    ) => {
+        $crate::fields::record! {
+            $(#[$of_record])*
+            record $record in $table and $others;
+            $($rows)*
+        }
+        $crate::fields::joined! { record $record; $($rows)* }
+    };
+    (
+        $(#[$of_record:meta])*
+        record $record:ident in $table:literal and $others:expr;
+        $($rows:tt)*
+    ) => {
+        $crate::fields::structure! { $(#[$of_record])* record $record; $($rows)* }
+        $crate::fields::columns! { record $record in $table and $others; $($rows)* }
+    };
+}
+pub(crate) use record;
+
+// The record itself.
+macro_rules! structure {
+    (
+        $(#[$of_record:meta])*
+        record $record:ident;
+        $(
+            $name:ident $meaning:literal
+            $(kept $kept:ty = $column:literal $(: $kept_as:ident)?,)?
+            $(part $part:ty $(: $part_as:ident)?,)?
+            $(shown $shown:ty = $value:expr, $(older $older:ident,)?)?
+            $(cell $cell:expr,)? ;
+        )*
+    ) => {
+        $(#[$of_record])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $record {
+            $(
+                $(#[doc = $meaning] pub $name: $kept,)?
+                $(#[doc = $meaning] pub $name: $part,)?
+            )*
+        }
+    };
+}
+pub(crate) use structure;
+
+// Several records as one.
+macro_rules! joined {
+    (
+        record $record:ident;
+        $(
+            $name:ident $meaning:literal
+            $(kept $kept:ty = $column:literal: $kept_as:ident,)?
+            $(part $part:ty: $part_as:ident,)?
+            $(shown $shown:ty = $value:expr, $(older $older:ident,)?)?
+            $(cell $cell:expr,)? ;
+        )*
+    ) => {
+        impl $record {
+            /// Adds what is of the same whole, field by field.
+            pub fn join(&mut self, part: &Self) {
+                $(
+                    $($kept_as(&mut self.$name, &part.$name);)?
+                    $($part_as(&mut self.$name, &part.$name);)?
+                )*
+            }
+        }
+    };
+}
+pub(crate) use joined;
+
+// Its columns of SQL.
+macro_rules! columns {
+    (
+        record $record:ident in $table:literal and $others:expr;
+        $(
+            $name:ident $meaning:literal
+            $(kept $kept:ty = $column:literal $(: $kept_as:ident)?,)?
+            $(part $part:ty $(: $part_as:ident)?,)?
+            $(shown $shown:ty = $value:expr, $(older $older:ident,)?)?
+            $(cell $cell:expr,)? ;
+        )*
+    ) => {
+        impl $crate::fields::Record for $record {
+            const TABLE: &'static str = $table;
+            const FIELDS: &'static [$crate::fields::Column<Self>] = &[$($(
+                $crate::fields::Column {
+                    name: $column,
+                    meaning: $meaning,
+                    get: |record| $crate::fields::Stores::stored(&record.$name),
+                    set: |record, value| {
+                        record.$name = $crate::fields::Stores::restored(value)?;
+                        Ok(())
+                    },
+                },
+            )?)*];
+            const OTHERS: &'static [$crate::fields::Column<Self>] = $others;
+        }
+    };
+}
+pub(crate) use columns;
+
+// Its entry in documents.
+macro_rules! entry {
+    (
         $(#[$of_entry:meta])*
         entry $entry:ident;
         $(
@@ -72,16 +198,6 @@ macro_rules! fields {
             $(cell $cell:expr,)? ;
         )*
     ) => {
-        $crate::fields::record! {
-            $(#[$of_record])*
-            record $record in $table and $others $(, $merged)?;
-            $(
-                $name $meaning
-                $(kept $kept = $column $(: $kept_as)?,)?
-                $(part $part $(: $part_as)?,)? ;
-            )*
-        }
-
         $(#[$of_entry])*
         #[derive(
             Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
@@ -99,7 +215,21 @@ macro_rules! fields {
                 },)?)*
             }
         }
+    };
+}
+pub(crate) use entry;
 
+// Its row of tables.
+macro_rules! cells {
+    (
+        $(
+            $name:ident $meaning:literal
+            $(kept $kept:ty = $column:literal $(: $kept_as:ident)?,)?
+            $(part $part:ty $(: $part_as:ident)?,)?
+            $(shown $shown:ty = $value:expr, $(older $older:ident,)?)?
+            $(cell $cell:expr,)? ;
+        )*
+    ) => {
         /// As a row of tables.
         pub(crate) fn cells<'a>(shown: &Shown<'a>) -> Vec<$crate::field::Field<'a>> {
             use $crate::field::{Field, IntoCell, Value};
@@ -122,71 +252,7 @@ macro_rules! fields {
         }
     };
 }
-pub(crate) use fields;
-
-// What is stored of the fields alone.
-macro_rules! record {
-    (
-        $(#[$of_record:meta])*
-        record $record:ident in $table:literal and $others:expr, merged;
-        $(
-            $name:ident $meaning:literal
-            $(kept $kept:ty = $column:literal: $kept_as:ident,)?
-            $(part $part:ty: $part_as:ident,)? ;
-        )*
-    ) => {
-        $crate::fields::record! {
-            $(#[$of_record])*
-            record $record in $table and $others;
-            $($name $meaning $(kept $kept = $column,)? $(part $part,)? ;)*
-        }
-
-        impl $record {
-            /// Adds what is of the same whole, field by field.
-            pub fn join(&mut self, part: &Self) {
-                $(
-                    $($kept_as(&mut self.$name, &part.$name);)?
-                    $($part_as(&mut self.$name, &part.$name);)?
-                )*
-            }
-        }
-    };
-    (
-        $(#[$of_record:meta])*
-        record $record:ident in $table:literal and $others:expr;
-        $(
-            $name:ident $meaning:literal
-            $(kept $kept:ty = $column:literal,)?
-            $(part $part:ty,)? ;
-        )*
-    ) => {
-        $(#[$of_record])*
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct $record {
-            $(
-                $(#[doc = $meaning] pub $name: $kept,)?
-                $(#[doc = $meaning] pub $name: $part,)?
-            )*
-        }
-
-        impl $crate::fields::Record for $record {
-            const TABLE: &'static str = $table;
-            const FIELDS: &'static [$crate::fields::Column<Self>] = &[$($(
-                $crate::fields::Column {
-                    name: $column,
-                    meaning: $meaning,
-                    get: |record| $crate::fields::Stores::stored(&record.$name),
-                    set: |record, value| {
-                        record.$name = $crate::fields::Stores::restored(value)?;
-                        Ok(())
-                    },
-                },
-            )?)*];
-            const OTHERS: &'static [$crate::fields::Column<Self>] = $others;
-        }
-    };
-}
-pub(crate) use record;
+pub(crate) use cells;
 
 /// A type that a column holds.
 pub trait Stores: Sized {

@@ -4,13 +4,21 @@ use std::borrow::Cow;
 
 use qdepth_measure::Finding;
 
-use super::entries::{CpuPerIo, ErrorEntry, FindingEntry, LatencyByDirection};
-use super::fields::{self, PointRecord, Shown};
+use super::entries::{
+    CpuPerIo, ErrorEntry, FindingEntry, LatencyByDirection, by_direction, errors, finding_entry,
+    finite, reported_as, target_name,
+};
+use super::entry::Shown;
+use super::fields::rows;
+use super::record::{PointRecord, transfers};
 use super::summary::{ByDirection, LatencySummary, percentile_name};
-use crate::field::{Field, IntoCell, Value, maybe_real, whole};
+use crate::field::{Field, IntoCell, Value, maybe_real, owned, text, time, whole};
+use crate::fields::cells;
 use crate::record::{
     ExpectedEntry, ExpectedRecord, MonitorEntry, RunRecord, TargetRecord, expected_cells,
+    expected_entry, monitor_entry,
 };
+use crate::step::shown_step;
 
 /// Names of the percentiles that have columns.
 pub(crate) const PERCENTILES: [&str; 7] = ["50", "90", "99", "99.9", "99.99", "99.999", "99.9999"];
@@ -18,7 +26,7 @@ pub(crate) const PERCENTILES: [&str; 7] = ["50", "90", "99", "99.9", "99.99", "9
 /// Every figure of a point, with the names that CSV and JSON have for them.
 pub(crate) fn point_fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
     let shown = Shown::new(run, point);
-    let mut fields = fields::cells(&shown);
+    let mut fields = cells(&shown);
     let summary = &shown.summary;
     for (kind, times) in
         [("service_time", &summary.service_time), ("response_time", &summary.response_time)]
@@ -29,8 +37,10 @@ pub(crate) fn point_fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Ve
     fields
 }
 
+rows!(cells);
+
 /// The target of a point; none where its run has no such target.
-pub(super) fn target_of<'a>(shown: &Shown<'a>) -> Option<&'a TargetRecord> {
+fn target_of<'a>(shown: &Shown<'a>) -> Option<&'a TargetRecord> {
     shown.run.targets.iter().find(|target| target.index == shown.point.target)
 }
 
@@ -42,7 +52,7 @@ impl IntoCell for Vec<ErrorEntry> {}
 impl IntoCell for Vec<FindingEntry> {}
 impl IntoCell for Vec<MonitorEntry> {}
 
-pub(super) fn codes(findings: &[Finding]) -> String {
+fn codes(findings: &[Finding]) -> String {
     findings.iter().map(|finding| finding.code_text()).collect::<Vec<_>>().join(" ")
 }
 

@@ -6,9 +6,8 @@ use qdepth_measure::{Code, Finding, Percentile, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fields::PointRecord;
+use super::record::{PointRecord, transfers};
 use super::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
-use super::transfers;
 use crate::record::RunRecord;
 
 /// Latencies of a point by direction.
@@ -158,4 +157,13 @@ fn latency(summary: &LatencySummary) -> Latency {
             .map(|p| (name(p), [p.interval.0.0, p.interval.1.0]))
             .collect(),
     }
+}
+
+pub(super) fn reported_as(point: &PointRecord) -> &'static str {
+    if point.reported_as_throughput { "throughput" } else { "rate" }
+}
+
+/// The plan's own shares are finite; a damaged record must still give valid JSON.
+pub(super) fn finite(share: f64) -> f64 {
+    if share.is_finite() { share } else { 0.0 }
 }

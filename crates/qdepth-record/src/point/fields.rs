@@ -1,38 +1,10 @@
 //! What there is of a point, a row each. A new field is a row here; whoever makes records is told
 //! by the compiler.
 
-use qdepth_measure::Finding;
-
-use super::cells::{codes, target_of};
-use super::entries::{
-    CpuPerIo, ErrorEntry, FindingEntry, LatencyByDirection, by_direction, errors, finding_entry,
-    target_name,
-};
-use super::merged::{both, direction, ended_by, least_each, series, sum_32};
-use super::stored::OTHERS;
-use super::summary::PointSummary;
-use super::transfers;
-use crate::field::{maybe_real, owned, text, time, whole};
-use crate::fields::fields;
-use crate::merged::{added, first, least, most, nothing, sum, sum_real};
-use crate::record::{
-    DirectionRecord, EndedBy, ExpectedEntry, IntervalRecord, KernelCounts, MonitorEntry,
-    MonitorRecord, RunRecord, expected_entry, monitor_entry,
-};
-use crate::step::shown_step;
-
-/// A point as it is shown: with its run, and with what is derived.
-pub(crate) struct Shown<'a> {
-    pub(crate) run: &'a RunRecord,
-    pub(crate) point: &'a PointRecord,
-    pub(crate) summary: PointSummary,
-}
-
-fields! {
-    /// One profile at one intensity on one target, as measured.
-    record PointRecord in "point" and OTHERS, merged;
-    /// A measured point.
-    entry PointEntry;
+// The rows, for a macro of `crate::fields`: the record, its columns, its entry and its row of
+// tables are made in files of their own, each of which the next may use.
+macro_rules! rows {
+    ($make:ident $($head:tt)*) => { $make! { $($head)*
     run "Id of the run, UUID version 7."
         cell |shown| Some(text(&shown.run.id)),;
     emulated "Whether time was invented: then nothing here was measured on storage."
@@ -241,13 +213,6 @@ fields! {
         shown Vec<FindingEntry> = |shown| shown.point.findings.iter().map(finding_entry).collect(),;
     findings "Codes of its findings, with spaces between them."
         cell |shown| Some(owned(codes(&shown.point.findings))),;
+    } };
 }
-
-fn reported_as(point: &PointRecord) -> &'static str {
-    if point.reported_as_throughput { "throughput" } else { "rate" }
-}
-
-/// The plan's own shares are finite; a damaged record must still give valid JSON.
-fn finite(share: f64) -> f64 {
-    if share.is_finite() { share } else { 0.0 }
-}
+pub(super) use rows;

@@ -1,7 +1,11 @@
-//! What of a point is stored in columns of SQL that are not a field of the record each.
+//! What of a point is stored in columns of SQL: those of its fields, and those that are not a field
+//! of the record each.
 
-use super::fields::PointRecord;
-use crate::fields::{Column, Stored, Stores};
+use super::fields::rows;
+use super::record::PointRecord;
+use crate::fields::{Column, Stored, Stores, columns};
+
+rows!(columns record PointRecord in "point" and OTHERS;);
 
 macro_rules! kernel {
     ($name:literal, $meaning:literal, $field:ident) => {
@@ -33,7 +37,7 @@ macro_rules! gaps {
     };
 }
 
-pub(super) const OTHERS: &[Column<PointRecord>] = &[
+const OTHERS: &[Column<PointRecord>] = &[
     Column {
         name: "trim_share",
         meaning: "Share of trims, 0..1: requests that discard what is stored; NULL where there are \

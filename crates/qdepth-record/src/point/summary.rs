@@ -6,7 +6,7 @@ use qdepth_measure::{
     series_mean, visits_mean,
 };
 
-use super::fields::PointRecord;
+use super::record::PointRecord;
 use crate::record::{DirectionRecord, EndedBy, IntervalRecord, StatedLatency};
 
 const MIB: f64 = 1_048_576.0;

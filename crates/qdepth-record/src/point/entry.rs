@@ -1,0 +1,31 @@
+//! A point as an entry of a document.
+
+use super::entries::{
+    CpuPerIo, ErrorEntry, FindingEntry, LatencyByDirection, by_direction, errors, finding_entry,
+    finite, reported_as, target_name,
+};
+use super::fields::rows;
+use super::record::{PointRecord, transfers};
+use super::summary::PointSummary;
+use crate::fields::entry;
+use crate::record::{ExpectedEntry, MonitorEntry, RunRecord, expected_entry, monitor_entry};
+use crate::step::shown_step;
+
+/// A point as it is shown: with its run, and with what is derived.
+pub(crate) struct Shown<'a> {
+    pub(crate) run: &'a RunRecord,
+    pub(crate) point: &'a PointRecord,
+    pub(crate) summary: PointSummary,
+}
+
+impl<'a> Shown<'a> {
+    pub(crate) fn new(run: &'a RunRecord, point: &'a PointRecord) -> Self {
+        Self { run, point, summary: PointSummary::from_point(point) }
+    }
+}
+
+rows! {
+    entry
+    /// A measured point.
+    entry PointEntry;
+}

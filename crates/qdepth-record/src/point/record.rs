@@ -1,0 +1,47 @@
+//! The record of a point.
+
+use qdepth_measure::Finding;
+
+use super::fields::rows;
+use super::merged::{both, direction, ended_by, least_each, series, sum_32};
+use crate::fields::{joined, structure};
+use crate::merged::{added, first, least, most, nothing, sum, sum_real};
+use crate::record::{DirectionRecord, EndedBy, IntervalRecord, KernelCounts, MonitorRecord};
+
+rows! {
+    structure
+    /// One profile at one intensity on one target, as measured.
+    record PointRecord;
+}
+
+rows!(joined record PointRecord;);
+
+/// What of a point went which way.
+pub(crate) fn transfers(
+    point: &PointRecord,
+) -> impl Iterator<Item = (&'static str, &DirectionRecord)> {
+    let [reads, writes, trims] = point.transfers();
+    [("read", reads), ("write", writes), ("trim", trims), ("sync", &point.syncs)].into_iter()
+}
+
+impl PointRecord {
+    /// Reads, writes and trims, which are what its rate and its latency are of.
+    pub fn transfers(&self) -> [&DirectionRecord; 3] {
+        [&self.reads, &self.writes, &self.trims]
+    }
+
+    /// Reads, writes and trims completed in full.
+    pub fn completed(&self) -> u64 {
+        self.transfers().map(|each| each.completed).into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Bytes of those.
+    pub fn bytes(&self) -> u64 {
+        self.transfers().map(|each| each.bytes).into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Share of requests that write data, 0..=1.
+    pub fn write_share(&self) -> f64 {
+        1.0 - self.read_share - self.trim_share
+    }
+}
