@@ -323,7 +323,7 @@ pub struct PlanFile {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file_suffix: String,
     /// With `files`: leave them there after the last point. Left out: they are removed.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_files: bool,
     /// The targets where the command line names none.
     #[serde(default, rename = "target")]

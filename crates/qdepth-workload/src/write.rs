@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn sections_stand_apart_and_what_they_hold_on_a_line() {
-        let text = "name = \"a\"\nkeep_files = false\ntargets = \"in-turn\"\nseed = 7\n\n\
+        let text = "name = \"a\"\ntargets = \"in-turn\"\nseed = 7\n\n\
                     [[profile]]\nname = \"p\"\nrandom = 100.0\nread = 50.0\n\
                     request_size = [{ size = \"4KiB\", weight = 1 }, { size = \"8KiB\", \
                     weight = 3 }]\n\

@@ -98,7 +98,7 @@ fn the_catalogue_says_where_each_number_is_from() {
     let run = qdepth(folder.path(), &[&line[..], &["--json", "--no-report"]].concat());
     let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     let said = document["targets"].to_string();
-    assert!(said.contains("data sheet only"), "{said}");
+    assert!(said.contains("\"data-sheet-only\""), "{said}");
 }
 
 const MINE: &str = "title = \"My drive\"\nlike = \"p3700-800gb\"\n[parameters]\n\
