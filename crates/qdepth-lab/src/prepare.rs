@@ -466,7 +466,7 @@ fn make_ready(
         Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(prepare_options))?),
         Cleared::File(cleared) => {
             let (path, bytes) = (&*inspected.expression, prepare_options.provision.bytes());
-            let step = format!("filling the measurement file in {}", path.display());
+            let step = path.display().to_string();
             let mut filling = Progress::begin(observer, Phase::Provisioning, step, Some(bytes));
             let mut progress = |bytes| {
                 filling.reach(bytes);

@@ -74,7 +74,7 @@ pub struct PhaseStarted {
     /// `preparation` (of the machine), `provisioning` (a measurement file is filled) or
     /// `preconditioning` (of the targets).
     pub phase: Phase,
-    /// What is done, for people.
+    /// What is done, for people; of a measurement file its directory.
     pub step: String,
     /// Bytes that are written in all; null where that is not known before.
     pub bytes: Option<u64>,

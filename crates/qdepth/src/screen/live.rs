@@ -85,11 +85,14 @@ impl Live {
             }
             RunEvent::VariantStarted(_) | RunEvent::Message(_) => {}
             RunEvent::PhaseStarted(PhaseStarted { phase, step, bytes }) => {
-                let phase = match phase {
-                    event::Phase::Preparation | event::Phase::Provisioning => "preparing",
-                    event::Phase::Preconditioning => "preconditioning",
+                let (phase, what) = match phase {
+                    event::Phase::Preparation => ("preparing", step.clone()),
+                    event::Phase::Provisioning => {
+                        ("preparing", format!("filling the measurement file in {step}"))
+                    }
+                    event::Phase::Preconditioning => ("preconditioning", step.clone()),
                 };
-                let (what, bytes) = (step.clone(), *bytes);
+                let bytes = *bytes;
                 self.writing = Some(Writing { phase, what, bytes, written: 0, since: now });
             }
             RunEvent::PhaseProgress(progress) => {
