@@ -13,8 +13,9 @@ const SILENCE_NS: u64 = 5_000_000_000;
 /// The leader also prepares, seals and tells, and is given longer.
 const LEADER_SILENCE_NS: u64 = 60_000_000_000;
 /// Once it was asked to stop, what has not come by then does not come, whoever it is waited for: a
-/// launcher that ends a job leaves its ranks a second.
-const STOPPING_NS: u64 = 400_000_000;
+/// launcher that ends a job leaves its ranks a second, and one that is asked to stop looks every
+/// fifth of a second, as does the one who asks.
+const STOPPING_NS: u64 = 700_000_000;
 /// While a message is waited for, all ranks are looked at so often …
 const HEARTBEAT_CHECK_NS: u64 = 100_000_000;
 /// … and pauses grow from the first to the second, so that those who wait leave the CPU to others.

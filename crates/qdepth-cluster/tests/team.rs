@@ -120,7 +120,7 @@ fn all_that_are_silent_when_asked_to_stop_cost_one_moment() {
     group.start(&|| true).unwrap_err();
     assert!(group.gather(&|| true).iter().all(Result::is_err));
     let passed = group.into_transport().now_ns();
-    assert!((400_000_000..500_000_000).contains(&passed), "{passed} ns");
+    assert!((700_000_000..800_000_000).contains(&passed), "{passed} ns");
 }
 
 #[test]

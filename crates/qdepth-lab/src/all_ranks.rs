@@ -1,7 +1,7 @@
 //! The ranks that MPI started, where it did: rank 0 leads and keeps the logbook, the others measure
 //! their share of the streams of each point.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -54,6 +54,8 @@ pub(crate) struct AllRanks {
     pub(crate) shift: RefCell<u32>,
     /// What goes to the leader with the next sign of life.
     pub(crate) seen: RefCell<RankNews>,
+    /// Whether the others were asked to stop.
+    has_halted: Cell<bool>,
 }
 
 /// How many ranks a launcher of MPI started, where it started several.
@@ -70,6 +72,7 @@ pub(crate) fn join() -> Result<Option<AllRanks>> {
         group: RefCell::new(RankGroup::new(MpiTransport(mpi))),
         shift: RefCell::new(1),
         seen: RefCell::default(),
+        has_halted: Cell::new(false),
     }))
 }
 
@@ -106,11 +109,17 @@ impl AllRanks {
     }
 
     /// Says that this rank lives; stops the workers where another does not, or where the leader
-    /// asks.
+    /// asks. A leader that stops, for whatever reason, asks the others once: interrupted alone it
+    /// would lose those who go on.
     pub(crate) fn heartbeat(&self, stop: &AtomicBool) {
         let mut group = self.group.borrow_mut();
         group.heartbeat_with(&mut || self.seen.borrow_mut().taken());
-        if (group.lost().is_some() || group.is_halted()) && !stop.swap(true, Ordering::Relaxed) {
+        let was_stopped = stop.load(Ordering::Relaxed);
+        if group.lost().is_some() || group.is_halted() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        let is_to_ask = !was_stopped || group.is_leader();
+        if stop.load(Ordering::Relaxed) && is_to_ask && !self.has_halted.replace(true) {
             group.halt();
         }
     }

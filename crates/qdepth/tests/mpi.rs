@@ -270,9 +270,22 @@ fn kill_a_rank(moment: u64) {
 /// Ranks that are interrupted have lost nobody: what was measured is kept, and it says so.
 #[test]
 fn an_interrupt_of_all_ranks_is_no_failure() {
-    if !can("an_interrupt_of_all_ranks_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
-        return;
+    if can("an_interrupt_of_all_ranks_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
+        interrupted(3);
     }
+}
+
+/// As where a person ends the one process that shows something.
+#[test]
+fn an_interrupt_of_the_leader_alone_is_no_failure() {
+    if can("an_interrupt_of_the_leader_alone_is_no_failure", &["mpirun.openmpi", "pgrep"]) {
+        interrupted(1);
+    }
+}
+
+/// A run of three ranks, of which the first so many are interrupted.
+#[cfg(test)]
+fn interrupted(ranks: usize) {
     let (_alone, workspace) = (alone(), Workspace::new());
     workspace.write("plan.toml", &reading(4).replace("bytes_per_stream = \"4MiB\"\n", ""));
     fs::write(workspace.join("file"), vec![1; 16 << 20]).unwrap();
@@ -283,7 +296,8 @@ fn an_interrupt_of_all_ranks_is_no_failure() {
     }
     pause(1500);
     let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
-    sh(&format!("kill -INT {}", children.lines().collect::<Vec<_>>().join(" "))).unwrap();
+    let first: Vec<&str> = children.lines().take(ranks).collect();
+    sh(&format!("kill -INT {}", first.join(" "))).unwrap();
     job.wait().unwrap();
     let kept = workspace.run("export latest --logbook stopped.db").expect(0).json();
     let said = read_text(&workspace, "mpi.err");
