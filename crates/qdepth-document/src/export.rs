@@ -171,18 +171,18 @@ fn csv_of(picture: &Picture) -> Vec<u8> {
             (Some(right), "right") => &right.label,
             _ => &picture.figure.y_label,
         };
-        rows.extend(line.points.iter().map(|place| {
+        rows.extend(line.points.iter().map(|point| {
             vec![
                 picture.origin.emulated.to_string(),
                 guarded(&line.name),
                 guarded(unit),
-                place.x.to_string(),
-                number(place.y),
-                number(place.low),
-                number(place.high),
-                place.state.to_owned(),
+                point.x.to_string(),
+                number(point.y),
+                number(point.low),
+                number(point.high),
+                point.state.to_owned(),
                 guarded(&picture.origin.run),
-                place.points.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
+                point.points.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
             ]
         }));
     }

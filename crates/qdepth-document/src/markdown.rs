@@ -80,8 +80,8 @@ impl Writer<'_> {
             Block::Table(table) => self.table(table),
             Block::Pictures(pictures) => pictures.iter().for_each(|p| self.picture(p)),
             Block::SumUp { title, sentences } => {
-                let told: Vec<String> = sentences.iter().map(|text| plain(text)).collect();
-                self.line(&format!("> **{}** {}", plain(title), told.join("\n>\n> ")));
+                let texts: Vec<String> = sentences.iter().map(|text| plain(text)).collect();
+                self.line(&format!("> **{}** {}", plain(title), texts.join("\n>\n> ")));
             }
             Block::Finding(group) => self.finding(group),
             Block::Attachment { caption, name, text } => {
@@ -250,10 +250,10 @@ mod tests {
             "<a href=\"javascript:alert(1)\">x</a>",
             "![x](file:///etc/passwd)",
         ] {
-            let told = plain(hostile);
-            let lower = told.to_ascii_lowercase();
-            assert!(DEAD.iter().all(|dead| !lower.contains(&format!("{dead}:"))), "{told}");
-            assert!(!told.contains('<') && !told.replace("\\]", "").contains(']'), "{told}");
+            let text = plain(hostile);
+            let lower = text.to_ascii_lowercase();
+            assert!(DEAD.iter().all(|dead| !lower.contains(&format!("{dead}:"))), "{text}");
+            assert!(!text.contains('<') && !text.replace("\\]", "").contains(']'), "{text}");
         }
         // What a reader may follow, and what only looks alike, stays as it was written.
         for fine in

@@ -45,11 +45,11 @@ pub fn finest_place(value: f64) -> i32 {
 }
 
 /// Rounded to a power of ten, with a comma between thousands.
-pub fn to_place(value: f64, place: i32) -> String {
-    if place <= 0 {
-        return thousands(value, place.unsigned_abs() as usize);
+pub fn to_place(value: f64, exponent: i32) -> String {
+    if exponent <= 0 {
+        return thousands(value, exponent.unsigned_abs() as usize);
     }
-    let step = 10f64.powi(place);
+    let step = 10f64.powi(exponent);
     thousands((value / step).round() * step, 0)
 }
 

@@ -219,10 +219,10 @@ fn write_table(table: &Table, out: &mut String) {
 
 /// Widths of columns where a list of points is long: it is broken rather than every other column.
 fn widths(table: &Table) -> Option<String> {
-    let place = table.columns.iter().position(|column| column.align == Align::Places)?;
-    let cells = table.rows.iter().filter_map(|row| row.cells.get(place));
+    let index = table.columns.iter().position(|column| column.align == Align::Places)?;
+    let cells = table.rows.iter().filter_map(|row| row.cells.get(index));
     let longest = cells.map(|cell| cell.text.chars().count()).max()?;
-    let width = |at: usize| if at == place { "30mm" } else { "auto" }.to_owned();
+    let width = |at: usize| if at == index { "30mm" } else { "auto" }.to_owned();
     (longest > LONG).then(|| array((0..table.columns.len()).map(width)))
 }
 

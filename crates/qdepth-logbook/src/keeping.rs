@@ -73,23 +73,23 @@ impl Logbook {
             let _snapshot = self.snapshot(what)?;
             self.resolve(asked)?
         };
-        let said = Observation {
+        let remark = Observation {
             subject: subject.to_owned(),
             key: key.to_owned(),
             value: Ok(text.to_owned()),
             source,
         };
-        self.keep_remarks(number, &[said])?;
+        self.keep_remarks(number, &[remark])?;
         Ok(id)
     }
 
-    fn keep_remarks(&mut self, number: i64, said: &[Observation]) -> Result<()> {
+    fn keep_remarks(&mut self, number: i64, remarks: &[Observation]) -> Result<()> {
         self.write("storing what is said of a run", |transaction, _| {
             changed(transaction, number, |_| {
-                said.iter().try_for_each(|observation| {
+                remarks.iter().try_for_each(|observation| {
                     write::observation(transaction, number, None, observation)
                 })?;
-                Ok(said.len())
+                Ok(remarks.len())
             })
         })
     }
@@ -152,12 +152,12 @@ impl Logbook {
             name == RunRecord::NOTE || name == RunRecord::RETRACTED
         };
         let new = |seen: &&Observation| !here.environment.contains(seen);
-        let said: Vec<Observation> =
+        let remarks: Vec<Observation> =
             there.environment.iter().filter(is_remark).filter(new).cloned().collect();
-        if !said.is_empty() {
-            self.keep_remarks(own, &said)?;
+        if !remarks.is_empty() {
+            self.keep_remarks(own, &remarks)?;
         }
-        Ok(said.len() as u64)
+        Ok(remarks.len() as u64)
     }
 
     /// Keeps a certificate.

@@ -127,8 +127,8 @@ const OPEN: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_
 
 /// The one way to SQLite, for a place that was looked at.
 #[expect(clippy::disallowed_methods, reason = "SQLite opens its files by itself")]
-fn connect(place: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    Connection::open_with_flags(place, flags)
+fn connect(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(path, flags)
 }
 
 /// A write-ahead log needs a shared-memory file, which cannot be made on a full disk or in a

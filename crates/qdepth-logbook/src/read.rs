@@ -253,18 +253,18 @@ pub(crate) fn points_counted(connection: &Connection, run: i64) -> Result<u32> {
 }
 
 /// Numbers of the rows that are attempts at one point.
-pub(crate) fn attempts(connection: &Connection, run: i64, place: u32) -> Result<Vec<i64>> {
+pub(crate) fn attempts(connection: &Connection, run: i64, index: u32) -> Result<Vec<i64>> {
     connection
         .prepare_cached("SELECT id FROM point WHERE run = ?1 AND place = ?2 ORDER BY attempt")?
-        .query_map(params![run, place], |row| row.get(0))?
+        .query_map(params![run, index], |row| row.get(0))?
         .collect()
 }
 
 /// The largest attempt at a point that is stored, whatever became of it.
-pub(crate) fn attempt_max(connection: &Connection, run: i64, place: u32) -> Result<u32> {
+pub(crate) fn attempt_max(connection: &Connection, run: i64, index: u32) -> Result<u32> {
     connection
         .prepare_cached("SELECT max(attempt) FROM point WHERE run = ?1 AND place = ?2")?
-        .query_row(params![run, place], |row| Ok(row.get::<_, Option<u32>>(0)?.unwrap_or(0)))
+        .query_row(params![run, index], |row| Ok(row.get::<_, Option<u32>>(0)?.unwrap_or(0)))
 }
 
 /// An attempt at a point; none where its row cannot be read.

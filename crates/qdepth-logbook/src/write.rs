@@ -43,13 +43,13 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
 
 fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()> {
     insert(connection, &[("run", run)], target, |_| true)?;
-    for (place, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
+    for (position, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
         connection
             .prepare_cached(
                 "INSERT INTO ceiling (run, target, place, outstanding, io_per_s)
                  VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![run, target.index, place, outstanding, rate])?;
+            .execute(params![run, target.index, position, outstanding, rate])?;
     }
     for fact in &target.facts {
         observation(connection, run, Some(target.index), fact)?;
@@ -130,14 +130,14 @@ pub(crate) fn point(
     if point.trim_share > 0.0 {
         trims(connection, id, &point.trims)?;
     }
-    for (place, record) in (0i64..).zip(&point.intervals) {
-        let keys = [("point", id), ("place", place)];
+    for (position, record) in (0i64..).zip(&point.intervals) {
+        let keys = [("point", id), ("place", position)];
         let trims = point.trim_share > 0.0;
         // NULL where nothing was to be discarded.
         insert(connection, &keys, record, |column| trims || !column.starts_with("trim"))?;
     }
-    for (place, record) in (0i64..).zip(&point.monitors) {
-        insert(connection, &[("point", id), ("place", place)], record, |_| true)?;
+    for (position, record) in (0i64..).zip(&point.monitors) {
+        insert(connection, &[("point", id), ("place", position)], record, |_| true)?;
     }
     for each in &point.findings {
         finding(connection, run, Some(id), each)?;
@@ -207,13 +207,13 @@ fn direction(
             record.response_time.as_ref().map(encoded),
             record.stated.as_ref().and_then(|stated| serde_json::to_string(stated).ok())
         ])?;
-    for (place, error) in (0i64..).zip(&record.errors) {
+    for (position, error) in (0i64..).zip(&record.errors) {
         connection
             .prepare_cached(
                 "INSERT INTO io_error (point, direction, place, errno, count)
                  VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![point, name, place, error.errno, bits(error.count)])?;
+            .execute(params![point, name, position, error.errno, bits(error.count)])?;
     }
     Ok(())
 }
@@ -233,12 +233,12 @@ fn trims(connection: &Connection, point: i64, record: &DirectionRecord) -> Resul
             record.response_time.as_ref().map(encoded),
             record.stated.as_ref().and_then(|stated| serde_json::to_string(stated).ok())
         ])?;
-    for (place, error) in (0i64..).zip(&record.errors) {
+    for (position, error) in (0i64..).zip(&record.errors) {
         connection
             .prepare_cached(
                 "INSERT INTO trim_error (point, place, errno, count) VALUES (?1, ?2, ?3, ?4)",
             )?
-            .execute(params![point, place, error.errno, bits(error.count)])?;
+            .execute(params![point, position, error.errno, bits(error.count)])?;
     }
     Ok(())
 }

@@ -130,20 +130,20 @@ impl Column {
 
     fn push_text(&mut self, text: &str) {
         let last = self.last.take().filter(|(last, _)| last == text);
-        let (text, place) = match last {
+        let (text, index) = match last {
             Some(last) => last,
             None => {
                 let next = self.dictionary.len() as u32;
-                let place = self.dictionary.get(text).copied().unwrap_or(next);
-                if place == next {
-                    self.dictionary.insert(text.to_owned(), place);
+                let index = self.dictionary.get(text).copied().unwrap_or(next);
+                if index == next {
+                    self.dictionary.insert(text.to_owned(), index);
                     append_text(&mut self.dictionary_bytes, text);
                 }
-                (text.to_owned(), place)
+                (text.to_owned(), index)
             }
         };
-        self.indices.push(place);
-        self.last = Some((text, place));
+        self.indices.push(index);
+        self.last = Some((text, index));
     }
 
     /// Bytes that are held of it, about.
@@ -211,7 +211,7 @@ fn append_text(bytes: &mut Vec<u8>, text: &str) {
 /// A bit each, the lowest first.
 fn packed(flags: &[bool]) -> Vec<u8> {
     let byte = |eight: &[bool]| {
-        (0..).zip(eight).fold(0, |byte, (place, is_so)| byte | u8::from(*is_so) << place)
+        (0..).zip(eight).fold(0, |byte, (bit, is_so)| byte | u8::from(*is_so) << bit)
     };
     flags.chunks(8).map(byte).collect()
 }

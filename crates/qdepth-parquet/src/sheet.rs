@@ -126,7 +126,7 @@ impl Sheet {
             Struct::default().text(1, &format!("qdepth.{name}")).text(2, value).done()
         };
         let form = TABLES_VERSION.to_string();
-        let said = [
+        let metadata = [
             ("version", version),
             ("schema.name", TABLES_NAME),
             ("schema.version", &form),
@@ -137,7 +137,7 @@ impl Sheet {
             .list(2, Of::Structs, &self.schema)
             .i64(3, self.rows as i64)
             .list(4, Of::Structs, &self.groups)
-            .list(5, Of::Structs, &said.map(pair))
+            .list(5, Of::Structs, &metadata.map(pair))
             .text(6, &format!("qdepth version {version}"))
             .done()
     }

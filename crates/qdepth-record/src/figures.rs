@@ -105,8 +105,8 @@ mod tests {
             for name in texts {
                 value = value.text(name, "6.12=a");
             }
-            for (place, name) in figures.iter().enumerate() {
-                value = value.figure(name, place as f64 + 0.25);
+            for (index, name) in figures.iter().enumerate() {
+                value = value.figure(name, index as f64 + 0.25);
             }
             assert_eq!(Figures::read(&value.stored()), Some(value));
         }

@@ -126,9 +126,9 @@ impl TableOf {
                 });
             }),
             Self::Monitors => points.iter().for_each(|point| {
-                point.monitors.iter().for_each(|said| {
+                point.monitors.iter().for_each(|monitor| {
                     let mut fields = key(run, point);
-                    fields.extend(monitor_cells(&said));
+                    fields.extend(monitor_cells(&monitor));
                     row(fields);
                 });
             }),
@@ -207,9 +207,9 @@ fn of_run(run: &RunRecord) -> Vec<Field<'_>> {
 }
 
 fn key<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
-    let place = "Place of the point in the plan, from 0: `index` of the points";
+    let description = "Place of the point in the plan, from 0: `index` of the points";
     let mut fields = of_run(run);
-    fields.push(Field::new("point", place, whole(point.index)));
+    fields.push(Field::new("point", description, whole(point.index)));
     fields
 }
 
@@ -258,12 +258,12 @@ const OF_RUN: &str = "plan plan_hash host run_started_at state retracted version
 /// The first columns of slices.
 const SLICES: &str = "start_ns length_ns reads writes trims";
 
-fn place(field: &Field<'_>, names: &str) -> Option<usize> {
+fn position(field: &Field<'_>, names: &str) -> Option<usize> {
     names.split(' ').position(|name| name == field.name)
 }
 
 fn in_order<'a>(mut fields: Vec<Field<'a>>, names: &str) -> Vec<Field<'a>> {
-    fields.sort_by_key(|field| place(field, names).unwrap_or(usize::MAX));
+    fields.sort_by_key(|field| position(field, names).unwrap_or(usize::MAX));
     fields
 }
 
@@ -271,7 +271,7 @@ fn of_run_fields<'a>(headline: &'a RunHeadline, run: &'a RunRecord) -> Vec<Field
     let mut fields = run_fields(headline, run);
     let began = fields.iter_mut().filter(|field| field.name == "started_at");
     began.for_each(|field| field.name = "run_started_at".into());
-    fields.retain(|field| place(field, OF_RUN).is_some());
+    fields.retain(|field| position(field, OF_RUN).is_some());
     in_order(fields, OF_RUN)
 }
 

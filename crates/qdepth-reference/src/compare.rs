@@ -358,17 +358,17 @@ fn errors<'a>(figures: impl Iterator<Item = &'a ComparedFigure>) -> Errors {
 }
 
 fn sections(figures: &[ComparedFigure]) -> Vec<SectionSummary> {
-    let mut places: Vec<(&str, &str)> = Vec::new();
+    let mut locations: Vec<(&str, &str)> = Vec::new();
     let counting = || figures.iter().filter(|f| f.published.used.counts());
     for figure in counting() {
-        let place = (figure.published.document.as_str(), figure.published.section.as_str());
-        if !places.contains(&place) {
-            places.push(place);
+        let location = (figure.published.document.as_str(), figure.published.section.as_str());
+        if !locations.contains(&location) {
+            locations.push(location);
         }
     }
     let uses = [Use::Calibrated, Use::Predicted, Use::ReproducedNotValidated, Use::Tabled];
     let mut all = Vec::new();
-    for (document, section) in places {
+    for (document, section) in locations {
         for used in uses {
             let belongs = |f: &&ComparedFigure| {
                 let p = &f.published;

@@ -194,13 +194,13 @@ pub(crate) fn translate(
     relations: &mut [Relation],
 ) -> Result<(), DataError> {
     let bad = |what: String| DataError::Translation { tag, what };
-    let told = translation::read(tag, text)?;
-    for (id, title) in told.documents {
+    let translated = translation::read(tag, text)?;
+    for (id, title) in translated.documents {
         let document = documents.iter_mut().find(|document| document.id == id);
         let document = document.ok_or_else(|| bad(format!("there is no document `{id}`")))?;
         document.titles.insert(tag, title);
     }
-    for (id, statement) in told.relations {
+    for (id, statement) in translated.relations {
         let relation = relations.iter_mut().find(|relation| relation.id == id);
         let relation = relation.ok_or_else(|| bad(format!("there is no relation `{id}`")))?;
         relation.statements.insert(tag, statement);

@@ -177,7 +177,7 @@ struct RelationEntry {
     says: String,
     /// Under which conditions.
     #[serde(rename = "where")]
-    place: String,
+    circumstances: String,
     /// What follows.
     expected: String,
     /// What became of it.
@@ -310,7 +310,7 @@ fn figure(figure: &ComparedFigure) -> FigureEntry {
         id: published.id,
         document: published.document,
         section: published.section,
-        place: published.place,
+        place: published.location,
         arrangement: published.arrangement,
         profile: published.profile,
         outstanding: published.outstanding,
@@ -344,7 +344,7 @@ fn relation(compared: &ComparedRelation) -> RelationEntry {
         document: relation.document,
         section: relation.section,
         says: relation.says,
-        place: relation.place,
+        circumstances: relation.circumstances,
         expected: relation.expected,
         verdict: compared.verdict,
         why: relation.why,

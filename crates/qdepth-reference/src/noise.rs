@@ -41,8 +41,8 @@ impl Noise {
     /// The noise of these figures.
     pub(crate) fn from_published(published: &[Published]) -> Self {
         let mut noise = Self::default();
-        for (place, figure) in published.iter().enumerate() {
-            for other in &published[place + 1..] {
+        for (index, figure) in published.iter().enumerate() {
+            for other in &published[index + 1..] {
                 noise.add_pair(figure, other);
             }
         }
@@ -59,7 +59,7 @@ impl Noise {
         if a.text() == b.text() && figure.used != Use::Given {
             self.repeats.entry(figure.document.clone()).or_default().add(difference);
         }
-        let tabled = figure.place == "table" && other.place == "table";
+        let tabled = figure.location == "table" && other.location == "table";
         let pair = PAIRS.contains(&(figure.format.as_str(), other.format.as_str()));
         let same = (&figure.medium, &figure.arrangement, &figure.profile, &figure.outstanding)
             == (&other.medium, &other.arrangement, &other.profile, &other.outstanding);

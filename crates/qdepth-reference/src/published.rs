@@ -59,7 +59,7 @@ pub struct Published {
     /// Section of the document.
     pub section: String,
     /// Text, table, diagram.
-    pub place: String,
+    pub location: String,
     /// The storage.
     pub medium: String,
     /// Formatting option.
@@ -190,7 +190,7 @@ fn published(row: Row) -> Result<Published, DataError> {
         id: row.id,
         document: row.document,
         section: row.section,
-        place: row.place,
+        location: row.place,
         medium: row.medium,
         format: row.format,
         arrangement: row.arrangement,

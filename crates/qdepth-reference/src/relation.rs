@@ -32,7 +32,7 @@ pub struct Relation {
     /// The statement.
     pub says: String,
     /// Under which conditions.
-    pub place: String,
+    pub circumstances: String,
     /// What follows, in the words of the collection.
     pub expected: String,
     /// What it is used for.
@@ -51,7 +51,7 @@ pub struct RelationText<'r> {
     /// The statement.
     pub says: &'r str,
     /// Under which conditions.
-    pub place: &'r str,
+    pub circumstances: &'r str,
     /// What follows.
     pub expected: &'r str,
     /// Why it is not held; empty where it is.
@@ -61,21 +61,21 @@ pub struct RelationText<'r> {
 impl Relation {
     /// What it says in the language of this BCP 47 tag; in English what that does not tell.
     pub fn text_in(&self, tag: &str) -> RelationText<'_> {
-        let Self { says, place, expected, why, .. } = self;
-        let english = RelationText { says, place, expected, why };
-        let Some(told) = self.statements.get(tag) else { return english };
+        let Self { says, circumstances, expected, why, .. } = self;
+        let english = RelationText { says, circumstances, expected, why };
+        let Some(statement) = self.statements.get(tag) else { return english };
         RelationText {
-            says: or(&told.says, says),
-            place: or(&told.place, place),
-            expected: or(&told.expected, expected),
-            why: or(&told.why, why),
+            says: or(&statement.says, says),
+            circumstances: or(&statement.circumstances, circumstances),
+            expected: or(&statement.expected, expected),
+            why: or(&statement.why, why),
         }
     }
 }
 
 /// The first, or where that is empty the second.
-fn or<'r>(told: &'r str, english: &'r str) -> &'r str {
-    if told.is_empty() { english } else { told }
+fn or<'r>(translated: &'r str, english: &'r str) -> &'r str {
+    if translated.is_empty() { english } else { translated }
 }
 
 #[derive(Deserialize)]
@@ -92,7 +92,7 @@ struct Entry {
     section: String,
     says: String,
     #[serde(rename = "where")]
-    place: String,
+    circumstances: String,
     expected: String,
     #[serde(rename = "use")]
     used: RelationUse,
@@ -141,7 +141,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Relation>, DataError> {
             document: entry.document,
             section: entry.section,
             says: entry.says,
-            place: entry.place,
+            circumstances: entry.circumstances,
             expected: entry.expected,
             used: entry.used,
             why: entry.why,

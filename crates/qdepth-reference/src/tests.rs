@@ -29,7 +29,7 @@ fn refused(rows_of: &[String]) -> String {
 fn damaged_figures_are_refused_in_words() {
     let good = row("f-1", "100,", "exact", "calibrated", "rate(a, x, 1)");
     assert_eq!(refused(std::slice::from_ref(&good)), "accepted");
-    for (bad, said) in [
+    for (bad, message) in [
         (vec![good.clone(), good.clone()], "reference/published.csv, f-1: this id stands twice"),
         (
             vec![row("f-2", "100,", "exact", "calibrated", "")],
@@ -51,7 +51,7 @@ fn damaged_figures_are_refused_in_words() {
              expected",
         ),
     ] {
-        assert_eq!(refused(&bad), said);
+        assert_eq!(refused(&bad), message);
     }
     let used = refused(&[row("f-6", "100,", "exact", "guessed", "rate(a, x, 1)")]);
     assert!(used.contains("line: 2") && used.contains("`guessed`"), "{used}");
@@ -173,7 +173,7 @@ fn the_noise_floor_is_that_of_the_notes() {
     let noise = crate::noise::Noise::from_published(&reference.published);
     let at = |outstanding: &str| {
         let figure = reference.published.iter().find(|p| {
-            p.document == "iodrive" && p.place == "table" && p.outstanding == outstanding
+            p.document == "iodrive" && p.location == "table" && p.outstanding == outstanding
         });
         noise.at(figure.unwrap()).unwrap() * 100.0
     };

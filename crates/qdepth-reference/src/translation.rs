@@ -17,7 +17,7 @@ pub(crate) const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tr
 pub(crate) struct Statement {
     pub(crate) says: String,
     #[serde(rename = "where", default)]
-    pub(crate) place: String,
+    pub(crate) circumstances: String,
     #[serde(default)]
     pub(crate) expected: String,
     #[serde(default)]

@@ -11,8 +11,8 @@ fn numbers(text: &str) -> Vec<String> {
     let spelt = |word: &str| {
         let known = ["one", "two", "three", "four", "five", "eight", "twelve"];
         let values = ["1", "2", "3", "4", "5", "8", "12"];
-        let place = known.iter().position(|known| word.eq_ignore_ascii_case(known))?;
-        Some(values[place].to_owned())
+        let index = known.iter().position(|known| word.eq_ignore_ascii_case(known))?;
+        Some(values[index].to_owned())
     };
     let words = text.split(|c: char| !c.is_ascii_alphabetic());
     let mut all: Vec<String> = words.filter_map(spelt).collect();
@@ -42,20 +42,20 @@ fn every_language_tells_every_document_and_relation_with_the_same_numbers() {
             assert_eq!(numbers(&document.title), numbers(title), "{tag}: {title}");
         }
         for relation in &reference.relations {
-            let Relation { id, says, place, expected, why, .. } = relation;
-            let told = relation.statements.get(tag);
-            let told = told.unwrap_or_else(|| panic!("{tag}: {id} is missing"));
-            assert!(!told.says.is_empty(), "{tag}: {id}");
+            let Relation { id, says, circumstances, expected, why, .. } = relation;
+            let statement = relation.statements.get(tag);
+            let statement = statement.unwrap_or_else(|| panic!("{tag}: {id} is missing"));
+            assert!(!statement.says.is_empty(), "{tag}: {id}");
             let pairs = [
-                (says, &told.says),
-                (place, &told.place),
-                (expected, &told.expected),
-                (why, &told.why),
+                (says, &statement.says),
+                (circumstances, &statement.circumstances),
+                (expected, &statement.expected),
+                (why, &statement.why),
             ];
-            for (english, told) in pairs {
-                let lacks = told.is_empty() && has_words(english);
-                let same = told.is_empty() || numbers(english) == numbers(told);
-                assert!(same && !lacks, "{tag}: {id}: {english}: {told}");
+            for (english, translated) in pairs {
+                let lacks = translated.is_empty() && has_words(english);
+                let same = translated.is_empty() || numbers(english) == numbers(translated);
+                assert!(same && !lacks, "{tag}: {id}: {english}: {translated}");
             }
         }
     }
@@ -65,28 +65,28 @@ fn every_language_tells_every_document_and_relation_with_the_same_numbers() {
 fn what_is_left_out_is_told_in_english() {
     let reference = Reference::shipped().unwrap();
     let relation = reference.relations.iter().find(|r| r.id == "p3700-r01").unwrap();
-    let told = relation.text_in("ja");
-    assert_eq!((told.place, told.expected), ("すべての負荷", "AIC = SFF"));
-    assert!(told.says.ends_with('。') && told.why.contains('1'), "{told:?}");
-    let Relation { says, place, expected, why, .. } = relation;
-    assert_eq!(relation.text_in("en"), RelationText { says, place, expected, why });
+    let text = relation.text_in("ja");
+    assert_eq!((text.circumstances, text.expected), ("すべての負荷", "AIC = SFF"));
+    assert!(text.says.ends_with('。') && text.why.contains('1'), "{text:?}");
+    let Relation { says, circumstances, expected, why, .. } = relation;
+    assert_eq!(relation.text_in("en"), RelationText { says, circumstances, expected, why });
 }
 
 #[test]
 fn a_translation_of_nothing_is_refused() {
     let mut reference = Reference::shipped().unwrap();
     let Reference { documents, relations, .. } = &mut reference;
-    let mut said = |text: &str| {
-        let told = translate("xx", text, documents, relations);
-        told.expect_err("there is no such thing").to_string()
+    let mut error = |text: &str| {
+        let outcome = translate("xx", text, documents, relations);
+        outcome.expect_err("there is no such thing").to_string()
     };
     let whole = "reference/translations/xx.toml: there is no ";
-    let document = said("phrases = {}\nrelations = {}\ndocuments = { p3701 = \"x\" }");
+    let document = error("phrases = {}\nrelations = {}\ndocuments = { p3701 = \"x\" }");
     assert_eq!(document, format!("{whole}document `p3701`"));
     let relation =
-        said("phrases = {}\ndocuments = {}\nrelations = { p3700-r99 = { says = \"x\" } }");
+        error("phrases = {}\ndocuments = {}\nrelations = { p3700-r99 = { says = \"x\" } }");
     assert_eq!(relation, format!("{whole}relation `p3700-r99`"));
-    assert!(said("documents = 1").contains("xx.toml: TOML parse error"));
+    assert!(error("documents = 1").contains("xx.toml: TOML parse error"));
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub fn certificate_sentence(certificate: &CertificateRecord, lang: Lang) -> Stri
     let count = |outcome| certificate.count(outcome);
     let failed = certificate.proofs.iter().filter(|p| p.outcome == ProofOutcome::Failed);
     let which: Vec<String> = failed.map(|proof| proof_cells(lang, proof)[0].clone()).collect();
-    let place = match certificate.outcome {
+    let index = match certificate.outcome {
         ProofOutcome::Passed => 0,
         ProofOutcome::Failed => 1,
         ProofOutcome::NotTried => 2,
@@ -93,7 +93,7 @@ pub fn certificate_sentence(certificate: &CertificateRecord, lang: Lang) -> Stri
         ("open", count(ProofOutcome::NotTried).to_string()),
         ("which", which.join(words::words(lang).list[0])),
     ];
-    fill_in(words.answers[place], &values)
+    fill_in(words.answers[index], &values)
 }
 
 /// Title, and below it when and where: two lines.
@@ -199,7 +199,7 @@ mod tests {
         }
         let mut open = certificate(&[NotTried]);
         let [low, high] = ["0.74", "1.20"].map(str::to_owned);
-        for (why, told) in [
+        for (why, expected) in [
             (
                 Reason::TooFewSamples { count: "7".to_owned() },
                 "7 samples are too few: give a longer --duration",
@@ -212,7 +212,7 @@ mod tests {
         ] {
             open.proofs[0].why = Some((&why).into());
             let found = |lang| certificate_table(&open, lang).rows[0].cells[2].text.clone();
-            assert_eq!(found(Lang::En), told);
+            assert_eq!(found(Lang::En), expected);
             let japanese = found(Lang::Ja);
             assert!(!japanese.contains("too") && !japanese.contains("the"), "{japanese}");
         }

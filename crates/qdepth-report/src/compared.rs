@@ -37,15 +37,15 @@ impl<'a> Compared<'a> {
         let wholes = parts.iter().map(whole).collect();
         let drive = |name: &String| drives.iter().find(|drive| drive.name == *name);
         let published = record.published.iter().filter_map(drive).collect();
-        let indices = parts.iter().enumerate().map(|(place, cell)| (cell.whole.index, place));
+        let indices = parts.iter().enumerate().map(|(index, cell)| (cell.whole.index, index));
         let indices = indices.collect();
         Some(Self { record, wholes, parts, indices, published })
     }
 
     /// What the whole points of a cell are made of.
     pub(crate) fn cell(&self, whole: &PointRecord) -> Option<&Cell<'a>> {
-        let place = self.indices.get(&whole.index)?;
-        self.parts.get(*place)
+        let index = self.indices.get(&whole.index)?;
+        self.parts.get(*index)
     }
 
     /// Whether a profile was measured at one outstanding I/O alone.

@@ -116,19 +116,19 @@ pub fn finding_sentences(
     let presentation = presentation.into();
     let compared = Compared::from_run(run, points, &presentation.columns);
     let view = View::new(run, points, compared.as_ref(), &presentation);
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     for block in findings(&view) {
         let Block::Finding(group) = block else { continue };
         for case in &group.cases {
-            let place = match case.location.as_str() {
+            let location = match case.location.as_str() {
                 "" => String::new(),
-                place => aside(view.lang, place),
+                location => aside(view.lang, location),
             };
-            let title = about(view.lang, &group.severity, &format!("{}{place}", group.title));
-            said.push(about(view.lang, &title, &case.explanation));
+            let title = about(view.lang, &group.severity, &format!("{}{location}", group.title));
+            sentences.push(about(view.lang, &title, &case.explanation));
         }
     }
-    said
+    sentences
 }
 
 /// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
@@ -148,15 +148,15 @@ pub fn point_tables(
 fn untraced(mut tables: Vec<Table>) -> Vec<Table> {
     for table in &mut tables {
         let kept: Vec<bool> = table.columns.iter().map(|c| c.align != Align::Places).collect();
-        let keep = |place: &mut usize| {
-            *place += 1;
-            kept.get(*place - 1).copied().unwrap_or(true)
+        let keep = |position: &mut usize| {
+            *position += 1;
+            kept.get(*position - 1).copied().unwrap_or(true)
         };
-        let mut place = 0;
-        table.columns.retain(|_| keep(&mut place));
+        let mut position = 0;
+        table.columns.retain(|_| keep(&mut position));
         for row in &mut table.rows {
-            let mut place = 0;
-            row.cells.retain(|_| keep(&mut place));
+            let mut position = 0;
+            row.cells.retain(|_| keep(&mut position));
         }
     }
     tables
@@ -231,7 +231,7 @@ pub(crate) fn literal(name: &str, value: impl Into<String>) -> Fact {
 /// What was measured: a line for each target, for targets that are told alike one.
 fn target_facts(view: &View<'_>) -> Vec<Fact> {
     let (run, words) = (view.run, view.words.facts);
-    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for target in &run.targets {
         let values = [
             ("kind", tables::kind_word(view, target.kind).to_owned()),
@@ -246,18 +246,18 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
         let details = fill_in(words.area, &values);
         // Very many are told by what they are, not one by one.
         let crowd = run.targets.len() > TARGETS_LISTED_MAX;
-        match told
+        match groups
             .iter_mut()
             .find(|(known, names)| *known == details && (crowd || names[0] == name))
         {
             Some((_, names)) => names.push(name),
-            None => told.push((details, vec![name])),
+            None => groups.push((details, vec![name])),
         }
     }
     let line = |(details, names): (String, Vec<String>)| {
         fact(words.target, about(view.lang, &naming::counted_names(view, names), &details))
     };
-    told.into_iter().map(line).collect()
+    groups.into_iter().map(line).collect()
 }
 
 fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
@@ -370,8 +370,8 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
         blocks
     };
     let intro = has_curves.then(|| Block::Paragraph(words.intro.to_owned()));
-    let told = intro.into_iter().chain(view.swept().flat_map(of_load));
-    told.chain(explain::of_diagrams(view)).collect()
+    let blocks = intro.into_iter().chain(view.swept().flat_map(of_load));
+    blocks.chain(explain::of_diagrams(view)).collect()
 }
 
 /// Targets that have a line each among the facts.
@@ -442,12 +442,12 @@ fn parameters(view: &View<'_>) -> Vec<Block> {
 /// Tables as files that go with the document; those without a row are none.
 pub(crate) fn attached_tables(view: &View<'_>, mut tables: Vec<Table>) -> Vec<Block> {
     tables.retain(|table| !table.rows.is_empty());
-    let attached = |(place, table): (usize, Table)| {
+    let attached = |(index, table): (usize, Table)| {
         let values =
             [("caption", table.caption.clone()), ("n", number::count(table.rows.len() as u64))];
         Block::Attachment {
             caption: fill_in(view.words.paper.attached_table, &values),
-            name: format!("media-{}.csv", place + 1),
+            name: format!("media-{}.csv", index + 1),
             text: table_csv(&table),
         }
     };

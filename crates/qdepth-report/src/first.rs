@@ -50,8 +50,8 @@ fn grades(view: &View<'_>) -> Option<String> {
     let mut seen: Vec<&Finding> = Vec::new();
     for finding in view.points().flat_map(|(_, point)| &point.record.findings) {
         // It is a sign in the table, with a note of its own.
-        let told = finding.code == Code::IntervalNotAvailable;
-        if !told && !seen.iter().any(|known| known.code == finding.code) {
+        let in_table = finding.code == Code::IntervalNotAvailable;
+        if !in_table && !seen.iter().any(|known| known.code == finding.code) {
             seen.push(finding);
         }
     }
@@ -67,12 +67,12 @@ fn grades(view: &View<'_>) -> Option<String> {
         let title = |finding: &&Finding| finding_text(finding, Lang::En).title;
         findings.iter().map(title).collect::<Vec<_>>().join("; ")
     };
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if !of_run.is_empty() {
-        said.push(format!("The run: {}.", titles(&of_run)));
+        sentences.push(format!("The run: {}.", titles(&of_run)));
     }
     if !wrong.is_empty() {
-        said.push(format!("Grade C: {}.", titles(&wrong)));
+        sentences.push(format!("Grade C: {}.", titles(&wrong)));
     }
     if !remarks.is_empty() {
         let line = |named: usize| {
@@ -84,9 +84,9 @@ fn grades(view: &View<'_>) -> Option<String> {
         };
         let fits = |named: &usize| line(*named).chars().count() <= LETTERS;
         let named = (1..=remarks.len()).rev().find(fits).unwrap_or(1);
-        said.push(line(named));
+        sentences.push(line(named));
     }
-    (!said.is_empty()).then(|| said.join(" "))
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
@@ -95,17 +95,17 @@ fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     // All are read alone: how much of it is reading stands in the table.
     let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
     let near = many.record.findings.iter().any(|found| found.code == Code::GeneratorCeiling);
-    let mut said = format!("{title}: {}.", shares.sentence(many.record.outstanding, near));
+    let mut sentence = format!("{title}: {}.", shares.sentence(many.record.outstanding, near));
     // A link is filled by bytes: it is said of the load that moves most.
     let moved = |point: &Point<'_>| point.summary.mib_per_s;
     let fastest = view.points().map(|(_, point)| moved(point)).fold(0.0, f64::max);
     let link = (load.points.iter().find(|point| moved(point) >= fastest))
         .and_then(|point| link(view, point));
     if let Some(link) = link {
-        said.push(' ');
-        said.push_str(&link);
+        sentence.push(' ');
+        sentence.push_str(&link);
     }
-    Some(said)
+    Some(sentence)
 }
 
 /// What is completed at one intensity.
@@ -204,19 +204,19 @@ mod tests {
         let mut run = fixture::run(1);
         let mut points = fixture::points(1);
         let grades = |run: &RunRecord, points: &[PointRecord]| first_words(run, points).grades;
-        let said = |points: &[PointRecord]| grades(&run, points).unwrap_or_default();
+        let text = |points: &[PointRecord]| grades(&run, points).unwrap_or_default();
         let remarks = [Code::Pressure, Code::Steal, Code::UnwrittenRead, Code::Pressure];
         for point in &mut points {
             point.findings = remarks.into_iter().map(Finding::remark).collect();
         }
-        let doubted = said(&points);
+        let doubted = text(&points);
         assert_eq!(doubted, "Grade B: Blocks were read that were never written; 2 more.");
         points[0].findings.push(Finding::invalid(Code::ImplausiblyFast));
-        assert!(said(&points).starts_with("Grade C: Too fast to be storage. Grade B: Blocks "));
+        assert!(text(&points).starts_with("Grade C: Too fast to be storage. Grade B: Blocks "));
         for point in &mut points {
             point.findings = vec![Finding::remark(Code::IntervalNotAvailable)];
         }
-        assert_eq!(said(&points), "");
+        assert_eq!(text(&points), "");
         run.findings.push(Finding::remark(Code::SmallArea));
         let of_run = "The run: Smaller area than the standard.";
         assert_eq!(grades(&run, &points).as_deref(), Some(of_run));
@@ -231,32 +231,35 @@ mod tests {
         // A single server of 100 µs: 10,000 a second, however many ask.
         let shares = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap();
         assert!((shares.waiting_ns() - 31.0 * 100_000.0).abs() < 1e-3);
-        let said = shares.sentence(32, false);
-        assert!(said.contains("about 1.00 served at a time"), "{said}");
-        assert!(said.contains("limited by what serves them"), "{said}");
+        let sentence = shares.sentence(32, false);
+        assert!(sentence.contains("about 1.00 served at a time"), "{sentence}");
+        assert!(sentence.contains("limited by what serves them"), "{sentence}");
     }
 
     #[test]
     fn fewer_than_one_at_a_time_is_no_number_of_servers() {
-        let said = Shares::new(at(1, 10_000.0), at(32, 7_000.0)).unwrap().sentence(32, false);
-        assert!(said.contains("with 32 outstanding"), "{said}");
-        assert!(!said.contains("served at a time"), "{said}");
+        let sentence = Shares::new(at(1, 10_000.0), at(32, 7_000.0)).unwrap().sentence(32, false);
+        assert!(sentence.contains("with 32 outstanding"), "{sentence}");
+        assert!(!sentence.contains("served at a time"), "{sentence}");
     }
 
     #[test]
     fn a_storage_without_queues_is_limited_by_latency() {
         // 32 servers of 100 µs each.
-        let said = Shares::new(at(1, 10_000.0), at(32, 320_000.0)).unwrap().sentence(32, false);
-        assert!(said.contains("none waits for another"), "{said}");
+        let sentence = Shares::new(at(1, 10_000.0), at(32, 320_000.0)).unwrap().sentence(32, false);
+        assert!(sentence.contains("none waits for another"), "{sentence}");
         // Half as fast again: a third of the time is waiting.
-        let said = Shares::new(at(1, 10_000.0), at(32, 213_333.0)).unwrap().sentence(32, false);
-        assert!(said.contains("latency is the limit"), "{said}");
+        let sentence = Shares::new(at(1, 10_000.0), at(32, 213_333.0)).unwrap().sentence(32, false);
+        assert!(sentence.contains("latency is the limit"), "{sentence}");
     }
 
     #[test]
     fn near_the_own_limit_of_the_program_the_storage_is_not_blamed() {
-        let said = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap().sentence(32, true);
-        assert!(said.ends_with("the measuring program itself could do little more"), "{said}");
+        let sentence = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap().sentence(32, true);
+        assert!(
+            sentence.ends_with("the measuring program itself could do little more"),
+            "{sentence}"
+        );
     }
 
     #[test]

@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn products_stand_in_the_place_of_expressions() {
         let run = emulated_run();
-        let told = |name| shown(&run, words(Lang::En), name);
+        let printed = |name| shown(&run, words(Lang::En), name);
         for (expression, name) in [
             ("media:p3700 (EMULATED)", "Intel P3700 800 GB"),
             ("media:p3700 (EMULATED) #2", "Intel P3700 800 GB #2"),
@@ -151,7 +151,7 @@ mod tests {
             ("raid0(", "raid0("),
             (")(", ")("),
         ] {
-            assert_eq!(told(expression), name, "{expression}");
+            assert_eq!(printed(expression), name, "{expression}");
         }
     }
 

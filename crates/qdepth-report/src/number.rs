@@ -37,18 +37,21 @@ pub(crate) fn rounded(estimate: &Estimate) -> Rounded {
         return Rounded { value: three_digits(estimate.value), half_width: None };
     };
     let half = (high - low) / 2.0;
-    let place = if half < EXACT { finest_place(estimate.value) } else { magnitude(half) - 1 };
-    let place = place.max(finest_place(estimate.value));
+    let exponent = if half < EXACT { finest_place(estimate.value) } else { magnitude(half) - 1 };
+    let exponent = exponent.max(finest_place(estimate.value));
     // Rounded away, an interval would be said to be none: one unit of the last place holds it.
-    let half = if half < EXACT { half } else { half.max(10f64.powi(place)) };
-    Rounded { value: to_place(estimate.value, place), half_width: Some(to_place(half, place)) }
+    let half = if half < EXACT { half } else { half.max(10f64.powi(exponent)) };
+    Rounded {
+        value: to_place(estimate.value, exponent),
+        half_width: Some(to_place(half, exponent)),
+    }
 }
 
 /// As a sentence says it: three digits, and the interval only where it reaches the third.
 pub(crate) fn in_prose(estimate: &Estimate) -> String {
-    let place = magnitude(estimate.value) - 2;
+    let exponent = magnitude(estimate.value) - 2;
     match estimate.interval {
-        Some((low, high)) if (high - low) / 2.0 >= 10f64.powi(place) / 2.0 => {
+        Some((low, high)) if (high - low) / 2.0 >= 10f64.powi(exponent) / 2.0 => {
             rounded(estimate).joined()
         }
         _ => three_digits(estimate.value),

@@ -147,14 +147,14 @@ pub struct DataSheet {
 impl DataSheet {
     /// Sets what a medium's description names so; a name that it does not know is left.
     pub fn promise(&mut self, name: &str, value: f64) {
-        let place = match name {
+        let slot = match name {
             "sequential_read_mb_s" => &mut self.sequential_read_mb_s,
             "sequential_write_mb_s" => &mut self.sequential_write_mb_s,
             "random_read_4k_io_s" => &mut self.random_read_4k_io_s,
             "random_write_4k_io_s" => &mut self.random_write_4k_io_s,
             _ => return,
         };
-        *place = Some(value);
+        *slot = Some(value);
     }
 
     /// The largest transaction rate that it promises for a load, IO/s; none for a load that it says

@@ -151,7 +151,7 @@ impl<'a> View<'a> {
         let mut loads: Vec<Load<'a>> = Vec::new();
         for record in in_order {
             let key = load_key(record);
-            let place = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
+            let index = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
                 keys.push(key);
                 let id = format!("load-{}", loads.len() + 1);
                 let stepped = !record.step.is_empty();
@@ -159,7 +159,7 @@ impl<'a> View<'a> {
                 loads.push(Load { id, title, stepped, alone: false, points });
                 loads.len() - 1
             });
-            loads[place].points.push(point(record));
+            loads[index].points.push(point(record));
         }
         for load in &mut loads {
             load.points.sort_by_key(|p| (p.record.target, p.record.outstanding, p.record.index));
@@ -346,19 +346,22 @@ pub(crate) fn profile_title(record: &PointRecord, words: &Words) -> String {
 
 /// Loads of one title get what sets them apart into it: size, arrivals, streams, where they differ.
 fn distinguish(loads: &mut [Load<'_>], words: &Words) {
-    let told = |load: &Load<'_>| {
+    let features = |load: &Load<'_>| {
         let first = load.first();
         let streams = counted(words.tables.streams, first.streams as usize);
         [number::spaced_sizes(&first.request_size), arrivals(first, words), streams]
     };
     let all: Vec<(String, [String; 3])> =
-        loads.iter().map(|load| (load.title.clone(), told(load))).collect();
+        loads.iter().map(|load| (load.title.clone(), features(load))).collect();
     for load in loads {
-        let own = told(load);
-        let alike: Vec<&[String; 3]> =
-            all.iter().filter(|(title, _)| *title == load.title).map(|(_, told)| told).collect();
-        let differs = |place: &usize| alike.iter().any(|other| other[*place] != own[*place]);
-        let apart: Vec<String> = (0..3).filter(differs).map(|place| own[place].clone()).collect();
+        let own = features(load);
+        let alike: Vec<&[String; 3]> = all
+            .iter()
+            .filter(|(title, _)| *title == load.title)
+            .map(|(_, features)| features)
+            .collect();
+        let differs = |index: &usize| alike.iter().any(|other| other[*index] != own[*index]);
+        let apart: Vec<String> = (0..3).filter(differs).map(|index| own[index].clone()).collect();
         if !apart.is_empty() {
             let values = [("title", load.title.clone()), ("apart", apart.join(words.list[0]))];
             load.title = fill_in(words.tables.load_title, &values);

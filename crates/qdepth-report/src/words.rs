@@ -178,8 +178,8 @@ mod tests {
             "`lvs`は終了状態 5で終わりました：no right"
         );
         let stated = Reason::read("No such file or directory (os error 2)");
-        let said = "No such file or directory (os error 2)";
-        assert_eq!(Lang::ALL.map(|lang| reason_text(&stated, lang)), [said, said]);
+        let text = "No such file or directory (os error 2)";
+        assert_eq!(Lang::ALL.map(|lang| reason_text(&stated, lang)), [text, text]);
     }
 
     /// The `{names}` of a text.
@@ -233,8 +233,8 @@ mod tests {
             .figure("passes", 2.0)
             .figure("area_bytes", f64::from(1 << 30))
             .figure("took_ns", 9e10);
-        let told = |value: &str| Lang::ALL.map(|lang| fact_value(lang, value));
-        let [en, ja] = told(&passes.stored());
+        let translations = |value: &str| Lang::ALL.map(|lang| fact_value(lang, value));
+        let [en, ja] = translations(&passes.stored());
         assert_eq!(en, "random 4KiB, 2 × 1 GiB in 90 s");
         assert_eq!(ja, "ランダム 4KiB、1 GiB × 2 回、所要時間 90 s");
         let rounds = Figures::new(figures::ROUNDS)
@@ -246,15 +246,15 @@ mod tests {
             .figure("round_ns", 6e10)
             .figure("io_per_s", 45_210.0)
             .figure("range_share", 0.121);
-        let [en, ja] = told(&rounds.stored());
-        let said =
+        let [en, ja] = translations(&rounds.stored());
+        let sentence =
             "random 4KiB: steady by SNIA's rule after 5 rounds of 60 s: 45,200 IO/s, range 12 %";
-        assert_eq!(en, said);
+        assert_eq!(en, sentence);
         assert!(ja.contains("SNIAの基準") && ja.contains("定常"), "{ja}");
         for old in ["random 4KiB, 1 pass of 64GiB in 3 min", "preconditioned by hand"] {
-            assert_eq!(told(old), [old, old]);
+            assert_eq!(translations(old), [old, old]);
         }
-        assert_eq!(told("steady")[1], "定常状態");
+        assert_eq!(translations("steady")[1], "定常状態");
     }
 
     #[test]

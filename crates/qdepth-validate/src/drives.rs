@@ -29,7 +29,7 @@ pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
     let mut drives: Vec<PublishedDrive> = Vec::new();
     // Where a figure is printed more than once, that of a table stands for it.
     let (tables, texts): (Vec<_>, Vec<_>) =
-        reference.published.iter().partition(|figure| figure.place == TABLE);
+        reference.published.iter().partition(|figure| figure.location == TABLE);
     for figure in tables.into_iter().chain(texts).filter(|figure| figure.used.counts()) {
         let Some(expression) = &figure.emulated else { continue };
         let maximum = expression.maximum_of();
@@ -40,8 +40,8 @@ pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
             continue;
         };
         let Some(name) = medium(reference, &target) else { continue };
-        let place = drives.iter().position(|drive| drive.name == name);
-        let place = place.unwrap_or_else(|| {
+        let index = drives.iter().position(|drive| drive.name == name);
+        let index = index.unwrap_or_else(|| {
             drives.push(PublishedDrive {
                 name: name.to_owned(),
                 title: figure.medium.clone(),
@@ -53,8 +53,8 @@ pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
         });
         let value = PublishedValue { load, quantity, value: figure.value() };
         match maximum {
-            Some(_) => drives[place].maxima.push(value),
-            None => drives[place].points.push((intensity, value)),
+            Some(_) => drives[index].maxima.push(value),
+            None => drives[index].points.push((intensity, value)),
         }
     }
     drives.retain(|drive| !drive.maxima.is_empty());

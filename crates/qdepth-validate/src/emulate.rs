@@ -54,9 +54,9 @@ pub fn emulate_point(
     let target = reference
         .target(&name.target)
         .ok_or_else(|| format!("reference/targets.toml has no `{}`", name.target))?;
-    let said = |error: &dyn std::fmt::Display| format!("{}: {error}", target.expression);
-    let medium = TargetExpression::read(&target.expression).map_err(|error| said(&error))?;
-    let shape = medium.shape().map_err(|error| said(&error))?;
+    let message = |error: &dyn std::fmt::Display| format!("{}: {error}", target.expression);
+    let medium = TargetExpression::read(&target.expression).map_err(|error| message(&error))?;
+    let shape = medium.shape().map_err(|error| message(&error))?;
     let (streams, outstanding) = match target.intensity {
         Intensity::Outstanding => (shape.parts, name.intensity),
         Intensity::Streams => (name.intensity, 1),
@@ -70,10 +70,10 @@ pub fn emulate_point(
         Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
     // The streams are given: parts are not counted again.
     let shape = TargetShape::whole(usable, shape.block_bytes);
-    let plan = resolve(&file, &choices, &[shape]).map_err(|error| said(&error))?;
+    let plan = resolve(&file, &choices, &[shape]).map_err(|error| message(&error))?;
     let mut point = plan.points.into_iter().next().ok_or("the plan has no point")?;
     point.stop.bytes = window_bytes(&point);
-    run(&medium, &point, stop).map_err(|error| said(&error))
+    run(&medium, &point, stop).map_err(|error| message(&error))
 }
 
 fn plan_text(outstanding: u32) -> String {

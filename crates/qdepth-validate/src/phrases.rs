@@ -42,7 +42,7 @@ fn known(lang: Lang, text: &str) -> Option<String> {
         let named = phrases.iter().filter_map(|(english, translated)| {
             Some((english.len(), named(english, translated, text)?))
         });
-        return named.max_by_key(|(length, _)| *length).map(|(_, said)| said);
+        return named.max_by_key(|(length, _)| *length).map(|(_, phrase)| phrase);
     };
     let mut numbers = numbers.into_iter();
     let filled = translated.chars().map(|c| match c {

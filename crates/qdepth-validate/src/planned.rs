@@ -143,9 +143,9 @@ impl Group {
 
     /// Measures it in virtual time.
     pub fn run(&self, stop: &AtomicBool) -> Result<EmulatedPoint, String> {
-        let said = |error: anyhow::Error| format!("{error:#}");
+        let message = |error: anyhow::Error| format!("{error:#}");
         let mut parts = Vec::new();
-        for outcome in &measure(&self.targets, &self.points, stop).map_err(said)? {
+        for outcome in &measure(&self.targets, &self.points, stop).map_err(message)? {
             if outcome.interrupted {
                 return Err("interrupted".to_owned());
             }

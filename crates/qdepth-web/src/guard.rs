@@ -179,11 +179,11 @@ fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
             let cookie = format!("{TOKEN}={token}; HttpOnly; SameSite=Strict; Path=/");
             // `//host` and `/\\host` would lead elsewhere.
             let path = request.uri().path().trim_start_matches(['/', '\\']);
-            let place = query.without(TOKEN).address(&format!("/{path}"));
+            let location = query.without(TOKEN).address(&format!("/{path}"));
             let value = |text: String| HeaderValue::from_str(&text).ok();
-            let (cookie, place) = value(cookie).zip(value(place))?;
+            let (cookie, location) = value(cookie).zip(value(location))?;
             onward.headers_mut().insert(SET_COOKIE, cookie);
-            onward.headers_mut().insert(LOCATION, place);
+            onward.headers_mut().insert(LOCATION, location);
             Some(onward)
         }
         None => Some(closing(plain(

@@ -170,9 +170,9 @@ impl Collector {
     }
 
     async fn pushed(&self, body: Bytes) -> Result<(), String> {
-        let mut places = self.authority.to_socket_addrs().map_err(|e| e.to_string())?;
-        let place = places.next().ok_or("has no address")?;
-        let stream = TcpStream::connect(place).await.map_err(|e| e.to_string())?;
+        let mut addresses = self.authority.to_socket_addrs().map_err(|e| e.to_string())?;
+        let address = addresses.next().ok_or("has no address")?;
+        let stream = TcpStream::connect(address).await.map_err(|e| e.to_string())?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|e| e.to_string())?;

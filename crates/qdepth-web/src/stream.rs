@@ -45,27 +45,27 @@ pub(crate) fn events(
 }
 
 async fn follow(mut events: LiveEvents, lang: Option<Lang>, sender: Sender<String>) {
-    let (began, mut said) = (Instant::now(), Instant::now());
+    let (began, mut last_sent) = (Instant::now(), Instant::now());
     while began.elapsed() < STREAM_LIFE {
         let Some(lines) = events.more() else {
             let _ = sender.send("event: end\ndata: {}\n\n".to_owned()).await;
             return;
         };
         let position = events.position();
-        let told = lines.into_iter().map(|line| match lang {
+        let shown = lines.into_iter().map(|line| match lang {
             Some(lang) => worded(line, lang),
             None => line,
         });
-        let mut piece: String = told.map(|line| format!("data: {line}\n\n")).collect();
+        let mut piece: String = shown.map(|line| format!("data: {line}\n\n")).collect();
         if !piece.is_empty() {
             // The last of them carries where reading goes on.
             let at = piece.trim_end().rfind("data: ").unwrap_or(0);
             piece.insert_str(at, &format!("id: {position}\n"));
-        } else if said.elapsed() > PULSE {
+        } else if last_sent.elapsed() > PULSE {
             piece.push_str(":\n\n");
         }
         if !piece.is_empty() {
-            said = Instant::now();
+            last_sent = Instant::now();
             if sender.send(piece).await.is_err() {
                 return;
             }

@@ -43,8 +43,8 @@ mod tests {
         assert_eq!(words(started, Lang::Ja), "データベース、前 1/2");
         let raised = r#"{"event":"finding-raised","point":null,"code":"io-errors","severity":"invalid","values":{"failed":3.0,"share":null},"labels":{"errors":"write EIO 3"}}"#;
         assert!(words(raised, Lang::En).starts_with("I/Os failed: 3 I/Os ended with an error"));
-        let told = words(raised, Lang::Ja);
-        assert!(told.contains("write EIO 3") && !told.contains("failed"), "{told}");
+        let text = words(raised, Lang::Ja);
+        assert!(text.contains("write EIO 3") && !text.contains("failed"), "{text}");
         let newer = raised.replace("io-errors", "of-tomorrow");
         assert!(words(&newer, Lang::En).contains("`of-tomorrow`"), "{}", words(&newer, Lang::En));
     }

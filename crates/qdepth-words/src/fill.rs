@@ -75,8 +75,8 @@ pub fn counted([single, other]: Counted, n: usize) -> String {
 fn thousands(n: usize) -> String {
     let digits = n.to_string();
     let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

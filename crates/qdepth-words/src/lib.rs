@@ -17,8 +17,8 @@ pub type Map<T> = &'static [(&'static str, T)];
 
 /// What a map has of a name.
 pub fn entry<T: Copy>(map: Map<T>, name: &str) -> Option<T> {
-    let place = map.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-    map.get(place).map(|(_, text)| *text)
+    let index = map.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    map.get(index).map(|(_, text)| *text)
 }
 
 include!(concat!(env!("OUT_DIR"), "/catalogues.rs"));

@@ -41,8 +41,8 @@ pub(super) fn cleared(body: String) -> (String, f64) {
     const TURNED: &str = "transform=\"rotate(-90,";
     let begins = |text: &str| {
         let x = text.split_once("x=\"")?.1.split('"').next()?.parse::<f64>().ok()?;
-        let said = text.split_once('>')?.1.split('<').next()?;
-        Some(x - text_width(said) * 1.05)
+        let content = text.split_once('>')?.1.split('<').next()?;
+        Some(x - text_width(content) * 1.05)
     };
     let numbers = body.split("<text ").filter(|text| text.contains("text-anchor=\"end\""));
     let least = numbers.filter_map(begins).fold(f64::INFINITY, f64::min);

@@ -324,14 +324,14 @@ mod tests {
                 }
             }
         }
-        let told: Vec<String> = groups
+        let shown: Vec<String> = groups
             .iter()
             .map(|group| {
                 group.iter().map(|label| label.text.as_str()).collect::<Vec<_>>().join(" ")
             })
             .collect();
-        for (at, name) in told.iter().enumerate() {
-            let other = told[at + 1..].iter().find(|other| *other == name);
+        for (at, name) in shown.iter().enumerate() {
+            let other = shown[at + 1..].iter().find(|other| *other == name);
             assert_eq!(other, None, "two of {} names look alike", names.len());
         }
     }
@@ -360,13 +360,13 @@ mod tests {
     #[test]
     fn a_name_that_fits_is_whole() {
         let names = ["Database", "File server", "Random 4 KiB, 100 % read"].map(str::to_owned);
-        let told: Vec<String> = boxes(&drawn(&names))
+        let shown: Vec<String> = boxes(&drawn(&names))
             .iter()
             .map(|group| {
                 group.iter().map(|label| label.text.as_str()).collect::<Vec<_>>().join(" ")
             })
             .collect();
-        assert_eq!(told, names);
+        assert_eq!(shown, names);
     }
 
     #[test]

@@ -42,9 +42,9 @@ pub(super) fn svg(figure: &Figure, label: &Label<'_>) -> String {
         body_of(&drawn, label.id).1
     };
     let mut body = format!("<defs><g id=\"{}-all\">{}</g></defs>", label.id, drawn(grey(figure)));
-    for (place, name) in figure.panels.iter().enumerate() {
-        let (row, column) = (place / columns as usize, place % columns as usize);
-        let panel = drawn(own(figure, place));
+    for (index, name) in figure.panels.iter().enumerate() {
+        let (row, column) = (index / columns as usize, index % columns as usize);
+        let panel = drawn(own(figure, index));
         // Axes, and what cuts the lines off, are those of all.
         let lines = panel.find("<g clip-path").map_or("", |at| &panel[at..]);
         let (x, y) = (AXIS + column as f64 * width, TOP + HEAD + row as f64 * (height + HEAD));
@@ -114,8 +114,8 @@ fn grey(figure: &Figure) -> Vec<Plot> {
     stretches.map(|stretch| Plot::Line(line(stretch))).collect()
 }
 
-fn own(figure: &Figure, place: usize) -> Vec<Plot> {
-    let colour = colours(figure).get(place).copied();
+fn own(figure: &Figure, index: usize) -> Vec<Plot> {
+    let colour = colours(figure).get(index).copied();
     let mut plots = Vec::new();
     for series in figure.series.iter().filter(|series| Some(series.colour) == colour) {
         figure.draw(&Series { colour: 0, ..series.clone() }, &mut plots);

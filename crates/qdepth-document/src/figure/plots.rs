@@ -80,10 +80,11 @@ impl Figure {
     fn with_x_axis(&self, layout: Layout) -> Layout {
         match &self.x_axis {
             Horizontal::Intensities(intensities) => {
-                let place = |intensity: Option<&u32>| f64::from(*intensity.unwrap_or(&1)).log2();
+                let coordinate =
+                    |intensity: Option<&u32>| f64::from(*intensity.unwrap_or(&1)).log2();
                 layout
-                    .with_x_axis_min(place(intensities.first()) - 0.25)
-                    .with_x_axis_max(place(intensities.last()) + 0.25)
+                    .with_x_axis_min(coordinate(intensities.first()) - 0.25)
+                    .with_x_axis_max(coordinate(intensities.last()) + 0.25)
                     .with_x_tick_step(1.0)
                     .with_x_tick_format(TickFormat::Custom(Arc::new(power_of_two)))
             }
@@ -99,13 +100,13 @@ impl Figure {
     /// The groups of bars; what is not known has none.
     pub(super) fn bars(&self, names: &[String]) -> BarPlot {
         let (mut plot, mut errors) = (BarPlot::new(), Vec::new());
-        for place in 0..names.len() {
-            let value = |series: &Series| match series.marks.get(place).map(|mark| mark.value) {
+        for index in 0..names.len() {
+            let value = |series: &Series| match series.marks.get(index).map(|mark| mark.value) {
                 Some(MarkValue::Known(value, interval)) => (value, interval),
                 _ => (0.0, None),
             };
             let bars = self.series.iter().map(|series| (value(series).0, colour(series.colour)));
-            plot = plot.with_group(groups::placeholder(place), bars.collect::<Vec<_>>());
+            plot = plot.with_group(groups::placeholder(index), bars.collect::<Vec<_>>());
             errors.extend(self.series.iter().map(value).map(|(value, interval)| {
                 interval.map_or((0.0, 0.0), |(low, high)| (value - low, high - value))
             }));
@@ -208,33 +209,33 @@ impl Figure {
             [const { Vec::<((f64, f64), String)>::new() }; 5];
         for mark in &series.marks {
             let x = self.horizontal(mark);
-            let told = if say_what_they_are { self.hover(series, mark) } else { String::new() };
+            let label = if say_what_they_are { self.hover(series, mark) } else { String::new() };
             match mark.value {
                 MarkValue::Known(y, Some((low, high))) => {
-                    solid.push(((x, y), told));
+                    solid.push(((x, y), label));
                     errors.push((y - low, high - y));
                 }
                 MarkValue::Known(y, None) => match series.markers {
-                    Markers::HollowWithoutInterval if !crowded => hollow.push(((x, y), told)),
-                    Markers::Rings => rings.push(((x, y), told)),
-                    _ => plain.push(((x, y), told)),
+                    Markers::HollowWithoutInterval if !crowded => hollow.push(((x, y), label)),
+                    Markers::Rings => rings.push(((x, y), label)),
+                    _ => plain.push(((x, y), label)),
                 },
                 // A little above the axis, where nothing cuts it off.
                 MarkValue::Invalid if self.y_scale == Scale::FromZero => {
-                    crosses.push(((x, top(self.largest()) * 0.022), told));
+                    crosses.push(((x, top(self.largest()) * 0.022), label));
                 }
                 MarkValue::Invalid | MarkValue::Missing => {}
             }
         }
         let shape = MARKERS[series.colour % MARKERS.len()];
         let marks = |data: Vec<((f64, f64), String)>, colour: &str, size: f64| {
-            let (data, told): (Vec<(f64, f64)>, Vec<String>) = data.into_iter().unzip();
+            let (data, labels): (Vec<(f64, f64)>, Vec<String>) = data.into_iter().unzip();
             let size = if crowded { size / 3.0 } else { size };
             let marks = ScatterPlot::new().with_data(data).with_color(colour).with_size(size);
             let marks = marks.with_marker(shape);
             // The ground below a hollow marker says nothing: the marker does.
             let says = say_what_they_are && colour != PAPER;
-            if says { marks.with_tooltip_labels(told) } else { marks }
+            if says { marks.with_tooltip_labels(labels) } else { marks }
         };
         if !solid.is_empty() {
             plots.push(Plot::Scatter(marks(solid, colour, 3.1).with_y_err_asymmetric(errors)));

@@ -200,7 +200,7 @@ macro_rules! rows {
     monitors "What the monitors said of the machine, by the second."
         part Vec<MonitorRecord>: first,
         shown Vec<MonitorEntry> =
-            |shown| shown.point.monitors.iter().map(|said| monitor_entry(&said)).collect(),;
+            |shown| shown.point.monitors.iter().map(|monitor| monitor_entry(&monitor)).collect(),;
     expected "What was expected of it; null where nothing was."
         shown Option<ExpectedEntry> = |shown| {
             let expected = shown.run.expected_at(shown.point.index);

@@ -11,11 +11,11 @@ fields! {
     entry MonitorEntry;
     at_ns "End of the second, ns from the first look, just before the load (warm-up included)."
         kept u64 = "at_ns",
-        shown u64 = |said| said.at_ns,;
+        shown u64 = |monitor| monitor.at_ns,;
     name "Of what and which, the unit last: `nvme0n1 celsius`, `cpu steal_share`."
         kept String = "name",
-        shown String = |said| said.name.clone(),;
+        shown String = |monitor| monitor.name.clone(),;
     value "A rate or share over the second, or the level at its end."
         kept f64 = "value",
-        shown Option<f64> = |said| Some(said.value).filter(|value| value.is_finite()),;
+        shown Option<f64> = |monitor| Some(monitor.value).filter(|value| value.is_finite()),;
 }

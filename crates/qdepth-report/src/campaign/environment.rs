@@ -60,7 +60,7 @@ fn tables_of(
 fn facts<'a>(runs: &[Vec<&'a Observation>]) -> Vec<Fact<'a>> {
     let mut all: Vec<Fact<'a>> = Vec::new();
     let mut subjects: Vec<&str> = Vec::new();
-    for (place, observations) in runs.iter().enumerate() {
+    for (index, observations) in runs.iter().enumerate() {
         let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
         for seen in observations {
             // A device below several targets is described with each of them.
@@ -73,11 +73,11 @@ fn facts<'a>(runs: &[Vec<&'a Observation>]) -> Vec<Fact<'a>> {
             let of_key =
                 |fact: &&mut Fact<'_>| fact.subject == seen.subject && fact.key == seen.key;
             match all.iter_mut().find(of_key) {
-                Some(fact) => fact.add(seen, place),
+                Some(fact) => fact.add(seen, index),
                 None => all.push(Fact {
                     subject: &seen.subject,
                     key: &seen.key,
-                    seen: vec![(seen, vec![place])],
+                    seen: vec![(seen, vec![index])],
                 }),
             }
         }
@@ -87,10 +87,10 @@ fn facts<'a>(runs: &[Vec<&'a Observation>]) -> Vec<Fact<'a>> {
 }
 
 impl<'a> Fact<'a> {
-    fn add(&mut self, seen: &'a Observation, place: usize) {
+    fn add(&mut self, seen: &'a Observation, index: usize) {
         match self.seen.iter_mut().find(|(other, _)| other.value == seen.value) {
-            Some((_, places)) => places.push(place),
-            None => self.seen.push((seen, vec![place])),
+            Some((_, indices)) => indices.push(index),
+            None => self.seen.push((seen, vec![index])),
         }
     }
 }
@@ -101,9 +101,10 @@ fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>])
     let columns = [words.subject, words.fact, words.value, campaign.words.section].map(text);
     let mut rows = Vec::new();
     for fact in facts.iter().filter(|fact| fact.seen.len() > 1) {
-        for (nth, (seen, places)) in fact.seen.iter().enumerate() {
+        for (nth, (seen, indices)) in fact.seen.iter().enumerate() {
             let first = |name: String| if nth == 0 { name } else { String::new() };
-            let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+            let numbers: Vec<String> =
+                indices.iter().map(|index| (index + 1).to_string()).collect();
             let cells = vec![
                 Cell::head(first(fact_subject(view.lang, fact.subject))),
                 Cell::plain(first(observed_name(view, seen))),

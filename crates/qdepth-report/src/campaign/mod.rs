@@ -115,10 +115,10 @@ impl<'a> Campaign<'_, 'a> {
     }
 
     /// `Run 2: plan “devices”, nvme0n1`.
-    fn label(&self, place: usize) -> String {
-        let Some(view) = self.views.get(place) else { return String::new() };
+    fn label(&self, index: usize) -> String {
+        let Some(view) = self.views.get(index) else { return String::new() };
         let values = [
-            ("run", self.number(place)),
+            ("run", self.number(index)),
             ("plan", view.run.plan_name.clone()),
             ("targets", naming::targets(view)),
         ];
@@ -128,19 +128,19 @@ impl<'a> Campaign<'_, 'a> {
     /// Those that stand over every run once; of the others each with its run.
     fn banners(&self) -> Vec<Banner> {
         let mut all: Vec<(Banner, Vec<usize>)> = Vec::new();
-        for (place, view) in self.views.iter().enumerate() {
+        for (index, view) in self.views.iter().enumerate() {
             for banner in banners(view) {
                 match all.iter_mut().find(|(other, _)| *other == banner) {
-                    Some((_, places)) => places.push(place),
-                    None => all.push((banner, vec![place])),
+                    Some((_, indices)) => indices.push(index),
+                    None => all.push((banner, vec![index])),
                 }
             }
         }
-        let placed = |(banner, places): (Banner, Vec<usize>)| {
-            if places.len() == self.views.len() {
+        let placed = |(banner, indices): (Banner, Vec<usize>)| {
+            if indices.len() == self.views.len() {
                 return banner;
             }
-            let numbers = places.into_iter().map(|place| self.number(place)).collect::<Vec<_>>();
+            let numbers = indices.into_iter().map(|index| self.number(index)).collect::<Vec<_>>();
             let values = [("text", banner.text), ("runs", self.list(numbers))];
             // What is said of a report that is emulated does not hold of this one.
             let emulated = self.views.iter().any(|view| banner.label == view.words.emulated[0]);
@@ -179,18 +179,18 @@ impl<'a> Campaign<'_, 'a> {
 
     /// What the paper is of, then what came out of each run.
     fn summary(&self) -> Vec<String> {
-        let result = |(place, view): (usize, &&View<'_>)| {
-            let said = [("label", self.label(place)), ("results", answer::sentence(view))];
-            fill_in(self.words.result, &said)
+        let result = |(index, view): (usize, &&View<'_>)| {
+            let values = [("label", self.label(index)), ("results", answer::sentence(view))];
+            fill_in(self.words.result, &values)
         };
-        let told = self.views.iter().enumerate().map(result);
-        std::iter::once(self.fill(self.words.summary)).chain(told).collect()
+        let results = self.views.iter().enumerate().map(result);
+        std::iter::once(self.fill(self.words.summary)).chain(results).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {
         let words = words(self.presentation.lang);
         let runs = self.runs().enumerate();
-        let ids = runs.map(|(place, run)| literal(&self.number(place), &*run.id));
+        let ids = runs.map(|(index, run)| literal(&self.number(index), &*run.id));
         let version = fact(words.facts.version, self.fill("qdepth {version}"));
         std::iter::once(version).chain(ids).collect()
     }
@@ -219,7 +219,7 @@ impl<'a> Campaign<'_, 'a> {
         all.push(section("findings", names.findings, self.by_run(|_, view| findings(view))));
         all.push(section("points", names.points, self.by_run(|_, view| all_points(view))));
         all.push(section("environment", names.environment, environment::machines(self)));
-        let again = |place: usize, view: &View<'_>| compose::reproduce(view, &self.hashes[place]);
+        let again = |index: usize, view: &View<'_>| compose::reproduce(view, &self.hashes[index]);
         all.push(section("reproduce", self.words.reproduce, self.by_run(again)));
         all.extend(paper::closing(first));
         all.push(section("parameters", names.parameters, environment::parameters(self)));
@@ -251,10 +251,10 @@ impl<'a> Campaign<'_, 'a> {
             text(self.words.id),
             text(""),
         ];
-        let row = |(place, view): (usize, &&View<'_>)| {
+        let row = |(index, view): (usize, &&View<'_>)| {
             let id = view.run.id.chars().take(ID).collect::<String>();
             let cells = vec![
-                Cell::head(number::count(place as u64 + 1)),
+                Cell::head(number::count(index as u64 + 1)),
                 Cell::plain(&*view.run.plan_name),
                 Cell::plain(naming::targets(view)),
                 Cell::plain(date::moment(&view.run.started_at, view.words)),
@@ -276,20 +276,20 @@ impl<'a> Campaign<'_, 'a> {
     /// The results of each run under a heading of its own; the words before diagrams or tables of a
     /// kind only once.
     fn chapters(&self) -> Vec<Section> {
-        let mut told: BTreeSet<String> = BTreeSet::new();
+        let mut printed: BTreeSet<String> = BTreeSet::new();
         let mut all = Vec::new();
-        for (place, view) in self.views.iter().enumerate() {
-            let said = summary::summary(view).into_iter().map(Block::Paragraph);
-            let mut blocks: Vec<Block> = said.collect();
+        for (index, view) in self.views.iter().enumerate() {
+            let paragraphs = summary::summary(view).into_iter().map(Block::Paragraph);
+            let mut blocks: Vec<Block> = paragraphs.collect();
             for section in results(view).into_iter().filter(|section| !section.blocks.is_empty()) {
                 let known = matches!(section.blocks.first(), Some(Block::Paragraph(words))
-                    if !told.insert(words.clone()));
+                    if !printed.insert(words.clone()));
                 blocks.push(Block::Heading(section.title));
                 blocks.extend(section.blocks.into_iter().skip(usize::from(known)));
             }
-            let id = format!("run-{}", place + 1);
+            let id = format!("run-{}", index + 1);
             blocks.iter_mut().for_each(|block| name_within(block, &id));
-            all.push(Section { title: self.label(place), id, blocks });
+            all.push(Section { title: self.label(index), id, blocks });
         }
         all
     }
@@ -297,10 +297,10 @@ impl<'a> Campaign<'_, 'a> {
     /// Blocks of each run under its label.
     fn by_run(&self, content: impl Fn(usize, &View<'a>) -> Vec<Block>) -> Vec<Block> {
         let mut all = Vec::new();
-        for (place, view) in self.views.iter().enumerate() {
-            let blocks = content(place, view);
+        for (index, view) in self.views.iter().enumerate() {
+            let blocks = content(index, view);
             if !blocks.is_empty() {
-                all.push(Block::Heading(self.label(place)));
+                all.push(Block::Heading(self.label(index)));
                 all.extend(blocks);
             }
         }

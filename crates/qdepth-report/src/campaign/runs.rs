@@ -22,8 +22,8 @@ impl<'a> Campaign<'_, 'a> {
     }
 
     /// `Run 2`.
-    pub(super) fn number(&self, place: usize) -> String {
-        fill_in(self.words.run, &[("n", number::count(place as u64 + 1))])
+    pub(super) fn number(&self, index: usize) -> String {
+        fill_in(self.words.run, &[("n", number::count(index as u64 + 1))])
     }
 
     /// EMULATED where every run is; where only some are, a mark of its own.

@@ -81,12 +81,12 @@ fn joined(
         ..first.run.clone()
     };
     let (mut points, mut runs) = (Vec::new(), Vec::new());
-    for (place, view) in campaign.views.iter().enumerate() {
+    for (run_index, view) in campaign.views.iter().enumerate() {
         for target in &view.targets {
-            let values = [("name", view.target_name(*target)), ("run", campaign.number(place))];
+            let values = [("name", view.target_name(*target)), ("run", campaign.number(run_index))];
             let name = fill_in(campaign.words.of_run, &values);
             let index = runs.len() as u32;
-            runs.push(place);
+            runs.push(run_index);
             run.targets.extend(view.run.targets.first().map(|of_run| TargetRecord {
                 index,
                 // Where only some runs are emulated, each of their curves says so.
@@ -122,8 +122,8 @@ fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
 /// A table without the places of its figures in the plan of one run.
 fn without_point_column(table: &mut Table) {
     let is_places = |column: &Column| column.align == Align::Places;
-    if let Some(place) = table.columns.iter().rposition(is_places) {
-        table.columns.remove(place);
-        table.rows.iter_mut().for_each(|row| drop(row.cells.remove(place)));
+    if let Some(index) = table.columns.iter().rposition(is_places) {
+        table.columns.remove(index);
+        table.rows.iter_mut().for_each(|row| drop(row.cells.remove(index)));
     }
 }

@@ -55,11 +55,11 @@ fn the_first_page_has_what_every_run_reaches_and_the_first_curves_side_by_side()
         };
         assert!(table.columns.iter().all(|column| column.align != Align::Places));
         assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
-        let told = |place: usize| {
-            let number = (place + 1).to_string();
+        let listed = |index: usize| {
+            let number = (index + 1).to_string();
             table.rows.iter().any(|row| row.cells.iter().any(|cell| cell.text.contains(&number)))
         };
-        assert!((0..runs.len()).all(told), "a row for each run: {table:?}");
+        assert!((0..runs.len()).all(listed), "a row for each run: {table:?}");
         assert_eq!(pictures.len(), 1);
         let drawn: BTreeSet<&str> =
             pictures[0].figure.series.iter().map(|series| series.name.as_str()).collect();
@@ -76,14 +76,14 @@ fn the_method_stands_once_and_the_results_of_every_run_are_its_own() {
     }
     // The same profiles in both runs: five rows, not ten.
     assert_eq!(rows(&section(&document, "method").blocks).len(), 5);
-    for (place, (run, points)) in runs.iter().enumerate() {
+    for (index, (run, points)) in runs.iter().enumerate() {
         let alone = compose(run, points, Lang::En);
-        let chapter = section(&document, &format!("run-{}", place + 1));
+        let chapter = section(&document, &format!("run-{}", index + 1));
         let key = rows(&section(&alone, "key-figures").blocks);
-        assert!(key.iter().all(|row| rows(&chapter.blocks).contains(row)), "run {place}");
+        assert!(key.iter().all(|row| rows(&chapter.blocks).contains(row)), "run {index}");
         let drawn = pictures(&document)
             .into_iter()
-            .filter(|picture| picture.id.starts_with(&format!("run-{}-", place + 1)));
+            .filter(|picture| picture.id.starts_with(&format!("run-{}-", index + 1)));
         let figures: Vec<_> = drawn.map(|picture| &picture.figure).collect();
         assert_eq!(figures, pictures(&alone).into_iter().map(|p| &p.figure).collect::<Vec<_>>());
         assert!(section(&document, "reproduce").blocks.iter().any(

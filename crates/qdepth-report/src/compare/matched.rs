@@ -65,7 +65,7 @@ impl Key {
 fn as_throughput(point: &PointEntry) -> bool {
     match point.reported_as.as_str() {
         "" => point.random_share <= 0.0,
-        told => told == "throughput",
+        quantity => quantity == "throughput",
     }
 }
 
@@ -157,11 +157,11 @@ pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
             if point.grade == "C" {
                 continue;
             }
-            let place = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+            let index = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
                 all.push((key, Figures::default()));
                 all.len() - 1
             });
-            all[place].1.add(run, point);
+            all[index].1.add(run, point);
         }
     }
     all

@@ -193,7 +193,7 @@ pub fn versus(
         }
     }
     let all: Vec<Option<Ratio>> = rows.iter().map(|row| row.3).collect();
-    let said = verdicts(&all, threshold, interim_checks);
+    let row_verdicts = verdicts(&all, threshold, interim_checks);
     let entry = |((key, name, means, ratio), verdict): ((&Key, _, _, Option<Ratio>), Verdict)| {
         let runs = [of_a, of_b].map(|side| {
             let found = side.iter().find(|(other, _)| other == key);
@@ -231,7 +231,7 @@ pub fn versus(
         emulated: a.runs.iter().chain(b.runs).any(|run| run.run.emulated),
         threshold,
         history_runs: known.iter().map(|(_, figures)| figures.runs()).max().unwrap_or(0),
-        rows: rows.into_iter().zip(said).map(entry).collect(),
+        rows: rows.into_iter().zip(row_verdicts).map(entry).collect(),
         unmatched: [alone("a", of_a, of_b), alone("b", of_b, of_a)].concat(),
         differences: match (a.runs.first(), b.runs.first()) {
             (Some(a), Some(b)) => differences(a, b),

@@ -44,12 +44,13 @@ impl Page<'_> {
         let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
         let loads = self.loads();
         let mut pictures: Vec<Picture> =
-            loads.iter().enumerate().map(|(place, rows)| self.picture(place, rows)).collect();
-        let told = decisive(versus).or_else(|| farthest(versus.rows.iter()));
-        let is_told = |rows: &OfLoad<'_>| {
-            told.is_some_and(|told| rows.iter().any(|row| std::ptr::eq(*row, told)))
+            loads.iter().enumerate().map(|(index, rows)| self.picture(index, rows)).collect();
+        let leading = decisive(versus).or_else(|| farthest(versus.rows.iter()));
+        let has_leading = |rows: &OfLoad<'_>| {
+            leading.is_some_and(|leading| rows.iter().any(|row| std::ptr::eq(*row, leading)))
         };
-        let first = loads.iter().position(is_told).and_then(|place| pictures.get(place)).cloned();
+        let first =
+            loads.iter().position(has_leading).and_then(|index| pictures.get(index)).cloned();
         pictures.retain(|picture| !picture.figure.is_empty());
         let answered = [Some(Block::Table(self.by_load(&loads)))];
         let drawn = first.map(|picture| Block::Pictures(vec![picture]));
@@ -149,7 +150,7 @@ impl Page<'_> {
     }
 
     /// Quotients of one load over its outstanding I/Os, a line for each figure.
-    fn picture(&self, place: usize, rows: &OfLoad<'_>) -> Picture {
+    fn picture(&self, index: usize, rows: &OfLoad<'_>) -> Picture {
         let words = self.words;
         let mut at: Vec<u32> = rows.iter().map(|row| row.outstanding).collect();
         at.sort_unstable();
@@ -187,15 +188,15 @@ impl Page<'_> {
                 }
             }));
         }
-        let told: Vec<&str> = names.iter().map(|name| figure(words, name)).collect();
-        let told = told.join(words::words(self.lang).list[0]);
+        let figures: Vec<&str> = names.iter().map(|name| figure(words, name)).collect();
+        let figures = figures.join(words::words(self.lang).list[0]);
         let title = fill_in(words.quotients_title, &[("load", self.title_of(rows))]);
         Picture {
-            id: format!("quotients-{}", place + 1),
+            id: format!("quotients-{}", index + 1),
             title: self.marked(title),
             description: fill_in(
                 words.quotients_told,
-                &[("figures", told), ("threshold", threshold)],
+                &[("figures", figures), ("threshold", threshold)],
             ),
             figure: Figure {
                 x_label: words.outstanding.to_owned(),

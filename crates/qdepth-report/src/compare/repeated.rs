@@ -106,9 +106,9 @@ pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
             ("range", percent(window.range[0] / window.mean)),
             ("slope", percent(window.slope_excursion[0] / window.mean)),
         ];
-        let said = fill_in(words.snia[usize::from(!window.steady)], &values);
+        let verdict = fill_in(words.snia[usize::from(!window.steady)], &values);
         let line = format!("y = {:.1} x + {:.1}", window.slope, window.intercept);
-        format!("{name}  {}: {said}; {line}", words.by_snia)
+        format!("{name}  {}: {verdict}; {line}", words.by_snia)
     };
     rounds.iter().map(sentence).collect()
 }

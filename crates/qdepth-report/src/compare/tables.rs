@@ -63,12 +63,12 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
 
 pub(super) fn figure(words: &CompareWords, name: &str) -> &'static str {
     let names = ["io_per_s", "mib_per_s", "mean_response_ns", "p99_response_ns", CPU_PER_IO];
-    let place = names.iter().position(|known| *known == name);
-    place.map_or("", |place| words.figures[place])
+    let index = names.iter().position(|known| *known == name);
+    index.map_or("", |index| words.figures[index])
 }
 
 fn judged(words: &CompareWords, versus: &Versus, row: &VersusRow) -> String {
-    let place = match (row.verdict, row.more_runs) {
+    let index = match (row.verdict, row.more_runs) {
         ("faster", _) => 0,
         ("slower", _) => 1,
         ("equal", _) => 2,
@@ -79,7 +79,7 @@ fn judged(words: &CompareWords, versus: &Versus, row: &VersusRow) -> String {
         ("threshold", percent(versus.threshold)),
         ("n", row.more_runs.map_or_else(String::new, |more| more.to_string())),
     ];
-    fill_in(words.verdicts[place], &values)
+    fill_in(words.verdicts[index], &values)
 }
 
 /// A figure of this name, in the unit that its column says.
@@ -145,7 +145,7 @@ pub(super) fn decisive(versus: &Versus) -> Option<&VersusRow> {
 fn first_cells(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let count = |verdict: &str| versus.count(verdict);
-    let (place, verdict) = over_all(versus);
+    let (index, verdict) = over_all(versus);
     let values = [
         ("n", count(verdict).to_string()),
         ("of", versus.rows.len().to_string()),
@@ -155,7 +155,7 @@ fn first_cells(versus: &Versus, lang: Lang) -> Vec<String> {
     let others = versus.rows.len() - count(verdict);
     let others = (others > 0).then(|| ("others", others.to_string()));
     let values: Vec<_> = values.into_iter().chain(faster).chain(others).collect();
-    let mut all = vec![fill_in(words.lead[place], &values)];
+    let mut all = vec![fill_in(words.lead[index], &values)];
     all.extend(decisive(versus).map(|row| of_farthest(lang, row)));
     all
 }

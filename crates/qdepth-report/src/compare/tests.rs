@@ -56,9 +56,9 @@ fn groups_of_runs_get_a_verdict_for_each_figure() {
         let table = versus_table(&slower, lang);
         assert_eq!(table.rows.len(), slower.rows.len());
         assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
-        let said = versus_sentences(&slower, lang);
-        assert!(said[0].contains(&slower.count("slower").to_string()), "{said:?}");
-        assert!(!said.iter().any(|sentence| sentence.contains('{')), "{said:?}");
+        let sentences = versus_sentences(&slower, lang);
+        assert!(sentences[0].contains(&slower.count("slower").to_string()), "{sentences:?}");
+        assert!(!sentences.iter().any(|sentence| sentence.contains('{')), "{sentences:?}");
     }
 }
 
@@ -67,8 +67,8 @@ fn single_runs_tell_nothing_unless_earlier_ones_do() {
     let (a, b) = (group("a", 1, 1.0), group("b", 1, 0.8));
     let alone = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert_eq!(alone.count("cannot-tell"), alone.rows.len());
-    let said = versus_sentences(&alone, Lang::En);
-    assert!(said[2].starts_with("One run a side"), "{said:?}");
+    let sentences = versus_sentences(&alone, Lang::En);
+    assert!(sentences[2].starts_with("One run a side"), "{sentences:?}");
     let earlier = group("e", 6, 1.0);
     let known = versus(("a", &a), ("b", &b), &earlier, 0.02, 1);
     assert_eq!(known.history_runs, 6);
@@ -86,12 +86,14 @@ fn what_has_no_partner_and_what_else_differs_is_told() {
         run.qdepth_version = "9.9.9".into();
         run.environment[0].value = Ok("6.9.9".into());
     }
-    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1);
-    assert!(!told.unmatched.is_empty());
-    assert!(told.unmatched.iter().all(|alone| alone.side == "a" && alone.load.contains("× 16")));
-    let differs: Vec<&str> = told.differences.iter().map(|d| d.values[1].as_str()).collect();
+    let comparison = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    assert!(!comparison.unmatched.is_empty());
+    assert!(
+        comparison.unmatched.iter().all(|alone| alone.side == "a" && alone.load.contains("× 16"))
+    );
+    let differs: Vec<&str> = comparison.differences.iter().map(|d| d.values[1].as_str()).collect();
     assert_eq!(differs, ["9.9.9", "6.9.9"]);
-    let json: serde_json::Value = serde_json::from_str(&versus_json(&told)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&versus_json(&comparison)).unwrap();
     assert_eq!(json["schema"]["name"], "qdepth-compare");
 }
 
@@ -110,9 +112,9 @@ fn sides_with_other_storage_are_called_by_it_and_their_facts_stand_side_by_side(
     };
     drive(&mut a, "nvme0n1", "Quick 800 GB", "800");
     drive(&mut b, "nvme1n1", "Slow 400 GB", "400");
-    let told = versus(("latest~3,latest~2", &a), ("latest~1,latest", &b), &[], 0.02, 1);
-    assert_eq!(told.sides[1].storage, ["Slow 400 GB"]);
-    let of_drive: Vec<_> = told
+    let comparison = versus(("latest~3,latest~2", &a), ("latest~1,latest", &b), &[], 0.02, 1);
+    assert_eq!(comparison.sides[1].storage, ["Slow 400 GB"]);
+    let of_drive: Vec<_> = comparison
         .differences
         .iter()
         .filter(|difference| difference.subject == "target 1 nvme0n1 | nvme1n1")
@@ -120,13 +122,15 @@ fn sides_with_other_storage_are_called_by_it_and_their_facts_stand_side_by_side(
     let keys: Vec<&str> = of_drive.iter().map(|difference| difference.key.as_str()).collect();
     assert_eq!(keys, ["product", "size"], "what is alike is not told");
     assert_eq!(of_drive[1].values, ["800", "400"]);
-    assert!(!told.differences.iter().any(|difference| difference.values.contains(&String::new())));
+    assert!(
+        !comparison.differences.iter().any(|difference| difference.values.contains(&String::new()))
+    );
     for lang in Lang::ALL {
-        let page = compose_versus(&told, lang);
+        let page = compose_versus(&comparison, lang);
         assert!(page.title.contains("Slow 400 GB") && page.title.contains("Quick 800 GB"));
         assert!(!page.title.contains("latest"), "{}", page.title);
         assert!(page.subtitle.contains("latest~3"), "{}", page.subtitle);
-        assert!(versus_table(&told, lang).caption.contains("Slow 400 GB"));
+        assert!(versus_table(&comparison, lang).caption.contains("Slow 400 GB"));
     }
     drive(&mut b, "nvme1n1", "Quick 800 GB", "800");
     let same = versus(("before", &a), ("after", &b), &[], 0.02, 1);
@@ -135,17 +139,17 @@ fn sides_with_other_storage_are_called_by_it_and_their_facts_stand_side_by_side(
 
 #[test]
 fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
-    let costs = |told: &Versus| -> Vec<VersusRow> {
-        told.rows.iter().filter(|row| row.figure == "cpu_ns_per_io").cloned().collect()
+    let costs = |comparison: &Versus| -> Vec<VersusRow> {
+        comparison.rows.iter().filter(|row| row.figure == "cpu_ns_per_io").cloned().collect()
     };
     let (a, mut b) = (group("a", 12, 1.0), group("b", 12, 1.0));
     for point in b.iter_mut().flat_map(|(_, points)| points) {
         point.cpu_user_ns = point.cpu_user_ns * 5 / 4;
         point.cpu_system_ns = point.cpu_system_ns * 5 / 4;
     }
-    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    let comparison = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     let (_, points) = &a[0];
-    let rows = costs(&told);
+    let rows = costs(&comparison);
     assert!(rows.len() > 10, "{}", rows.len());
     for row in &rows {
         assert_eq!((row.verdict, row.runs), ("slower", [12, 12]), "{row:?}");
@@ -174,21 +178,21 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
         });
         both.collect()
     };
-    assert_eq!(all.len(), told.rows.len());
-    let said = verdicts(&all, 0.02, 1);
-    for (row, verdict) in told.rows.iter().zip(said) {
+    assert_eq!(all.len(), comparison.rows.len());
+    let expected = verdicts(&all, 0.02, 1);
+    for (row, verdict) in comparison.rows.iter().zip(expected) {
         assert_eq!(row.verdict, of_b_words(row.figure, verdict), "{row:?}");
     }
     // One run without it, or emulated: no such figure, and all others.
-    let others = told.rows.len() - rows.len();
+    let others = comparison.rows.len() - rows.len();
     let mut lacks = b.clone();
     lacks[3].1.iter_mut().for_each(|p| (p.cpu_user_ns, p.cpu_system_ns) = (0, 0));
-    let told = versus(("a", &a), ("b", &lacks), &[], 0.02, 1);
-    assert_eq!((costs(&told).len(), told.rows.len()), (0, others));
+    let comparison = versus(("a", &a), ("b", &lacks), &[], 0.02, 1);
+    assert_eq!((costs(&comparison).len(), comparison.rows.len()), (0, others));
     let mut emulated = b;
     emulated[5].0.emulated = true;
-    let told = versus(("a", &a), ("b", &emulated), &[], 0.02, 1);
-    assert_eq!((costs(&told).len(), told.rows.len()), (0, others));
+    let comparison = versus(("a", &a), ("b", &emulated), &[], 0.02, 1);
+    assert_eq!((costs(&comparison).len(), comparison.rows.len()), (0, others));
 }
 
 #[test]
@@ -210,9 +214,9 @@ fn what_the_generator_cost_before_each_run_is_no_difference_of_machines() {
         all
     };
     let (a, b) = (with("a", "1", "io_uring"), with("b", "2", "sync"));
-    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1).differences;
-    let keys: Vec<&str> = told.iter().map(|difference| difference.key.as_str()).collect();
-    assert_eq!(keys, ["engine"], "{told:?}");
+    let differences = versus(("a", &a), ("b", &b), &[], 0.02, 1).differences;
+    let keys: Vec<&str> = differences.iter().map(|difference| difference.key.as_str()).collect();
+    assert_eq!(keys, ["engine"], "{differences:?}");
 }
 
 #[test]
@@ -233,8 +237,8 @@ fn the_diagram_of_the_first_page_is_of_the_figure_that_the_first_sentences_name(
             direction.bytes = (direction.bytes as f64 * factor) as u64;
         }
     }
-    let told = versus(("before", &a), ("after", &b), &[], 0.02, 1);
-    let page = compose_versus(&told, Lang::En);
+    let comparison = versus(("before", &a), ("after", &b), &[], 0.02, 1);
+    let page = compose_versus(&comparison, Lang::En);
     let pictures = page.answer.iter().find_map(|block| match block {
         Block::Pictures(pictures) => Some(pictures),
         _ => None,
@@ -269,20 +273,20 @@ fn lines(runs: &[Measured]) -> Vec<RunHeadline> {
 #[test]
 fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
     let mut runs = group("r", 9, 1.0);
-    for (place, (run, points)) in runs.iter_mut().enumerate() {
+    for (index, (run, points)) in runs.iter_mut().enumerate() {
         "/mnt/d1".clone_into(&mut run.targets[0].expression);
         "d1 (ext4 on vda)".clone_into(&mut run.targets[0].name);
         // One lacks a load, and one is of another target.
-        if place == 4 {
+        if index == 4 {
             points.pop();
         }
-        if place == 6 {
+        if index == 6 {
             "/mnt/other/d1".clone_into(&mut run.targets[0].expression);
         }
     }
     let read = std::cell::RefCell::new(Vec::new());
     let found = |id: &str| runs.iter().find(|(run, _)| run.id == id);
-    let told = |target: Option<&str>, most: usize| {
+    let trend_for = |target: Option<&str>, most: usize| {
         read.borrow_mut().clear();
         let request = TrendRequest { plan: None, target, most, threshold: 0.02 };
         let record = |id: &str| Ok::<_, ()>(found(id).map(|(run, _)| run.clone()));
@@ -293,13 +297,13 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
         };
         trend_of(&lines(&runs), &request, record, measured).unwrap()
     };
-    let ids = |told: &Trend| told.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
-    let all = told(Some("/mnt/d1"), 100);
+    let ids = |trend: &Trend| trend.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+    let all = trend_for(Some("/mnt/d1"), 100);
     assert_eq!(ids(&all), ["r-0", "r-1", "r-2", "r-3", "r-4", "r-5", "r-8"]);
-    assert_eq!((all.runs_kept, ids(&told(None, 100))), (7, ids(&all)));
-    assert!(ids(&told(Some("/mnt"), 100)).is_empty());
+    assert_eq!((all.runs_kept, ids(&trend_for(None, 100))), (7, ids(&all)));
+    assert!(ids(&trend_for(Some("/mnt"), 100)).is_empty());
     // Told as it is shown, it may be several.
-    assert_eq!(ids(&told(Some("d1 (ext4 on vda)"), 100)).len(), 8);
+    assert_eq!(ids(&trend_for(Some("d1 (ext4 on vda)"), 100)).len(), 8);
     // Every figure is that of its run alone.
     assert!(all.rows.len() > 10);
     for row in &all.rows {
@@ -314,7 +318,7 @@ fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
         }
     }
     assert!(all.rows.iter().any(|row| row.values.contains(&None)));
-    let newest = told(Some("/mnt/d1"), 6);
+    let newest = trend_for(Some("/mnt/d1"), 6);
     assert_eq!((ids(&newest).len(), newest.runs_kept), (6, 7));
     assert_eq!(*read.borrow(), ["r-8", "r-7", "r-5", "r-4", "r-3", "r-2", "r-1"]);
     for (lang, words) in [(Lang::En, "newest 6 of 7 runs"), (Lang::Ja, "7 件のうち、最新の 6 件")]

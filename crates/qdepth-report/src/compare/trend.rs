@@ -102,14 +102,14 @@ impl Trend {
 pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
     let runs = &runs[runs.len().saturating_sub(FIGURES_MAX)..];
     let mut found: Vec<(Key, &'static str, Vec<Option<f64>>)> = Vec::new();
-    for (place, run) in runs.iter().enumerate() {
+    for (index, run) in runs.iter().enumerate() {
         for (key, name, value) in &run.figures {
             let known = found.iter().position(|(other, n, _)| other == key && n == name);
             let known = known.unwrap_or_else(|| {
                 found.push((key.clone(), *name, vec![None; runs.len()]));
                 found.len() - 1
             });
-            found[known].2[place] = Some(*value);
+            found[known].2[index] = Some(*value);
         }
     }
     let level = LEVEL / found.len().max(1) as f64;
@@ -148,7 +148,7 @@ fn changes_of(
         values.iter().enumerate().filter_map(|(run, value)| Some((run, (*value)?))).collect();
     // As logarithms, so that a fall to a half weighs as much as a rise to twice.
     let logs: Vec<f64> = there.iter().map(|(_, value)| value.ln()).collect();
-    let told = changes(&logs, level).into_iter().filter_map(|change| {
+    let listed = changes(&logs, level).into_iter().filter_map(|change| {
         let (before, after) = (change.before.exp(), change.after.exp());
         let matters = (change.after - change.before).abs() > threshold.ln_1p();
         let better = (after > before) == is_rate(name);
@@ -162,7 +162,7 @@ fn changes_of(
             p: change.p,
         })
     });
-    told.collect()
+    listed.collect()
 }
 
 /// A row for each figure: from run to run as a picture of one line, and its changes.
@@ -188,7 +188,7 @@ pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Ta
     let row = |row: &&TrendRow| {
         let last = row.values.iter().rev().find_map(|value| *value);
         let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
-        let told = sentence(words, trend, row);
+        let statement = sentence(words, trend, row);
         let cells = [
             Some(Cell::head(load(lang, row))),
             targets.then(|| Cell::plain((row.target + 1).to_string())),
@@ -196,7 +196,7 @@ pub(super) fn table_of_rows(trend: &Trend, rows: &[&TrendRow], lang: Lang) -> Ta
             Some(Cell::plain(figure(words, row.figure))),
             Some(Cell::plain(picture(&row.values))),
             Some(Cell::or_dash(last.map(|value| shown(row.figure, value)))),
-            Some(if slower { Cell::alarm(told) } else { Cell::plain(told) }),
+            Some(if slower { Cell::alarm(statement) } else { Cell::plain(statement) }),
         ];
         Row { cells: cells.into_iter().flatten().collect(), ..Row::default() }
     };
@@ -233,8 +233,8 @@ pub(super) fn sentence(words: &CompareWords, trend: &Trend, row: &TrendRow) -> S
             ("when", minute(started)),
             ("run", change.run_id.chars().take(13).collect()),
         ];
-        let place = usize::from(change.verdict == "slower");
-        fill_in(words.changed[place], &values)
+        let index = usize::from(change.verdict == "slower");
+        fill_in(words.changed[index], &values)
     };
     row.changes.iter().map(clause).collect::<Vec<_>>().join(words.clause)
 }

@@ -115,7 +115,7 @@ impl Page<'_> {
             .loads()
             .iter()
             .enumerate()
-            .map(|(place, rows)| self.relative(place, rows))
+            .map(|(index, rows)| self.relative(index, rows))
             .collect();
         let drawn = if pictures.is_empty() { Vec::new() } else { vec![Block::Pictures(pictures)] };
         let blocks = [
@@ -171,7 +171,7 @@ impl Page<'_> {
     }
 
     /// Every line over its own mean, so that small and large rates show their changes alike.
-    fn relative(&self, place: usize, rows: &OfLoad<'_>) -> Picture {
+    fn relative(&self, index: usize, rows: &OfLoad<'_>) -> Picture {
         let line = |(colour, row): (usize, &&TrendRow)| {
             let there: Vec<f64> = row.values.iter().flatten().copied().collect();
             let mean = geometric(&there);
@@ -188,7 +188,7 @@ impl Page<'_> {
             }
         };
         let series = rows.iter().enumerate().map(line).collect();
-        self.picture(format!("trend-{}", place + 1), rows, series, Scale::AroundOne)
+        self.picture(format!("trend-{}", index + 1), rows, series, Scale::AroundOne)
     }
 
     fn picture(
@@ -239,12 +239,12 @@ impl Page<'_> {
         let words = self.words;
         let name = rows.first().map_or("", |row| figure(words, row.figure));
         let heads = rows.iter().map(|row| number_in(&row.outstanding.to_string(), ""));
-        let row = |(place, run): (usize, &super::TrendRun)| {
+        let row = |(index, run): (usize, &super::TrendRun)| {
             let value = |row: &&TrendRow| {
-                let value = row.values.get(place).copied().flatten();
+                let value = row.values.get(index).copied().flatten();
                 Cell::or_dash(value.map(|value| shown(row.figure, value)))
             };
-            let cells = [Cell::head((place + 1).to_string()), Cell::plain(minute(&run.started_at))];
+            let cells = [Cell::head((index + 1).to_string()), Cell::plain(minute(&run.started_at))];
             Row {
                 cells: cells.into_iter().chain(rows.iter().map(value)).collect(),
                 ..Row::default()
@@ -265,9 +265,9 @@ impl Page<'_> {
     /// Which run stands at which place.
     fn runs(&self) -> Table {
         let words = self.words;
-        let row = |(place, run): (usize, &super::TrendRun)| Row {
+        let row = |(index, run): (usize, &super::TrendRun)| Row {
             cells: vec![
-                Cell::head((place + 1).to_string()),
+                Cell::head((index + 1).to_string()),
                 Cell::plain(minute(&run.started_at)),
                 Cell::plain(run.id.clone()),
             ],
@@ -283,9 +283,9 @@ impl Page<'_> {
 }
 
 fn marks(values: &[Option<f64>], value: impl Fn(Option<f64>) -> MarkValue) -> Vec<Mark> {
-    let place =
-        |(place, of_run): (usize, &Option<f64>)| Mark::at(place as f64 + 1.0, value(*of_run));
-    values.iter().enumerate().map(place).collect()
+    let mark =
+        |(index, of_run): (usize, &Option<f64>)| Mark::at(index as f64 + 1.0, value(*of_run));
+    values.iter().enumerate().map(mark).collect()
 }
 
 /// A value in the unit that its name says.

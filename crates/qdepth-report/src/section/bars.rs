@@ -53,10 +53,10 @@ impl Bars {
         let values = [("groups", groups.join(between)), ("columns", names.join(between))];
         let mut heads = vec![text("")];
         heads.extend(names.iter().map(|name| number_in(name, unit)));
-        let told =
+        let cell =
             |bar: &Option<Bar>| Cell::or_dash(bar.as_ref().map(|bar| rounded(&bar.value).joined()));
         let row = |(title, row): (&String, &Vec<Option<Bar>>)| {
-            let cells = std::iter::once(Cell::head(&**title)).chain(row.iter().map(told));
+            let cells = std::iter::once(Cell::head(&**title)).chain(row.iter().map(cell));
             Row { cells: cells.collect(), opens_group: false }
         };
         Picture {

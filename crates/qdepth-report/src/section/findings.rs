@@ -125,10 +125,10 @@ fn merged(view: &View<'_>, cases: Vec<Case>) -> Vec<Case> {
 /// `1, 2, 4`; of many intensities those that follow one another as `1–128`.
 fn listed(view: &View<'_>, mut at: Vec<&str>) -> String {
     let all: Vec<String> = view.intensities.iter().map(ToString::to_string).collect();
-    let place = |at: &&str| all.iter().position(|known| known == at);
-    if at.len() > STRETCHED && at.iter().all(|at| place(at).is_some()) {
-        at.sort_by_key(place);
-        let follow = |a: &&str, b: &&str| place(a).map(|a| a + 1) == place(b);
+    let position = |at: &&str| all.iter().position(|known| known == at);
+    if at.len() > STRETCHED && at.iter().all(|at| position(at).is_some()) {
+        at.sort_by_key(position);
+        let follow = |a: &&str, b: &&str| position(a).map(|a| a + 1) == position(b);
         let stretch = |at: &[&str]| match at {
             [first, _, .., last] => format!("{first}–{last}"),
             few => few.join(view.words.list[0]),

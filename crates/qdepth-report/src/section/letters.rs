@@ -31,8 +31,8 @@ impl<'v, 'a> Letters<'v, 'a> {
     }
 
     fn letter(&self, name: &str) -> Option<String> {
-        let place = self.names.iter().position(|known| known == name)?;
-        Some(char::from(b'A' + place as u8).to_string())
+        let index = self.names.iter().position(|known| known == name)?;
+        Some(char::from(b'A' + index as u8).to_string())
     }
 
     /// The head of a column of its own, which says the letter.

@@ -187,8 +187,8 @@ pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang
     for fact in facts {
         if let Err(why) = &fact.value {
             // In every language in the order of the English one.
-            let place = (&*fact.subject, reason_text(why, Lang::default()));
-            let (_, keys) = reasons.entry(place).or_insert_with(|| (why, BTreeSet::new()));
+            let key = (&*fact.subject, reason_text(why, Lang::default()));
+            let (_, keys) = reasons.entry(key).or_insert_with(|| (why, BTreeSet::new()));
             keys.insert(fact_name(lang, &fact.key));
         }
     }
@@ -245,9 +245,9 @@ mod tests {
             value: Err(Reason::NoSuchFile { path: "/sys".to_owned() }),
             source: "/sys".to_owned(),
         };
-        let said = |lang| unknown([&fact], lang).rows[0].cells[2].text.clone();
-        assert_eq!(said(Lang::En), "No such file or directory (os error 2)");
-        assert_eq!(said(Lang::Ja), "ファイルがありません");
+        let reason = |lang| unknown([&fact], lang).rows[0].cells[2].text.clone();
+        assert_eq!(reason(Lang::En), "No such file or directory (os error 2)");
+        assert_eq!(reason(Lang::Ja), "ファイルがありません");
     }
 
     #[test]

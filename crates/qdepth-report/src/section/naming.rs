@@ -71,7 +71,7 @@ const TITLE: usize = 56;
 /// These names in a title: where they are long without their capacities, if these tell no two of
 /// them apart, and where they still are the first alone.
 pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
-    let fits = |told: &String| told.chars().count() <= TITLE;
+    let fits = |text: &String| text.chars().count() <= TITLE;
     let kinds = |names: &[String]| {
         let kind = |name: &String| name.rsplit_once(" #").map_or(name.clone(), |k| k.0.to_owned());
         names.iter().map(kind).collect::<std::collections::BTreeSet<String>>().len()
@@ -82,9 +82,9 @@ pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
     let short: Vec<String> = all.iter().map(|name| without_capacity(name).to_owned()).collect();
     let short = if kinds(&short) == kinds(&all) { short } else { all.clone() };
     let shared = shared(&all);
-    let told = [all, short.clone()].map(|all| names(view, all)).into_iter().find(fits);
-    let told = told.or_else(|| shared.map(|name| names(view, vec![name])));
-    told.unwrap_or_else(|| {
+    let title = [all, short.clone()].map(|all| names(view, all)).into_iter().find(fits);
+    let title = title.or_else(|| shared.map(|name| names(view, vec![name])));
+    title.unwrap_or_else(|| {
         let first: Vec<String> = short.iter().take(1).cloned().collect();
         let more = kinds(&short).saturating_sub(1).to_string();
         list(view, [first, vec![fill_in(view.words.summary.more, &[("n", more)])]].concat())

@@ -95,7 +95,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
         let points: Vec<&Point<'_>> =
             in_order(view, *target).into_iter().filter(|point| point.is_valid()).collect();
         let (first, last) = (points.first()?, points.last()?);
-        let told = |point: &Point<'_>| {
+        let printed = |point: &Point<'_>| {
             let value = number::three_digits(point.main().value);
             format!("{value} {}", if is_throughput(point) { "MiB/s" } else { "IO/s" })
         };
@@ -104,7 +104,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
             let (ends, share) = match &*points {
                 // The course is within the only point.
                 [only] => within(only)?,
-                _ => ([told(first), told(last)], last.main().value / first.main().value),
+                _ => ([printed(first), printed(last)], last.main().value / first.main().value),
             };
             let [first, last] = ends;
             values.extend([("first", first), ("last", last), ("share", number::percent(share))]);
@@ -117,8 +117,8 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
             let size = number::spaced_sizes(&point.record.request_size);
             [size, reads(view, point.record.read_share)].join(view.words.list[0])
         };
-        values.extend([("most", told(most)), ("most_at", at(most))]);
-        values.extend([("least", told(least)), ("least_at", at(least))]);
+        values.extend([("most", printed(most)), ("most_at", at(most))]);
+        values.extend([("least", printed(least)), ("least_at", at(least))]);
         Some(fill_in(words.ends, &values))
     };
     view.targets.iter().filter_map(of_target).collect()
@@ -130,8 +130,8 @@ fn within(point: &Point<'_>) -> Option<([String; 2], f64)> {
     let parts = parts(record, record.duration_ns / PARTS);
     let rate = |part: &(u64, u64, u64, u64)| part.1 as f64 / (part.3 as f64 / 1e9);
     let (first, last) = (rate(parts.first()?), rate(parts.last()?));
-    let told = |rate: f64| format!("{} IO/s", number::three_digits(rate));
-    (first > 0.0).then(|| ([told(first), told(last)], last / first))
+    let printed = |rate: f64| format!("{} IO/s", number::three_digits(rate));
+    (first > 0.0).then(|| ([printed(first), printed(last)], last / first))
 }
 
 fn is_throughput(point: &Point<'_>) -> bool {

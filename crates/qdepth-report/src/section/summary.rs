@@ -217,11 +217,11 @@ fn concluded(view: &View<'_>) -> Option<String> {
     let best: std::collections::BTreeSet<u32> =
         view.swept().filter_map(|load| Some(best(view, load)?.0)).collect();
     let winner = best.first().filter(|_| best.len() == 1 && view.compares());
-    let told = |load: &Load<'_>| match winner {
+    let largest = |load: &Load<'_>| match winner {
         Some(target) => maximum_on(view, load, *target),
         None => maximum(view, load),
     };
-    let mut maxima: Vec<String> = view.swept().filter_map(told).collect();
+    let mut maxima: Vec<String> = view.swept().filter_map(largest).collect();
     let more = maxima.len().saturating_sub(LOADS_NAMED);
     maxima.truncate(LOADS_NAMED);
     let more = (more > 0).then(|| counted(words.concluded_more, more));
@@ -235,14 +235,14 @@ fn concluded(view: &View<'_>) -> Option<String> {
 /// The conclusion: the maximum of every load, the shortest latency or the reader's, and how far it
 /// can be trusted.
 pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
-    let mut told: Vec<String> = concluded(view).into_iter().collect();
+    let mut paragraphs: Vec<String> = concluded(view).into_iter().collect();
     if let Some(bandwidth) = Bandwidth::new(view) {
-        told.extend(bandwidth::sentences::results(view, &bandwidth));
+        paragraphs.extend(bandwidth::sentences::results(view, &bandwidth));
     }
     let steps = Steps::new(view);
     if steps.are_write_pressure() {
-        told.push(pressure::sentences::responsiveness(view, &steps));
+        paragraphs.push(pressure::sentences::responsiveness(view, &steps));
     }
-    told.push(trust(view));
-    told
+    paragraphs.push(trust(view));
+    paragraphs
 }

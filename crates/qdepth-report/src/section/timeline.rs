@@ -66,13 +66,13 @@ fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec
         let values: Vec<f64> = marks.filter_map(known).collect();
         let low = values.iter().copied().reduce(f64::min)?;
         let high = values.iter().copied().reduce(f64::max)?;
-        let told = [
+        let figures = [
             ("target", view.target_name(*target)),
             ("low", three_digits(low)),
             ("high", three_digits(high)),
             ("last", three_digits(*values.last()?)),
         ];
-        Some(fill_in(view.words.timeline.course, &told))
+        Some(fill_in(view.words.timeline.course, &figures))
     };
     let few = view.targets.iter().take(SUMMED_UP_MAX);
     few.filter_map(of_target).collect()
@@ -232,15 +232,15 @@ fn levels(
 ) -> Vec<Mark> {
     let slice = slice_ns(end_ns).max(SECOND_NS);
     // Points that ran together were watched together.
-    let said = stretch.points.iter().find_map(|(_, point)| {
+    let monitors = stretch.points.iter().find_map(|(_, point)| {
         let own = point.record.monitors.iter().filter(|monitor| monitor.name == name);
         let own: Vec<&MonitorRecord> = own.collect();
         (!own.is_empty()).then_some((own, point.record.index))
     });
-    let Some((said, index)) = said else {
+    let Some((monitors, index)) = monitors else {
         return vec![Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing)];
     };
-    let slices = said.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
+    let slices = monitors.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
     let mark = |slice: &[&MonitorRecord]| {
         let values: Vec<f64> = slice.iter().map(|monitor| monitor.value).collect();
         let value = MarkValue::Known(reduce(&values), None);
@@ -329,8 +329,9 @@ mod tests {
         });
         let (least, most) = rates.fold((f64::MAX, 0.0_f64), |(l, m), r| (l.min(r), m.max(r)));
         let [least, most] = [least, most].map(crate::number::three_digits);
-        let told = format!("The throughput of nvme0n1 lies between {least} MiB/s and {most} MiB/s");
-        assert!(sentences[0].starts_with(&told), "{told}: {}", sentences[0]);
+        let beginning =
+            format!("The throughput of nvme0n1 lies between {least} MiB/s and {most} MiB/s");
+        assert!(sentences[0].starts_with(&beginning), "{beginning}: {}", sentences[0]);
         let seen = &pictures[1].figure;
         assert_eq!(seen.series.len(), 1, "a processor is no device");
         assert_eq!(known(&seen.series[0]), [(1.0, 25.0), (5.0, 75.0)]);

@@ -73,7 +73,7 @@ fn figures(sentence: &str) -> usize {
     // Half an interval belongs to its figure.
     let parts = bare.split('±').enumerate();
     let digits = |c: char| c.is_ascii_digit() || c == '.';
-    let own = |(place, part): (usize, &str)| match place == 0 {
+    let own = |(index, part): (usize, &str)| match index == 0 {
         true => part.to_owned(),
         false => part.trim_start_matches(digits).to_owned(),
     };
@@ -109,7 +109,7 @@ fn a_title_is_two_lines_at_most() {
         let title = compose(&alike, &points(), lang).title;
         assert!(title.contains("Intel P3700 800 GB"), "{title}");
         let long = |number: u32| format!("/mnt/a-directory-of-a-long-name-{number} (ext4 on vda)");
-        (0..3).for_each(|place| alike.targets[place].name = long(place as u32));
+        (0..3).for_each(|index| alike.targets[index].name = long(index as u32));
         let title = compose(&alike, &points(), lang).title;
         assert!(title.contains(&long(0)[..20]) && title.chars().count() < 100, "{title}");
     }
@@ -146,9 +146,9 @@ fn a_sentence_names_six_loads_at_most() {
     let document = compose(&run(), &points, Lang::En);
     assert!(document.summary[1].contains("under 10 load profiles with"), "{:?}", document.summary);
     let conclusion = document.sections.iter().find(|section| section.id == "conclusion").unwrap();
-    let Block::Paragraph(said) = &conclusion.blocks[0] else { panic!() };
-    assert_eq!(said.matches(" reaches ").count(), 6, "{said}");
-    assert!(said.ends_with("Another 4 stand among the key figures."), "{said}");
+    let Block::Paragraph(text) = &conclusion.blocks[0] else { panic!() };
+    assert_eq!(text.matches(" reaches ").count(), 6, "{text}");
+    assert!(text.ends_with("Another 4 stand among the key figures."), "{text}");
 }
 
 #[test]
@@ -192,13 +192,13 @@ fn neighbouring_paragraphs_do_not_begin_alike() {
     for lang in Lang::ALL {
         let presentation = Presentation::from(lang);
         let view = View::new(&run, &points, None, &presentation);
-        let told: Vec<String> =
+        let paragraphs: Vec<String> =
             view.swept().map(|load| explain::of_load(&view, load).concat()).collect();
         let begins = |text: &String| text.chars().take(60).collect::<String>();
-        for pair in told.windows(2) {
+        for pair in paragraphs.windows(2) {
             assert_ne!(begins(&pair[0]), begins(&pair[1]));
         }
-        assert!(told.iter().all(|text| !text.is_empty()), "{told:?}");
+        assert!(paragraphs.iter().all(|text| !text.is_empty()), "{paragraphs:?}");
     }
 }
 

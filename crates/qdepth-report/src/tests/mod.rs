@@ -218,12 +218,12 @@ fn names_of_targets_cannot_break_out() {
     let (mut run, points) = (fixture::run(2), fixture::points(2));
     let evil = "<script>alert(1)</script>\" onload=\"x";
     run.targets[1].name = evil.into();
-    let told = "qdepth run standard /dev/nvme0n1 '</td><script>alert(3)</script>'";
+    let command = "qdepth run standard /dev/nvme0n1 '</td><script>alert(3)</script>'";
     let (subject, key) = RunRecord::COMMAND;
     run.environment.push(Observation {
         subject: subject.into(),
         key: key.into(),
-        value: Ok(told.into()),
+        value: Ok(command.into()),
         source: "command line of qdepth".into(),
     });
     run.plan_text = "</pre><script>alert(2)</script>".into();
@@ -232,7 +232,7 @@ fn names_of_targets_cannot_break_out() {
     assert_self_contained(&page);
     assert!(!page.contains("\" onload=\""));
     let document = compose(&run, &points, Lang::En);
-    assert_eq!(command_of(&document), Some(told));
+    assert_eq!(command_of(&document), Some(command));
     // Whoever measured without such a command is told none that asks for something else.
     run.environment.pop();
     assert_eq!(command_of(&compose(&run, &points, Lang::En)), None);
@@ -375,8 +375,8 @@ fn retracted_runs_say_so_at_their_head() {
         let document = compose(&run, &fixture::points(1), lang);
         assert_eq!(document.banners[0].label, label);
         for text in [html(&document).unwrap(), markdown(&document, "report").0] {
-            let (said, figure) = (text.find("the cable was loose"), text.find("IO/s"));
-            assert!(said.unwrap() < figure.unwrap(), "{lang:?}");
+            let (reason, figure) = (text.find("the cable was loose"), text.find("IO/s"));
+            assert!(reason.unwrap() < figure.unwrap(), "{lang:?}");
         }
     }
 }
@@ -432,12 +432,12 @@ fn pages_to_look_at() {
         for lang in Lang::ALL {
             let document = compose(&run, &points, lang);
             let page = html(&document).expect("a page");
-            let place = directory.join(lang.tag());
-            std::fs::create_dir_all(&place).expect("a directory");
-            std::fs::write(place.join(name), page).expect("a writable directory");
+            let path = directory.join(lang.tag());
+            std::fs::create_dir_all(&path).expect("a directory");
+            std::fs::write(path.join(name), page).expect("a writable directory");
             let (text, pictures) = crate::markdown(&document, "pictures");
-            std::fs::write(place.join(name).with_extension("md"), text).expect("a file");
-            let folder = place.join(name).with_extension("typst");
+            std::fs::write(path.join(name).with_extension("md"), text).expect("a file");
+            let folder = path.join(name).with_extension("typst");
             std::fs::create_dir_all(&folder).expect("a directory");
             for (file, bytes) in crate::typst(&document).into_iter().chain(pictures) {
                 std::fs::write(folder.join(file), bytes).expect("a file");
@@ -461,8 +461,8 @@ fn every_mark_names_the_point_that_it_stands_for() {
                 invalid += usize::from(mark.value == MarkValue::Invalid && mark.points.len() == 1);
                 continue;
             };
-            let [place] = mark.points[..] else { panic!("{:?}", mark.points) };
-            let point = points.iter().find(|point| point.index == place).unwrap();
+            let [index] = mark.points[..] else { panic!("{:?}", mark.points) };
+            let point = points.iter().find(|point| point.index == index).unwrap();
             assert!((f64::from(point.outstanding) - mark.at).abs() < 0.5);
             let bytes = (point.reads.bytes + point.writes.bytes) as f64 / 1_048_576.0;
             let count = (point.reads.completed + point.writes.completed) as f64;
@@ -576,20 +576,20 @@ fn what_is_not_known_of_a_machine_is_told_by_reason_beside_what_is() {
 #[test]
 fn every_sheet_of_snias_tests_says_what_was_tested_and_in_what_state() {
     let mut run = fixture::run(1);
-    let told = |run: &RunRecord, lang| compose(run, &fixture::points(1), lang).cover.tested;
-    assert_eq!(told(&run, Lang::En), "", "other plans have no such head");
+    let tested = |run: &RunRecord, lang| compose(run, &fixture::points(1), lang).cover.tested;
+    assert_eq!(tested(&run, Lang::En), "", "other plans have no such head");
     run.plan_name = "pts-iops".to_owned();
-    assert!(told(&run, Lang::En).contains(", not preconditioned by this run  |  "));
+    assert!(tested(&run, Lang::En).contains(", not preconditioned by this run  |  "));
     let firmware = "8DV1\"}</style><script>";
     for (key, value) in [("firmware", firmware), ("preconditioned", "steady")] {
         let facts = &mut run.targets[0].facts;
         facts.retain(|fact| fact.key != key);
         facts.push(fixture::observation("nvme0n1", key, Ok(value), "here"));
     }
-    let head = told(&run, Lang::En);
+    let head = tested(&run, Lang::En);
     let begins = format!("pts-iops  |  nvme0n1, firmware {firmware}, preconditioned: steady  |  ");
     assert!(head.starts_with(&begins) && head.contains("E5-2637"), "{head}");
-    assert!(told(&run, Lang::Ja).contains("プリコンディショニング：定常状態"));
+    assert!(tested(&run, Lang::Ja).contains("プリコンディショニング：定常状態"));
     let document = compose(&run, &fixture::points(1), Lang::En);
     let page = html(&document).unwrap();
     let rule = page.split_once("@top-left { content: \"").unwrap().1.split_once("\";").unwrap().0;

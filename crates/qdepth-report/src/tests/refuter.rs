@@ -44,10 +44,10 @@ fn read<'t>(template: &str, text: &'t str) -> Option<(Values, &'t str)> {
         let mut pieces = template.split('{');
         rest = rest.strip_prefix(pieces.next()?)?;
         let pieces: Vec<(&str, &str)> = pieces.filter_map(|piece| piece.split_once('}')).collect();
-        for (place, (name, literal)) in pieces.iter().enumerate() {
+        for (index, (name, literal)) in pieces.iter().enumerate() {
             let ends_here = |at: &usize| {
                 let behind = &rest[at + literal.len()..];
-                place + 1 < pieces.len() || behind.is_empty() || behind.starts_with(' ')
+                index + 1 < pieces.len() || behind.is_empty() || behind.starts_with(' ')
             };
             let (at, _) = rest.match_indices(literal).find(|(at, _)| ends_here(at))?;
             values.insert((*name).to_owned(), rest[..at].to_owned());
@@ -75,8 +75,8 @@ fn time(text: &str) -> f64 {
 /// A curve: outstanding I/Os, rate, mean latency.
 type Curve = Vec<(u32, Estimate, f64)>;
 
-fn near(said: f64, value: f64) -> bool {
-    (said / value - 1.0).abs() <= ROUNDED
+fn near(claimed: f64, value: f64) -> bool {
+    (claimed / value - 1.0).abs() <= ROUNDED
 }
 
 fn certain(below: &Estimate, above: &Estimate, share: f64) -> bool {
@@ -95,12 +95,12 @@ impl Reader<'_> {
         self.curve.iter().find(|(at, ..)| *at == outstanding).expect("a point that was measured")
     }
     /// The value said is that at the place said.
-    fn holds(&self, name: &str, place: &str) {
-        let (said, (at, value, _)) = (&self.values[name], self.at(place));
-        assert!(near(figure(said), value.value), "{said} at {at}: {value:?}");
-        let (value, plain) = (value.value, figure(said));
-        assert!(!said.starts_with("just under") || value < plain, "{said}: {value}");
-        assert!(!said.starts_with("just over") || value > plain, "{said}: {value}");
+    fn holds(&self, name: &str, position: &str) {
+        let (text, (at, value, _)) = (&self.values[name], self.at(position));
+        assert!(near(figure(text), value.value), "{text} at {at}: {value:?}");
+        let (value, plain) = (value.value, figure(text));
+        assert!(!text.starts_with("just under") || value < plain, "{text}: {value}");
+        assert!(!text.starts_with("just over") || value > plain, "{text}: {value}");
     }
     fn largest(&self) -> f64 {
         self.curve.iter().map(|(_, value, _)| value.value).fold(0.0, f64::max)
@@ -112,13 +112,13 @@ impl Reader<'_> {
 
 /// Points that lie for certain below one before and one behind them.
 fn dips(curve: &Curve, from: u32) -> Vec<(u32, f64)> {
-    let dip = |place: &usize| {
-        let at = &curve[*place].1;
-        curve[..*place].iter().any(|(_, other, _)| certain(at, other, SMALL))
-            && curve[place + 1..].iter().any(|(_, other, _)| certain(at, other, SMALL))
-            && curve[*place].0 < from
+    let dip = |index: &usize| {
+        let at = &curve[*index].1;
+        curve[..*index].iter().any(|(_, other, _)| certain(at, other, SMALL))
+            && curve[index + 1..].iter().any(|(_, other, _)| certain(at, other, SMALL))
+            && curve[*index].0 < from
     };
-    (0..curve.len()).filter(dip).map(|place| (curve[place].0, curve[place].1.value)).collect()
+    (0..curve.len()).filter(dip).map(|index| (curve[index].0, curve[index].1.value)).collect()
 }
 
 /// Reads the sentences on one curve, and returns what is left of the text.
@@ -166,7 +166,7 @@ fn after_series<'t>(curve: &Curve, mut rest: &'t str) -> &'t str {
 
 fn sentence_holds(reader: &Reader<'_>, kind: usize, sentence: &str) {
     let (curve, top) = (reader.curve, reader.largest());
-    let value = |place: usize| curve[place].1.value;
+    let value = |index: usize| curve[index].1.value;
     let last = curve.len() - 1;
     match kind {
         0 => {
@@ -207,10 +207,10 @@ fn sentence_holds(reader: &Reader<'_>, kind: usize, sentence: &str) {
             assert!(own <= lowest * (1.0 + 0.11), "{sentence}: {lowest} is lower");
             // By its place: another point may have the same value.
             let dip_at = reader.at("dip_at").0;
-            let place = curve.iter().position(|(at, ..)| *at == dip_at).expect("the dip");
+            let index = curve.iter().position(|(at, ..)| *at == dip_at).expect("the dip");
             let above =
                 |points: &[(u32, Estimate, f64)]| points.iter().any(|(_, v, _)| v.value > own);
-            assert!(above(&curve[..place]) && above(&curve[place + 1..]), "{sentence}");
+            assert!(above(&curve[..index]) && above(&curve[index + 1..]), "{sentence}");
         }
         _ => {
             reader.holds("last", "last_at");
@@ -239,15 +239,16 @@ fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
         };
         assert!(both().all(close) && rest.is_empty(), "{text}");
     } else if let Some((values, rest)) = read(&filled(words.above), text) {
-        let place = |name: &str| names.iter().position(|known| *known == values[name]).expect(name);
-        let (best, worst) = (place("best"), place("worst"));
+        let position =
+            |name: &str| names.iter().position(|known| *known == values[name]).expect(name);
+        let (best, worst) = (position("best"), position("worst"));
         let (a, b) = (top(curves[best]), top(curves[worst]));
         assert!(near(figure(&values["quotient"]), a.value / b.value), "{text}");
         let (low, high) = (a.interval.expect("known").0, b.interval.expect("known").1);
         assert!(figure(&values["least"]) <= low / high * (1.0 + 1e-9) && low > high, "{text}");
         let ahead = |at: u32| {
             let estimate =
-                |place: usize| curves[place].iter().find(|(o, ..)| *o == at).map(|p| p.1);
+                |index: usize| curves[index].iter().find(|(o, ..)| *o == at).map(|p| p.1);
             matches!(
                 (estimate(best), estimate(worst)),
                 (Some(best), Some(worst)) if certain(&best, &worst, SMALL)
@@ -344,9 +345,9 @@ fn refute(results: &[Vec<Vec<u64>>]) {
     }
     let mut points: Vec<PointRecord> = Vec::new();
     for (target, curve) in results.iter().enumerate() {
-        for (place, counts) in curve.iter().enumerate() {
+        for (exponent, counts) in curve.iter().enumerate() {
             let index = points.len() as u32;
-            points.push(record(index, target as u32, 1 << place, counts));
+            points.push(record(index, target as u32, 1 << exponent, counts));
         }
     }
     let presentation = Presentation::from(Lang::En);
@@ -361,14 +362,14 @@ fn refute(results: &[Vec<Vec<u64>>]) {
     let curves = [curve(0), curve(1)];
     let names = [view.target_name(0), view.target_name(1)];
     let words = &crate::words::words(Lang::En).paper.course;
-    let told = series::of_load(&view, load);
-    let mut rest = told[0].as_str();
+    let paragraphs = series::of_load(&view, load);
+    let mut rest = paragraphs[0].as_str();
     for (curve, name) in curves.iter().zip(&names) {
         rest = rest.strip_prefix(&format!("{name}: ")).expect("whose course it is");
         rest = after_series(curve, rest);
     }
     assert_eq!(rest, "");
-    let mut others = told[1..].to_vec();
+    let mut others = paragraphs[1..].to_vec();
     let latencies = others.pop().expect("latencies");
     if let [text] = &*others {
         comparison([&curves[0], &curves[1]], [&names[0], &names[1]], text);
@@ -392,8 +393,8 @@ fn refute(results: &[Vec<Vec<u64>>]) {
         *curve.iter().map(|(_, value, _)| value).max_by(of_value).expect("points")
     });
     let top = tops[0].value.max(tops[1].value);
-    let said = answer.split([' ', '\u{a0}']).map(figure).any(|said| near(said, top));
-    assert!(said, "{top} is not in {answer}");
+    let is_stated = answer.split([' ', '\u{a0}']).map(figure).any(|claimed| near(claimed, top));
+    assert!(is_stated, "{top} is not in {answer}");
     for (best, other) in [(0, 1), (1, 0)] {
         let is_ahead = answer.starts_with(&format!("{} is ahead", names[best]));
         assert!(!is_ahead || certain(&tops[other], &tops[best], 0.0), "{answer}");

@@ -31,8 +31,9 @@ pub fn compose_edition(
     sections.extend(results(&view));
     let shaded = shading(&view).into_iter().map(Block::Table).collect();
     sections.push(section("shading", words.reproduction.edition.shading, shaded));
-    let said = relations(&view).into_iter().map(|(_, table)| Block::Table(table)).collect();
-    sections.push(section("relations", words.reproduction.edition.relations, said));
+    let relation_tables =
+        relations(&view).into_iter().map(|(_, table)| Block::Table(table)).collect();
+    sections.push(section("relations", words.reproduction.edition.relations, relation_tables));
     let reached = [super::tables::goals(&view), super::tables::sections(&view)];
     let mut conclusion: Vec<Block> = opening(&view).into_iter().map(Block::Paragraph).collect();
     conclusion.extend(reached.map(Block::Table));
@@ -136,10 +137,10 @@ fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
             Verdict::Fails => 1,
             Verdict::Missing | Verdict::Inconsistent | Verdict::Given => continue,
         };
-        let told = compared.relation.text_in(view.lang.tag());
+        let text = compared.relation.text_in(view.lang.tag());
         let title = format!("{}: {}", compared.relation.document, compared.relation.section);
-        let says = told.says.trim_end_matches(['.', '。']);
-        let statement = format!("{says}{}", aside(view.lang, told.place));
+        let says = text.says.trim_end_matches(['.', '。']);
+        let statement = format!("{says}{}", aside(view.lang, text.circumstances));
         match all.iter_mut().find(|(other, _)| *other == title) {
             Some((_, of_kinds)) => of_kinds[kind].push(statement),
             None => {
@@ -153,22 +154,22 @@ fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
         let items = all.join(edition.said_between);
         (!all.is_empty()).then(|| fill_in(template, &[("items", items)]))
     };
-    let told = |(title, of_kinds): (String, [Vec<String>; 2])| {
+    let entry = |(title, of_kinds): (String, [Vec<String>; 2])| {
         let sentences = edition.said.iter().zip(of_kinds).filter_map(sentence).collect();
         (title, sentences)
     };
-    all.into_iter().map(told).collect()
+    all.into_iter().map(entry).collect()
 }
 
 /// How near the emulation comes to the figures of each section.
 fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for summary in &view.comparison.sections {
-        let Some(told) = error_sentence(view, summary.used, &summary.errors) else { continue };
+        let Some(sentence) = error_sentence(view, summary.used, &summary.errors) else { continue };
         let title = format!("{}: {}", summary.document, summary.section);
         match all.iter_mut().find(|(other, _)| *other == title) {
-            Some((_, sentences)) => sentences.push(told),
-            None => all.push((title, vec![told])),
+            Some((_, sentences)) => sentences.push(sentence),
+            None => all.push((title, vec![sentence])),
         }
     }
     all

@@ -54,11 +54,11 @@ pub(super) fn bars(view: &View<'_>) -> Vec<(String, Picture)> {
         let names: Vec<&str> = table.columns.iter().skip(1).map(|c| &*c.heading).collect();
         let words = words(view.lang);
         let list = words.list[0];
-        let said = [("groups", groups.join(list)), ("columns", names.join(list))];
+        let values = [("groups", groups.join(list)), ("columns", names.join(list))];
         let picture = Picture {
             id: format!("bars-{}", index + 1),
             title: table.caption.clone(),
-            description: fill_in(words.comparison.bars_description, &said),
+            description: fill_in(words.comparison.bars_description, &values),
             figure: Figure {
                 x_label: String::new(),
                 x_axis: Horizontal::Groups(groups),

@@ -401,7 +401,7 @@ fn relation_columns(view: &View<'_>) -> Vec<Column> {
 
 fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
     let relation = &compared.relation;
-    let RelationText { says, place, expected, why } = relation.text_in(view.lang.tag());
+    let RelationText { says, circumstances, expected, why } = relation.text_in(view.lang.tag());
     let [holds, fails, missing, inconsistent, given] = view.words.verdicts;
     let verdict = match compared.verdict {
         Verdict::Holds => Cell::plain(about(view.lang, holds, &sides(view, compared))),
@@ -413,7 +413,7 @@ fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
     let cells = vec![
         Cell::head(&*relation.id),
         Cell::plain(says),
-        Cell::plain(place),
+        Cell::plain(circumstances),
         Cell::plain(expected),
         verdict,
     ];
@@ -472,15 +472,15 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
     let cells = &view.comparison.shaded;
     let mut columns = vec![text(words.arrangement), text(words.load)];
     let mut heads: Vec<(&str, u32)> = Vec::new();
-    let mut places: Vec<(&str, &str)> = Vec::new();
+    let mut locations: Vec<(&str, &str)> = Vec::new();
     for cell in cells {
         let head = (cell.shaded.format.as_str(), cell.shaded.outstanding);
-        let place = (cell.shaded.arrangement.as_str(), cell.shaded.load.as_str());
+        let location = (cell.shaded.arrangement.as_str(), cell.shaded.load.as_str());
         if !heads.contains(&head) {
             heads.push(head);
         }
-        if !places.contains(&place) {
-            places.push(place);
+        if !locations.contains(&location) {
+            locations.push(location);
         }
     }
     for (format, outstanding) in &heads {
@@ -488,7 +488,7 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
         columns.push(number_in(&fill_in(words.format_at, &values), "%"));
     }
     let mut last = "";
-    let rows = places.into_iter().map(|(arrangement, load)| {
+    let rows = locations.into_iter().map(|(arrangement, load)| {
         let mut out = vec![
             Cell::head(translated(view.lang, arrangement)),
             Cell::plain(translated(view.lang, load)),

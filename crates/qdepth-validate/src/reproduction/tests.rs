@@ -152,17 +152,17 @@ fn all_goals_are_reached_only_where_nothing_is_missed() {
     for goal in &mut comparison.goals {
         goal.reached = true;
     }
-    let said = |comparison: &Comparison| reproduction_tables(comparison, false, Lang::En).1;
+    let sentences = |comparison: &Comparison| reproduction_tables(comparison, false, Lang::En).1;
     comparison.relations_held = ShareResult { holding: 67, of: 80, needed: 0.95 };
     comparison.shading_held = ShareResult { holding: 99, of: 100, needed: 0.9 };
     let goals = comparison.goals.len() + 2;
     assert!(!comparison.reached());
     let missed =
         format!("{} of {goals} goals are reached; missed: “Relations that hold”, 84 %", goals - 1);
-    assert!(said(&comparison)[0].starts_with(&missed), "{:?}", said(&comparison));
+    assert!(sentences(&comparison)[0].starts_with(&missed), "{:?}", sentences(&comparison));
     comparison.relations_held.holding = 80;
     assert!(comparison.reached());
-    assert_eq!(said(&comparison)[0], format!("All {goals} goals are reached."));
+    assert_eq!(sentences(&comparison)[0], format!("All {goals} goals are reached."));
 }
 
 /// Our edition of one document.
@@ -207,19 +207,19 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
     assert_eq!(uv300.first().map(String::as_str), Some("序論"));
     assert_eq!(uv300.last().map(String::as_str), Some("文書の結論"));
     let section = p3700.sections.iter().find(|s| s.title == "Two PCIe-SSDs").unwrap();
-    let said = section.blocks.iter().filter_map(|block| match block {
-        Block::Paragraph(said) => Some(said.as_str()),
+    let texts = section.blocks.iter().filter_map(|block| match block {
+        Block::Paragraph(text) => Some(text.as_str()),
         _ => None,
     });
     // Every single point was made 2 % too fast.
     let fitted = "Of 4 figures that parameters were fitted to, the emulated values are off by 2.0 \
                   % on average";
-    let said: Vec<&str> = said.collect();
-    let at = said.iter().position(|text| text.starts_with(fitted)).unwrap();
-    assert!(said[at + 1].contains("figures that nothing was fitted to"), "{said:?}");
+    let texts: Vec<&str> = texts.collect();
+    let at = texts.iter().position(|text| text.starts_with(fitted)).unwrap();
+    assert!(texts[at + 1].contains("figures that nothing was fitted to"), "{texts:?}");
     // Words beside the diagrams, of what the document itself says there.
     let shown = ["What the document says here", "They do not show: "];
-    assert!(at > 0 && said[..at].iter().all(|text| shown.iter().any(|s| text.starts_with(s))));
+    assert!(at > 0 && texts[..at].iter().all(|text| shown.iter().any(|s| text.starts_with(s))));
     assert!(p3700.summary[0].contains("nothing was fitted to"), "{:?}", p3700.summary);
 }
 
@@ -288,8 +288,8 @@ fn the_words_of_the_reference_data_are_told_in_japanese() {
             [&p.medium, &p.arrangement, &p.profile, &p.processes, &p.outstanding, &p.unit]
         })
         .map(|text| translated(Lang::Ja, text))
-        .filter(|told| {
-            let mut words = told.split(|c: char| !c.is_ascii_alphanumeric());
+        .filter(|text| {
+            let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
             words.any(|word| is_word(word) && !names.contains(&word))
         })
         .collect();

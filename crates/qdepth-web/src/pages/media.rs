@@ -113,10 +113,10 @@ pub(crate) fn detail(request: &PageRequest<'_>) -> Answer {
 
 /// The second column holds numbers.
 fn table(caption: &str, heads: &[String], rows: Vec<Row>) -> Table {
-    let column = |(place, heading): (usize, &String)| Column {
+    let column = |(index, heading): (usize, &String)| Column {
         heading: heading.clone(),
         unit: String::new(),
-        align: if place == 1 { Align::Number } else { Align::Text },
+        align: if index == 1 { Align::Number } else { Align::Text },
         rank: 0,
     };
     Table {

@@ -22,7 +22,7 @@ struct RunsPage<'a> {
     /// What stands in place of a list, or above it.
     notice: String,
     /// The place of a logbook that is not there.
-    place: String,
+    path: String,
     count: String,
     search: String,
     target: String,
@@ -89,7 +89,7 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
     let page = RunsPage {
         frame: request.frame(words.runs),
         notice: refused.unwrap_or_else(|| notice.to_owned()),
-        place: request.source.path().display().to_string(),
+        path: request.source.path().display().to_string(),
         count: fill(&count, "all", &listing.runs.len().to_string()),
         search: text("q"),
         target: text("target"),
@@ -125,8 +125,8 @@ fn choices(request: &PageRequest<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
 
 /// A state in words.
 fn state_of(words: &WebWords, name: &str) -> &'static str {
-    let place = STATES.iter().position(|known| *known == name);
-    place.map_or("", |place| words.states[place])
+    let index = STATES.iter().position(|known| *known == name);
+    index.map_or("", |index| words.states[index])
 }
 
 fn line(request: &PageRequest<'_>, run: &RunHeadline) -> Line {

@@ -58,13 +58,13 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
     kinds.retain(|kind| counts[kind] > 1);
     let (plan, target) = (request.query.first("plan"), request.query.first("target"));
     let wanted = TrendRequest { plan, target, most: RUNS_MAX, threshold: THRESHOLD };
-    let told = request.source.trend(&listing.runs, &wanted)?;
-    let newest = told.runs.last().and_then(|last| alike.iter().find(|run| run.id == last.id));
+    let trend = request.source.trend(&listing.runs, &wanted)?;
+    let newest = trend.runs.last().and_then(|last| alike.iter().find(|run| run.id == last.id));
     let chosen = newest.map(|run| kind(run));
     let mut frame = request.frame(request.words.trend).with_aids();
     let (mut report, mut why) = (String::new(), request.words.no_trend.to_owned());
-    if told.runs.len() > 1 {
-        let document = compose_trend(&told, request.lang);
+    if trend.runs.len() > 1 {
+        let document = compose_trend(&trend, request.lang);
         frame.mark.clone_from(&document.mark);
         report = html_part(&document)?;
     } else if let Some((plan, targets)) = chosen.as_ref().filter(|_| !kinds.is_empty()) {

@@ -93,7 +93,7 @@ impl<'v, 'a> Loads<'v, 'a> {
     /// The highest and the lowest, of rates and of throughputs.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
         let words = view.words.answer;
-        let told = |pair: &One<'_, '_>| {
+        let text = |pair: &One<'_, '_>| {
             let value = format!("{} {}", rounded(pair.1.main()).value, pair.0.unit());
             fill_in(words.load_value, &[("value", value), ("load", self.title(view, pair))])
         };
@@ -103,9 +103,9 @@ impl<'v, 'a> Loads<'v, 'a> {
             let most = of_unit.iter().max_by(|a, b| value(a).total_cmp(&value(b)))?;
             let least = of_unit.iter().min_by(|a, b| value(a).total_cmp(&value(b)))?;
             if of_unit.len() == 1 {
-                return Some(told(most));
+                return Some(text(most));
             }
-            let values = [("most", told(most)), ("least", told(least))];
+            let values = [("most", text(most)), ("least", text(least))];
             Some(fill_in(words.load_ends, &values))
         };
         let ends: Vec<String> = UNITS.into_iter().filter_map(ends).collect();

@@ -23,17 +23,20 @@ pub(crate) fn question(view: &View<'_>) -> &'static str {
 pub(crate) fn sentence(view: &View<'_>) -> String {
     let steps = Steps::new(view);
     if view.swept().next().is_none() && steps.are_write_pressure() {
-        let said = pressure::sentences::responsiveness(view, &steps);
+        let responsiveness = pressure::sentences::responsiveness(view, &steps);
         let limits = pressure::sentences::limits(view, &steps);
-        return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(view.words.gap);
+        return std::iter::once(responsiveness)
+            .chain(limits)
+            .collect::<Vec<_>>()
+            .join(view.words.gap);
     }
-    if let Some(said) = over_time::sentence(view) {
-        return said;
+    if let Some(text) = over_time::sentence(view) {
+        return text;
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
-        let said = bandwidth::sentences::results(view, &bandwidth);
+        let results = bandwidth::sentences::results(view, &bandwidth);
         let none = || view.words.summary.no_result.to_owned();
-        return if said.is_empty() { none() } else { said.join(view.words.gap) };
+        return if results.is_empty() { none() } else { results.join(view.words.gap) };
     }
     let answered = match factors::of_comparison(view) {
         Some(factors) => factors.sentence(view),

@@ -122,18 +122,18 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
         if view.compares() { about(view.lang, &load.title, &target) } else { load.title.clone() }
     };
     let titles: Vec<String> = all.iter().map(title).collect();
-    let mark = |at: usize, point: &Point<'_>, place: usize| Mark {
+    let mark = |at: usize, point: &Point<'_>, index: usize| Mark {
         at: at as f64,
-        value: statistics(point)[place]
+        value: statistics(point)[index]
             .map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
         points: trace::point_indices(view, point),
     };
-    let series = names(view).into_iter().enumerate().map(|(place, name)| Series {
+    let series = names(view).into_iter().enumerate().map(|(index, name)| Series {
         name: name.to_owned(),
-        colour: place,
+        colour: index,
         stroke: Stroke::None,
         markers: Markers::Plain,
-        marks: all.iter().enumerate().map(|(at, (_, point))| mark(at, point, place)).collect(),
+        marks: all.iter().enumerate().map(|(at, (_, point))| mark(at, point, index)).collect(),
     });
     let between = view.words.list[0];
     let values = [("groups", titles.join(between)), ("columns", names(view).join(between))];
@@ -249,7 +249,7 @@ fn share_picture(view: &View<'_>) -> Picture {
         let head = std::iter::once(Cell::head(number::count((*at).into())));
         Row { cells: head.chain(shown(view).map(cell)).collect(), opens_group: false }
     });
-    let said = |load: &Load<'_>| {
+    let line = |load: &Load<'_>| {
         let known =
             || view.intensities.iter().filter_map(|at| Some((*at, share(load, target, *at)?.1)));
         let ((first_at, first), (last_at, last)) = (known().next()?, known().next_back()?);
@@ -263,7 +263,7 @@ fn share_picture(view: &View<'_>) -> Picture {
         Some(fill_in(words.share_line, &values))
     };
     let end = |at: Option<&u32>| at.map_or_else(String::new, ToString::to_string);
-    let lines: Vec<String> = shown(view).filter_map(said).collect();
+    let lines: Vec<String> = shown(view).filter_map(line).collect();
     let values = [
         ("low", end(view.intensities.first())),
         ("high", end(view.intensities.last())),

@@ -53,9 +53,12 @@ fn every_step_of_a_shipped_plan_has_a_name_in_each_language() {
             let number = if rest.contains("\ntimes = ") { " 2/6" } else { "" };
             let title = format!("{title}{number}");
             for lang in Lang::ALL.into_iter().filter(|lang| *lang != Lang::En) {
-                let told = step_title(lang, &title);
-                assert!(!told.contains("pause") && !told.contains("after"), "{title}: {told}");
-                assert_ne!(told, title);
+                let translated = step_title(lang, &title);
+                assert!(
+                    !translated.contains("pause") && !translated.contains("after"),
+                    "{title}: {translated}"
+                );
+                assert_ne!(translated, title);
             }
             titles += 1;
         }
@@ -109,11 +112,11 @@ fn the_table_divides_the_largest_values() {
     let table = factors.table(&view);
     for (row, load) in table.rows.iter().zip(view.swept()) {
         let top = |target: u32| load.maximum(target).unwrap().main().value;
-        let said: f64 = row.cells[3].text.split('\u{a0}').next().unwrap().parse().unwrap();
-        assert!((said - top(1) / top(0)).abs() < 0.01, "{row:?}");
+        let quotient: f64 = row.cells[3].text.split('\u{a0}').next().unwrap().parse().unwrap();
+        assert!((quotient - top(1) / top(0)).abs() < 0.01, "{row:?}");
     }
-    let said = factors.sentence(&view).unwrap();
-    assert!(said.starts_with("Beside nvme0n1, the largest values are "), "{said}");
+    let sentence = factors.sentence(&view).unwrap();
+    assert!(sentence.starts_with("Beside nvme0n1, the largest values are "), "{sentence}");
 }
 
 /// One directory beside its twin: what chance makes of it is not told as a difference.
@@ -135,13 +138,13 @@ fn where_one_lies_in_every_interval_no_difference_is_told() {
         of_first
     });
     let points: Vec<PointRecord> = first.clone().into_iter().chain(raised).collect();
-    let said = |lang: Lang| {
+    let sentence = |lang: Lang| {
         let presentation = Presentation::from(lang);
         let view = View::new(&run, &points, None, &presentation);
         factors::collect(&view).unwrap().sentence(&view).unwrap()
     };
-    assert!(said(Lang::En).starts_with("No difference between "), "{}", said(Lang::En));
-    assert!(said(Lang::Ja).contains("差は確認できません"), "{}", said(Lang::Ja));
+    assert!(sentence(Lang::En).starts_with("No difference between "), "{}", sentence(Lang::En));
+    assert!(sentence(Lang::Ja).contains("差は確認できません"), "{}", sentence(Lang::Ja));
 }
 
 #[test]
@@ -172,13 +175,13 @@ fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
     run.plan_name = "of-my-own".into();
     for lang in Lang::ALL {
         let document = compose(&run, &points, lang);
-        let said = &document.summary[0];
+        let sentence = &document.summary[0];
         let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
         assert_eq!(table.rows.len(), 5);
         let figure = &pictures[0].figure;
         assert_eq!(figure.series.len(), 1, "one axis, one unit");
         for load in ["IO/s", "MiB/s"] {
-            assert!(said.contains(load), "{said}");
+            assert!(sentence.contains(load), "{sentence}");
         }
         let drawn = document.sections.iter().flat_map(|section| &section.blocks);
         let drawn = drawn.filter(|block| matches!(block, Block::Pictures(_))).count();
@@ -221,9 +224,10 @@ fn a_test_of_a_course_is_answered_by_its_ends() {
         (slice.reads, slice.writes) = (slice.reads / 2, slice.writes / 2);
     }
     let document = compose(&run, &points, Lang::En);
-    let said = &document.summary[0];
-    let share: f64 = said.split(", ").last().unwrap().split(' ').next().unwrap().parse().unwrap();
-    assert!(said.contains(" begins with ") && (share - 50.0).abs() < 5.0, "{said}");
+    let sentence = &document.summary[0];
+    let share: f64 =
+        sentence.split(", ").last().unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(sentence.contains(" begins with ") && (share - 50.0).abs() < 5.0, "{sentence}");
     let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
     assert_eq!((pictures[0].id.as_str(), table.rows.len()), ("answer", 6));
     assert!(matches!(pictures[0].figure.x_axis, Horizontal::UpTo(_)));

@@ -111,12 +111,12 @@ fn data(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Table {
     let mut table = super::tables::untraced_rates(view, bandwidth);
     let sizes = bandwidth.transfers.len();
     let from = 1 + direction * sizes;
-    let keep = |place: usize| place == 0 || (from..from + sizes).contains(&place);
-    let mut place = 0..;
-    table.columns.retain(|_| place.next().is_some_and(keep));
+    let keep = |index: usize| index == 0 || (from..from + sizes).contains(&index);
+    let mut indices = 0..;
+    table.columns.retain(|_| indices.next().is_some_and(keep));
     for row in &mut table.rows {
-        let mut place = 0..;
-        row.cells.retain(|_| place.next().is_some_and(keep));
+        let mut indices = 0..;
+        row.cells.retain(|_| indices.next().is_some_and(keep));
     }
     let table = Table { note: String::new(), ..table };
     trace::traced(view, table, bandwidth.points(&[direction]))

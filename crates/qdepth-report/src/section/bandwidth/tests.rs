@@ -58,12 +58,12 @@ fn targets_add_up_to_the_last_end_and_the_last_pass_counts() {
     };
     assert_eq!(row(0), ["4", "1,500", "–"]);
     assert_eq!(row(1), ["4", "75.0", "–"]);
-    let said = summary_sentences(&run, &points, Lang::En).join(" ");
+    let summary = summary_sentences(&run, &points, Lang::En).join(" ");
     assert!(
-        said.contains("Write: at best 1,500 MiB/s, with 4 threads and transfers of 1 MiB"),
-        "{said}"
+        summary.contains("Write: at best 1,500 MiB/s, with 4 threads and transfers of 1 MiB"),
+        "{summary}"
     );
-    assert!(said.contains("all 2 together reach 75"), "{said}");
+    assert!(summary.contains("all 2 together reach 75"), "{summary}");
     let page = html(&compose(&run, &points, Lang::En)).unwrap();
     assert!(page.contains("id=\"bandwidth\"") && page.contains("bandwidth-write"));
     assert!(
@@ -80,6 +80,6 @@ fn an_invalid_point_is_struck_and_is_not_the_best() {
     let run = run(1);
     let table = &point_tables(&run, &points, Lang::En)[0];
     assert_eq!(table.rows[1].cells[1].mark, Mark::Struck);
-    let said = summary_sentences(&run, &points, Lang::En).join(" ");
-    assert!(said.contains("at best 100 MiB/s, with 1 thread and"), "{said}");
+    let summary = summary_sentences(&run, &points, Lang::En).join(" ");
+    assert!(summary.contains("at best 100 MiB/s, with 1 thread and"), "{summary}");
 }

@@ -50,11 +50,11 @@ pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
     }
     let (mut rows, mut points) = (Vec::new(), Vec::new());
     for load in view.swept() {
-        for (place, outstanding) in view.intensities.iter().enumerate() {
+        for (index, outstanding) in view.intensities.iter().enumerate() {
             let at = |target: &u32| load.on(*target).find(|p| p.record.outstanding == *outstanding);
             points.push(trace::of_all(view, view.targets.iter().filter_map(at)));
             let cells = factor_cells(view, compared, load, *outstanding);
-            rows.push(Row { cells, opens_group: place == 0 });
+            rows.push(Row { cells, opens_group: index == 0 });
         }
     }
     let sum = others(view, compared).any(|other| compared.drives(other).is_some());
@@ -111,7 +111,7 @@ pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
             .iter()
             .map(|outstanding| number_in(&fill_in(own.at, &[("n", outstanding.to_string())]), "")),
     );
-    let row = |load: &Load<'_>, (place, target): (usize, &u32)| {
+    let row = |load: &Load<'_>, (index, target): (usize, &u32)| {
         let mut cells = vec![Cell::head(&*load.title), Cell::plain(view.target_name(*target))];
         cells.push(Cell::plain(load.unit()));
         cells.extend(view.intensities.iter().map(|outstanding| {
@@ -119,7 +119,7 @@ pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
             let base = load.at(base, *outstanding).map(Point::main);
             shaded(view, value, base)
         }));
-        Row { cells, opens_group: place == 0 }
+        Row { cells, opens_group: index == 0 }
     };
     // Downwards, so that it fits a narrow screen.
     let of_load = |load| view.targets.iter().enumerate().map(move |target| row(load, target));

@@ -14,7 +14,7 @@ pub(crate) fn answered(view: &View<'_>, mut chapter: Section) -> Section {
         "comparison" => Vec::new(),
         _ => return chapter,
     };
-    let told = std::iter::once(answer::sentence(view)).chain(follows).collect();
-    chapter.blocks.extend(of_chapter(view, &chapter.id, told));
+    let sentences = std::iter::once(answer::sentence(view)).chain(follows).collect();
+    chapter.blocks.extend(of_chapter(view, &chapter.id, sentences));
     chapter
 }

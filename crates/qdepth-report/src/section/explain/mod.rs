@@ -28,8 +28,8 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
 }
 
 /// The sentences as one paragraph; none where there are none.
-pub(crate) fn paragraph(view: &View<'_>, told: &[String]) -> Option<Block> {
-    (!told.is_empty()).then(|| Block::Paragraph(told.join(view.words.gap)))
+pub(crate) fn paragraph(view: &View<'_>, sentences: &[String]) -> Option<Block> {
+    (!sentences.is_empty()).then(|| Block::Paragraph(sentences.join(view.words.gap)))
 }
 
 /// A curve: a load on a target that has valid points of it.
@@ -91,13 +91,13 @@ fn causes(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let words = view.words.explain;
     let all = causes_of(view, load);
     let earlier = view.swept().take_while(|earlier| earlier.id != load.id);
-    let told: Vec<usize> =
+    let earlier_kinds: Vec<usize> =
         earlier.flat_map(|load| causes_of(view, load)).map(|(_, cause)| cause.kind()).collect();
     let kind = |(kind, (first, again)): (usize, (&&'static str, &&'static str))| {
         let same = || all.iter().filter(move |(_, cause)| cause.kind() == kind);
         let targets: Vec<String> = same().map(|(target, _)| view.target_name(*target)).collect();
         let causes: Vec<Cause> = same().map(|(_, cause)| *cause).collect();
-        let words = if told.contains(&kind) { again } else { first };
+        let words = if earlier_kinds.contains(&kind) { again } else { first };
         let values = || [("figure", figures(kind, &causes, view)), ("load", load.title.clone())];
         (!causes.is_empty()).then(|| on(view, targets, fill_in(words, &values())))
     };
@@ -116,12 +116,12 @@ fn knee(points: &[At]) -> Option<Enough> {
 /// How many outstanding I/Os are enough, or that one is as good as many.
 fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let words = view.words.explain;
-    let mut told: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     let mut alike: Vec<((u32, String), Vec<String>)> = Vec::new();
     for target in &view.targets {
         let line = statements::line(load, *target);
         if let Some(level) = level(view, load, *target) {
-            told.push(on(view, vec![view.target_name(*target)], level));
+            sentences.push(on(view, vec![view.target_name(*target)], level));
             continue;
         }
         let Some(enough) = enough(&line) else { continue };
@@ -132,7 +132,7 @@ fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
             None => alike.push((key, vec![name])),
         }
         if !view.compares() {
-            told.extend(enough_alone(view, load, *target, enough));
+            sentences.extend(enough_alone(view, load, *target, enough));
         }
     }
     let together = alike.into_iter().filter(|_| view.compares()).map(|((at, share), targets)| {
@@ -144,8 +144,8 @@ fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
         ];
         fill_in(words.enough_on, &values)
     });
-    told.extend(together);
-    told
+    sentences.extend(together);
+    sentences
 }
 
 /// Of one target with what is gained in latency.

@@ -142,21 +142,22 @@ pub(crate) fn threads(view: &View<'_>) -> Vec<String> {
 /// Where what was recommended does not hold.
 fn when_not(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
-    let mut told: Vec<String> = shortest(view).into_iter().collect();
-    told.extend(falling(view).into_iter().take(WARNINGS));
-    told.extend(overtaken(view).into_iter().take(WARNINGS));
+    let mut sentences: Vec<String> = shortest(view).into_iter().collect();
+    sentences.extend(falling(view).into_iter().take(WARNINGS));
+    sentences.extend(overtaken(view).into_iter().take(WARNINGS));
     let ends: Vec<String> = curves(view)
         .into_iter()
         .filter(|curve| cause(view, curve.load, curve.target) == Some(Cause::Latency))
         .map(|curve| name(view, curve))
         .collect();
     if !ends.is_empty() {
-        told.push(fill_in(words.more, &[("items", crate::section::naming::names(view, ends))]));
+        sentences
+            .push(fill_in(words.more, &[("items", crate::section::naming::names(view, ends))]));
     }
     let invalid = view.points().filter(|(_, point)| !point.is_valid()).count();
-    told.extend((invalid > 0).then(|| counted(words.invalid, invalid)));
-    told.extend(view.run.emulated.then(|| words.of_a_model.to_owned()));
-    told
+    sentences.extend((invalid > 0).then(|| counted(words.invalid, invalid)));
+    sentences.extend(view.run.emulated.then(|| words.of_a_model.to_owned()));
+    sentences
 }
 
 /// The mean latencies at the lowest intensity.
@@ -192,14 +193,14 @@ fn falling(view: &View<'_>) -> Vec<String> {
 
 /// Where another is ahead of what was recommended.
 fn overtaken(view: &View<'_>) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for (best, loads) in by_winner(view) {
         let Some(best) = best else { continue };
         for (load, _) in loads {
             let lines: Vec<_> = view.targets.iter().map(|t| statements::line(load, *t)).collect();
-            let Some(place) = view.targets.iter().position(|t| *t == best) else { continue };
-            let other = |other: usize| Some((other, crossing(&lines, place, other)?.1));
-            let Some((other, at)) = (0..lines.len()).filter(|o| *o != place).find_map(other) else {
+            let Some(index) = view.targets.iter().position(|t| *t == best) else { continue };
+            let other = |other: usize| Some((other, crossing(&lines, index, other)?.1));
+            let Some((other, at)) = (0..lines.len()).filter(|o| *o != index).find_map(other) else {
                 continue;
             };
             let values = [
@@ -209,8 +210,8 @@ fn overtaken(view: &View<'_>) -> Vec<String> {
                 ("at", at.outstanding.to_string()),
                 ("worst", view.target_name(view.targets[other])),
             ];
-            told.push(fill_in(view.words.explain.overtaken, &values));
+            sentences.push(fill_in(view.words.explain.overtaken, &values));
         }
     }
-    told
+    sentences
 }

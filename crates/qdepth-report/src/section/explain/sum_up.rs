@@ -17,8 +17,8 @@ pub(crate) fn of_diagrams(view: &View<'_>) -> Option<Block> {
     if curves(view).is_empty() {
         return None;
     }
-    let told = limited(view).into_iter().chain([depths(view)]).chain(ahead(view));
-    of_chapter(view, "diagrams", told.collect())
+    let sentences = limited(view).into_iter().chain([depths(view)]).chain(ahead(view));
+    of_chapter(view, "diagrams", sentences.collect())
 }
 
 /// What limits which curves, the most frequent first, and of how many that is not known.
@@ -42,15 +42,15 @@ fn limited(view: &View<'_>) -> Vec<String> {
     kinds.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     let item = |(kind, names): (usize, Vec<String>)| {
         let many = || counted(words.cases, names.len());
-        let place = if view.compares() { many() } else { list(view, names.clone()) };
-        fill_in(words.limited_by, &[("limit", words.limits[kind].to_owned()), ("where", place)])
+        let location = if view.compares() { many() } else { list(view, names.clone()) };
+        fill_in(words.limited_by, &[("limit", words.limits[kind].to_owned()), ("where", location)])
     };
     let items = kinds.into_iter().map(item).collect();
-    let mut told = vec![fill_in(words.limited, &[("items", list(view, items))])];
+    let mut sentences = vec![fill_in(words.limited, &[("items", list(view, items))])];
     let unknown = curves.len() - known.len();
     let values = [("n", unknown.to_string()), ("all", curves.len().to_string())];
-    told.extend((unknown > 0).then(|| fill_in(words.not_told, &values)));
-    told
+    sentences.extend((unknown > 0).then(|| fill_in(words.not_told, &values)));
+    sentences
 }
 
 /// How few outstanding I/Os are enough.
@@ -58,8 +58,8 @@ fn depths(view: &View<'_>) -> String {
     let words = view.words.explain;
     let known = |curve: &Curve<'_, '_>| {
         let enough = knee(&statements::line(curve.load, curve.target))?;
-        let said = about(view.lang, &name(view, *curve), &enough.outstanding.to_string());
-        Some((enough, said))
+        let text = about(view.lang, &name(view, *curve), &enough.outstanding.to_string());
+        Some((enough, text))
     };
     let all: Vec<(statements::Enough, String)> = curves(view).iter().filter_map(known).collect();
     let depths = || all.iter().map(|(enough, _)| enough.outstanding);

@@ -52,9 +52,9 @@ fn why(run: &RunRecord, points: &[PointRecord]) -> Option<Cause> {
 
 /// Points at 1, 2, 4 … outstanding with these rates, as steady as can be.
 fn points(rates: &[u64]) -> Vec<PointRecord> {
-    let at = |(place, rate): (usize, &u64)| {
+    let at = |(index, rate): (usize, &u64)| {
         let counts: Vec<u64> = (0..20).map(|n| rate / 10 + n % 2).collect();
-        crate::tests::refuter::record(place as u32, 0, 1 << place, &counts)
+        crate::tests::refuter::record(index as u32, 0, 1 << index, &counts)
     };
     rates.iter().enumerate().map(at).collect()
 }
@@ -107,19 +107,19 @@ fn every_load_is_explained_summed_up_and_recommended_in_both_languages() {
             let (run, points) = (fixture::run(targets), fixture::points(targets));
             let presentation = Presentation::from(lang);
             let view = View::new(&run, &points, None, &presentation);
-            let mut told: Vec<String> =
+            let mut texts: Vec<String> =
                 view.swept().flat_map(|load| of_load(&view, load)).collect();
-            assert!(told.len() >= 5, "{told:?}");
+            assert!(texts.len() >= 5, "{texts:?}");
             let Some(Block::SumUp { sentences, .. }) = of_diagrams(&view) else { panic!("a box") };
             assert!((2..=4).contains(&sentences.len()), "{sentences:?}");
-            told.extend(sentences);
+            texts.extend(sentences);
             let recommended = recommendation(&view);
             assert!(recommended.iter().any(|block| matches!(block, Block::Table(_))));
-            told.extend(recommended.into_iter().filter_map(|block| match block {
+            texts.extend(recommended.into_iter().filter_map(|block| match block {
                 Block::Paragraph(text) => Some(text),
                 _ => None,
             }));
-            for text in told {
+            for text in texts {
                 assert!(!text.contains(['{', '}', '[', ']']), "{text}");
                 assert!(text.ends_with(['.', '。']), "{text}");
             }

@@ -111,14 +111,14 @@ fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
         if seen.subject == "file_system" || (!modelled && NOT_MODELLED.contains(&&*seen.key)) {
             continue;
         }
-        let place = all.iter().position(|medium| medium.subject == seen.subject);
-        let place = place.unwrap_or_else(|| {
+        let index = all.iter().position(|medium| medium.subject == seen.subject);
+        let index = index.unwrap_or_else(|| {
             let subject = &*seen.subject;
             let name = names::product(view.run, subject).unwrap_or(subject).to_owned();
             all.push(Medium { subject, name, facts: BTreeMap::new() });
             all.len() - 1
         });
-        all[place].facts.entry(&seen.key).or_insert(seen);
+        all[index].facts.entry(&seen.key).or_insert(seen);
     }
     all.retain(|medium| {
         ["size_bytes", "capacity_bytes", "capacity_gb", "model"]

@@ -56,7 +56,7 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
         seen.and_then(|seen| seen.value.as_ref().ok())
     };
     let [governor, clock, hypervisor] = words.machine;
-    let told = |[name, text]: [&str; 2], value: &str| {
+    let remark = |[name, text]: [&str; 2], value: &str| {
         fact(name, fill_in(text, &[("value", value.to_owned())]))
     };
     let mut all = Vec::new();
@@ -64,13 +64,15 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
     if view.run.emulated {
         return all;
     }
-    all.extend(read("cpu", "governor").filter(|v| *v != "performance").map(|v| told(governor, v)));
+    all.extend(
+        read("cpu", "governor").filter(|v| *v != "performance").map(|v| remark(governor, v)),
+    );
     all.extend(
         read("kernel", "clock_source")
             .filter(|v| *v != "tsc" && *v != "arch_sys_counter")
-            .map(|v| told(clock, v)),
+            .map(|v| remark(clock, v)),
     );
-    all.extend(read("host", "hypervisor").map(|v| told(hypervisor, v)));
+    all.extend(read("host", "hypervisor").map(|v| remark(hypervisor, v)));
     all
 }
 

@@ -122,7 +122,7 @@ fn svg(columns: &[Vec<Node>], title: &str, description: &str) -> String {
     let rows = columns.iter().map(Vec::len).max().unwrap_or(1) as f64;
     let width = columns.len() as f64 * (WIDE + GAP[0]) - GAP[0] + 4.0;
     let height = rows * (HIGH + GAP[1]) - GAP[1] + 4.0;
-    let place = |column: usize, row: usize| {
+    let corner = |column: usize, row: usize| {
         let own = columns[column].len() as f64 * (HIGH + GAP[1]) - GAP[1];
         let x = 2.0 + column as f64 * (WIDE + GAP[0]);
         (x, (height - own) / 2.0 + row as f64 * (HIGH + GAP[1]))
@@ -136,9 +136,9 @@ fn svg(columns: &[Vec<Node>], title: &str, description: &str) -> String {
     };
     // Writing into a String cannot fail.
     for (column, row, node) in all() {
-        let (x, y) = place(column, row);
+        let (x, y) = corner(column, row);
         for (from, below, _) in all().filter(|(_, _, other)| node.on.contains(&other.name)) {
-            let (left, top) = place(from, below);
+            let (left, top) = corner(from, below);
             let _ = write!(
                 body,
                 "<path d=\"M{} {}L{x} {}\" fill=\"none\" stroke=\"{INK}\"/>",

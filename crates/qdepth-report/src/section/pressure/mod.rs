@@ -27,10 +27,10 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
         });
     }
     let mut blocks = vec![Block::Paragraph(words.intro.to_owned())];
-    let mut said = vec![sentences::responsiveness(view, &steps)];
-    said.push(sentences::not_followed(view, &steps));
-    said.push(sentences::limits(view, &steps).join(view.words.gap));
-    blocks.extend(said.into_iter().filter(|text| !text.is_empty()).map(Block::Paragraph));
+    let mut paragraphs = vec![sentences::responsiveness(view, &steps)];
+    paragraphs.push(sentences::not_followed(view, &steps));
+    paragraphs.push(sentences::limits(view, &steps).join(view.words.gap));
+    blocks.extend(paragraphs.into_iter().filter(|text| !text.is_empty()).map(Block::Paragraph));
     blocks.push(Block::Pictures(pictures::over_time(view, &steps)));
     blocks.push(Block::Paragraph(sentences::knees(view, &steps)));
     blocks.extend(sentences::falls(view, &steps).into_iter().map(Block::Paragraph));

@@ -47,11 +47,11 @@ struct Tread {
 /// The measured windows of the steps in a row; the longest window of a step counts.
 fn treads(steps: &Steps<'_, '_>) -> Vec<Tread> {
     let mut from_ns = 0;
-    let tread = |place: usize| {
-        let at_place = || steps.all.iter().filter(|step| step.step_index == place);
-        let windows = at_place().filter_map(|s| Some(s.reader()?.record.duration_ns));
+    let tread = |index: usize| {
+        let at_index = || steps.all.iter().filter(|step| step.step_index == index);
+        let windows = at_index().filter_map(|s| Some(s.reader()?.record.duration_ns));
         let to_ns = from_ns + windows.max().unwrap_or(0);
-        let asked = at_place().find_map(Step::asked_io_per_s).unwrap_or(0.0);
+        let asked = at_index().find_map(Step::asked_io_per_s).unwrap_or(0.0);
         Tread { from_ns: std::mem::replace(&mut from_ns, to_ns), to_ns, asked }
     };
     (0..steps.titles.len()).map(tread).collect()
@@ -130,8 +130,8 @@ fn line_over_time(
     unit: TimeUnit,
 ) -> Vec<Mark> {
     let mut marks = Vec::new();
-    for (place, tread) in treads.iter().enumerate() {
-        let step = steps.on(target).find(|step| step.step_index == place && step.is_valid());
+    for (index, tread) in treads.iter().enumerate() {
+        let step = steps.on(target).find(|step| step.step_index == index && step.is_valid());
         let slices = step.map_or_else(Vec::new, |step| slices(step, slice_ns));
         if slices.is_empty() {
             marks.push(Mark::at(tread.from_ns as f64 / 1e9, MarkValue::Missing));
@@ -229,11 +229,11 @@ fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUni
 
 /// The points of each step, those of all targets.
 fn points_by_step(steps: &Steps<'_, '_>) -> Vec<Vec<u32>> {
-    let of_place = |place: usize| {
-        let at_place = steps.all.iter().filter(|step| step.step_index == place);
-        at_place.flat_map(Step::point_indices).collect()
+    let of_index = |index: usize| {
+        let at_index = steps.all.iter().filter(|step| step.step_index == index);
+        at_index.flat_map(Step::point_indices).collect()
     };
-    (0..steps.titles.len()).map(of_place).collect()
+    (0..steps.titles.len()).map(of_index).collect()
 }
 
 fn known(mark: &Mark) -> Option<f64> {
@@ -353,10 +353,10 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
             number_in(&[name.clone(), view.statistic(statistic)].join(words.list[0]), unit.symbol())
         }));
     }
-    let rows = steps.titles.iter().enumerate().map(|(place, title)| {
+    let rows = steps.titles.iter().enumerate().map(|(index, title)| {
         let mut cells = vec![Cell::head(view.step(title))];
         for target in steps.targets() {
-            let step = steps.on(target).find(|step| step.step_index == place && step.is_valid());
+            let step = steps.on(target).find(|step| step.step_index == index && step.is_valid());
             cells.push(Cell::or_dash(step.map(|step| number::load(step.achieved()))));
             cells.extend(LINES.map(|(statistic, _)| {
                 let ns = step.and_then(|step| step.reader_latency(statistic));

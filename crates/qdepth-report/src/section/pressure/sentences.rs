@@ -30,7 +30,7 @@ pub(crate) fn responsiveness(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
 /// Which steps were not followed, and how far they were.
 pub(crate) fn not_followed(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let beyond = steps.all.iter().filter(|step| !step.followed());
-    let said = beyond.map(|step| {
+    let sentences = beyond.map(|step| {
         let values = [
             ("target", view.target_name(step.target)),
             ("step", view.step(step.title)),
@@ -38,7 +38,7 @@ pub(crate) fn not_followed(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         ];
         fill_in(view.words.pressure.not_followed, &values)
     });
-    said.collect::<Vec<_>>().join(view.words.gap)
+    sentences.collect::<Vec<_>>().join(view.words.gap)
 }
 
 fn mean(step: &Step<'_, '_>) -> Option<f64> {
@@ -74,15 +74,15 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         fill_in(words.mean_on, &values)
     };
     let values = list(view, means.iter().map(on).collect());
-    let mut said =
+    let mut sentences =
         vec![fill_in(words.top, &[("step", view.step(first.title)), ("values", values)])];
     means.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     if let Some(((best, best_mean), others)) = means.split_first() {
-        said.extend(
+        sentences.extend(
             others.iter().map(|(other, mean)| quotient(view, best, other, mean / best_mean)),
         );
     }
-    said.join(view.words.gap)
+    sentences.join(view.words.gap)
 }
 
 /// How many `times` as fast the better of two answered, and how many times at least.
@@ -114,14 +114,14 @@ pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
             ("after", duration(mean(after)?)),
             ("after_step", view.step(after.title)),
         ];
-        let mut said = vec![fill_in(words.falls, &values)];
+        let mut texts = vec![fill_in(words.falls, &values)];
         let locked: Vec<String> = steps.in_step(target).map(|s| view.step(s.title)).collect();
         if !locked.is_empty() {
             let mut values = vec![("steps", list(view, locked))];
             values.extend(view.run.emulated.then(|| ("medium", words.no_scatter.to_owned())));
-            said.push(fill_in(words.in_step, &values));
+            texts.push(fill_in(words.in_step, &values));
         }
-        Some(said.join(view.words.gap))
+        Some(texts.join(view.words.gap))
     };
     steps.targets().into_iter().filter_map(sentences).collect()
 }
@@ -151,7 +151,7 @@ pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
 /// Where the limits are passed, that were asked for: a sentence each, on every target.
 pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
     let [between, before, within, unknown] = view.words.pressure.limit;
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     for limit in &view.limits {
         for target in steps.targets() {
             let mut values = vec![
@@ -159,7 +159,7 @@ pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
                 ("statistic", view.statistic(limit.statistic)),
                 ("limit", duration(limit.at_most.0 as f64)),
             ];
-            said.push(match steps.crossing(target, limit) {
+            sentences.push(match steps.crossing(target, limit) {
                 Crossing::Between([low, high], [below, above]) => {
                     let (low, high) = (number::load(low), number::load(high));
                     values.extend([
@@ -184,5 +184,5 @@ pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
             });
         }
     }
-    said
+    sentences
 }

@@ -52,8 +52,8 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let unfollowed = steps.all.iter().any(|step| !step.followed());
     columns.extend(unfollowed.then(|| text("")));
     let (mut rows, mut points) = (Vec::new(), Vec::new());
-    for (place, _) in steps.titles.iter().enumerate() {
-        for (nth, step) in steps.all.iter().filter(|step| step.step_index == place).enumerate() {
+    for (index, _) in steps.titles.iter().enumerate() {
+        for (nth, step) in steps.all.iter().filter(|step| step.step_index == index).enumerate() {
             let mut cells = step_cells(view, step, unit);
             let mark = if step.followed() { "" } else { view.words.pressure.mark };
             cells.extend(unfollowed.then(|| Cell::alarm(mark)));
@@ -77,10 +77,10 @@ pub(crate) fn means(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     columns.extend(targets.iter().map(|t| number_in(&view.target_name(*t), unit.symbol())));
     let last = steps.titles.len().saturating_sub(1);
     let stride = last.div_ceil(FEW - 1).max(1);
-    let shown = (0..=last).filter(|place| place.is_multiple_of(stride) || *place == last);
-    let row = |place: usize| {
+    let shown = (0..=last).filter(|index| index.is_multiple_of(stride) || *index == last);
+    let row = |index: usize| {
         let mean = |target: &u32| {
-            let step = steps.on(*target).find(|step| step.step_index == place)?;
+            let step = steps.on(*target).find(|step| step.step_index == index)?;
             Some((step.reader_latency(Statistic::Mean)?, step.is_valid()))
         };
         let cell = |target: &u32| {
@@ -88,7 +88,7 @@ pub(crate) fn means(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
             let text = mean.map(|(ns, _)| unit.write(ns));
             Cell::or_dash(text).struck_if(mean.is_some_and(|(_, valid)| !valid))
         };
-        let mut cells = vec![Cell::head(view.step(steps.titles[place]))];
+        let mut cells = vec![Cell::head(view.step(steps.titles[index]))];
         cells.extend(targets.iter().map(cell));
         Row { cells, opens_group: false }
     };

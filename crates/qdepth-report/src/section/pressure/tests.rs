@@ -161,33 +161,33 @@ fn a_line_a_step_and_target_with_asked_and_achieved() {
 #[test]
 fn the_comparison_is_at_the_highest_step_that_all_followed() {
     let points = staircase(&[NAND, FLAT], Some(390));
-    let told = sentences(&points, 2, "mean=200us");
-    assert!(told.contains("At 300 MiB/s of writes"), "{told}");
-    assert!(told.contains("400 µs on nvme0n1 and 11.0 µs on nvme1n1"), "{told}");
-    assert!(told.contains("36.4 times as fast"), "{told}");
+    let text = sentences(&points, 2, "mean=200us");
+    assert!(text.contains("At 300 MiB/s of writes"), "{text}");
+    assert!(text.contains("400 µs on nvme0n1 and 11.0 µs on nvme1n1"), "{text}");
+    assert!(text.contains("36.4 times as fast"), "{text}");
     // No point lies between the two: where the limit is passed there is not known.
     let between = "passes 200 µs between write loads of 200 and 300 MiB/s";
-    assert!(told.contains(between), "{told}");
-    assert!(told.contains("stays within 200 µs up to a write load of 390 MiB/s"), "{told}");
+    assert!(text.contains(between), "{text}");
+    assert!(text.contains("stays within 200 µs up to a write load of 390 MiB/s"), "{text}");
 }
 
 #[test]
 fn with_intervals_the_least_quotient_is_said_too() {
     let mut points = staircase(&[NAND, FLAT], None);
     scatter(&mut points);
-    let told = sentences(&points, 2, "mean=200us");
-    let said = number_before(&told, " times as fast").expect("a quotient");
-    let least = number_before(&told, " times, with both").expect("a least quotient");
-    assert!(least < said && least > 0.9 * said, "{told}");
+    let text = sentences(&points, 2, "mean=200us");
+    let quotient = number_before(&text, " times as fast").expect("a quotient");
+    let least = number_before(&text, " times, with both").expect("a least quotient");
+    assert!(least < quotient && least > 0.9 * quotient, "{text}");
 }
 
 #[test]
 fn an_invalid_step_is_struck_and_in_no_sentence_or_picture() {
     let mut points = staircase(&[NAND, FLAT], None);
     points[7].findings.push(Finding::invalid(Code::IoErrors));
-    let told = sentences(&points, 2, "mean=900us");
-    assert!(told.contains("At 300 MiB/s of writes"), "{told}");
-    assert!(told.contains("stays within 900 µs up to a write load of 300 MiB/s"), "{told}");
+    let text = sentences(&points, 2, "mean=900us");
+    assert!(text.contains("At 300 MiB/s of writes"), "{text}");
+    assert!(text.contains("stays within 900 µs up to a write load of 300 MiB/s"), "{text}");
     let table = &point_tables(&run(2), &points, Lang::En)[0];
     assert_eq!(table.rows[6].cells[4].mark, Mark::Struck);
     let document = document(&points);
@@ -247,13 +247,16 @@ fn what_a_writer_may_do_beside_a_reader_is_recommended() {
     assert!(nand.starts_with("On nvme0n1, write no more than 200 MiB/s"), "{nand}");
     assert!(nand.contains("from 300 MiB/s on"), "{nand}");
     assert!(flat.starts_with("On nvme1n1 the mean latency of the reader does not pass"), "{flat}");
-    let told = &recommended(at_once)[0];
-    assert!(told.contains("keep writes away") && told.contains("already from 200 MiB/s"), "{told}");
+    let advice = &recommended(at_once)[0];
+    assert!(
+        advice.contains("keep writes away") && advice.contains("already from 200 MiB/s"),
+        "{advice}"
+    );
 }
 
 #[test]
 fn the_knee_is_where_the_latency_doubles_for_good() {
-    let said = |means: &[u64]| {
+    let knee = |means: &[u64]| {
         let points = staircase(&[means], None);
         let document = compose(&run(1), &points, Lang::En);
         let blocks = document.sections.into_iter().flat_map(|section| section.blocks);
@@ -261,12 +264,12 @@ fn the_knee_is_where_the_latency_doubles_for_good() {
             blocks.filter_map(|b| if let Block::Paragraph(t) = b { Some(t) } else { None });
         texts.find(|text| text.contains(" knee")).expect("a knee or none")
     };
-    assert!(said(NAND).contains(
+    assert!(knee(NAND).contains(
         "knee of nvme0n1 lies between 200 MiB/s (mean read latency 150 µs) and 300 MiB/s (400 µs)"
     ));
-    assert!(said(FLAT).contains("nvme0n1 has no knee"));
+    assert!(knee(FLAT).contains("nvme0n1 has no knee"));
     // Back below the double, so the first rise was not the knee.
-    assert!(said(&[100_000, 300_000, 120_000, 500_000]).contains("between 300 MiB/s"));
+    assert!(knee(&[100_000, 300_000, 120_000, 500_000]).contains("between 300 MiB/s"));
 }
 
 /// Reads that fell in step with an exact schedule made a curve of an emulated drive zigzag.
@@ -284,9 +287,9 @@ fn a_shorter_wait_under_more_writes_is_said_with_its_cause() {
     let means = [100_000, 200_000, 150_000, 300_000];
     let mut points = staircase(&[&means, NAND], None);
     scatter(&mut points);
-    let said = falls(&points).join(" ");
-    assert!(said.contains("200 µs at 200 MiB/s and 150 µs at 300 MiB/s"), "{said}");
-    assert!(!said.contains("nvme1n1"), "{said}");
+    let text = falls(&points).join(" ");
+    assert!(text.contains("200 µs at 200 MiB/s and 150 µs at 300 MiB/s"), "{text}");
+    assert!(!text.contains("nvme1n1"), "{text}");
 }
 
 #[test]
@@ -323,7 +326,7 @@ proptest! {
         let means: [&[u64]; 2] = [&first, &second];
         let mut points = staircase(&means, short);
         scatter(&mut points);
-        let told = sentences(&points, 2, &format!("mean={limit_us}us"));
+        let text = sentences(&points, 2, &format!("mean={limit_us}us"));
         // What followed on both: all but the last step of each where that fell short.
         let followed = |means: &[u64]| means.len() - usize::from(short.is_some());
         let common = followed(&first).min(followed(&second));
@@ -335,23 +338,23 @@ proptest! {
         };
         let (a, b) = (mean(&first), mean(&second));
         let step = format!("At {} MiB/s of writes", common * 100);
-        prop_assert!(told.contains(&step), "{told}");
+        prop_assert!(text.contains(&step), "{text}");
         let better = if a <= b { "nvme0n1" } else { "nvme1n1" };
-        if told.contains("do not differ") {
-            prop_assert!(told.contains(&format!("There {better} and ")), "{told}");
+        if text.contains("do not differ") {
+            prop_assert!(text.contains(&format!("There {better} and ")), "{text}");
         } else {
-            prop_assert!(told.contains(&format!("There {better} answered")), "{told}");
-            let said = number_before(&told, " times as fast").expect("a quotient");
+            prop_assert!(text.contains(&format!("There {better} answered")), "{text}");
+            let quotient = number_before(&text, " times as fast").expect("a quotient");
             let truth = a.max(b) / a.min(b);
-            prop_assert!((said / truth - 1.0).abs() < 0.0051, "{said} {truth} {told}");
-            if let Some(least) = number_before(&told, " times, with both") {
-                prop_assert!(least <= truth && least >= 0.99, "{least} {truth} {told}");
+            prop_assert!((quotient / truth - 1.0).abs() < 0.0051, "{quotient} {truth} {text}");
+            if let Some(least) = number_before(&text, " times, with both") {
+                prop_assert!(least <= truth && least >= 0.99, "{least} {truth} {text}");
             }
         }
         let limit_ns = limit_us as f64 * 1e3;
         for (name, means) in [("nvme0n1", &first), ("nvme1n1", &second)] {
             let begin = format!("On {name} the mean");
-            let sentence = told.split(". ").find(|s| s.starts_with(&begin)).expect("a limit");
+            let sentence = text.split(". ").find(|s| s.starts_with(&begin)).expect("a limit");
             let over = means.iter().any(|ns| *ns as f64 > limit_ns * 1.001);
             let within = means.iter().all(|ns| (*ns as f64) < limit_ns * 0.999);
             prop_assert!(!over || !sentence.contains("stays within"), "{sentence}");

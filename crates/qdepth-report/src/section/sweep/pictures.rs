@@ -160,18 +160,18 @@ fn rate_description(view: &View<'_>, load: &Load<'_>) -> String {
         let valid = || load.on(target).filter(|p| p.is_valid());
         let (first, last, largest) = (valid().next()?, valid().last()?, load.maximum(target)?);
         let value = |p: &Point<'_>| rounded(p.main()).value;
-        let place = |p: &Point<'_>| p.record.outstanding.to_string();
+        let intensity = |p: &Point<'_>| p.record.outstanding.to_string();
         Some(fill_in(
             words.rate_line,
             &[
                 ("target", view.target_name(target)),
                 ("unit", load.unit().to_owned()),
                 ("first", value(first)),
-                ("first_at", place(first)),
+                ("first_at", intensity(first)),
                 ("last", value(last)),
-                ("last_at", place(last)),
+                ("last_at", intensity(last)),
                 ("largest", value(largest)),
-                ("largest_at", place(largest)),
+                ("largest_at", intensity(largest)),
             ],
         ))
     });
@@ -185,7 +185,7 @@ fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<St
     if drawn < planned {
         lines.push(counted(view.words.pictures.gaps, planned - drawn));
     }
-    let end = |place: Option<&u32>| place.map_or_else(String::new, ToString::to_string);
+    let end = |intensity: Option<&u32>| intensity.map_or_else(String::new, ToString::to_string);
     fill_in(
         template,
         &[

@@ -31,8 +31,8 @@ const PUBLISHED: [(&str, f64, f64, f64); 5] = [
 /// Everything that stands beside the rates of a load.
 pub(crate) fn of_rate(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
-    for (place, drive) in view.published.iter().enumerate() {
-        all.extend(published(view, load, drive, view.targets.len() + place));
+    for (index, drive) in view.published.iter().enumerate() {
+        all.extend(published(view, load, drive, view.targets.len() + index));
     }
     // Columns of a comparison are no targets: several drives have several connections.
     if view.compared.is_none() {

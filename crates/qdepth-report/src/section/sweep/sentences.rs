@@ -12,11 +12,11 @@ pub(crate) fn maxima(view: &View<'_>) -> String {
     let leading: Vec<&Load<'_>> =
         [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();
     let first = first_of_all(view, &leading);
-    let told = |load: &&Load<'_>| match first {
+    let largest = |load: &&Load<'_>| match first {
         Some(target) => maximum_on(view, load, target),
         None => maximum(view, load),
     };
-    let maxima: Vec<String> = leading.iter().filter_map(told).collect();
+    let maxima: Vec<String> = leading.iter().filter_map(largest).collect();
     if maxima.is_empty() {
         return words.no_result.to_owned();
     }

@@ -21,26 +21,26 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
         Some(who(view, *target) + &sentence(view, load, &line_statements(points)?))
     };
     let waits = |target: &u32| Some(who(view, *target) + &latency(view, load, *target)?);
-    let mut told = Vec::new();
+    let mut paragraphs = Vec::new();
     if lines.len() > ONE_PARAGRAPH {
-        told.extend(compared(view, load, &lines));
+        paragraphs.extend(compared(view, load, &lines));
         let of_target = |line: &(u32, Vec<At>)| {
             let parts = [goes(line), latency(view, load, line.0)];
             parts.into_iter().flatten().collect::<Vec<_>>().join(view.words.gap)
         };
         let told_of = outermost(load, &lines);
-        told.extend(told_of.iter().map(|line| of_target(line)));
+        paragraphs.extend(told_of.iter().map(|line| of_target(line)));
         let left = lines.len() - told_of.len();
-        told.extend((left > 0).then(|| counted(view.words.paper.course.others, left)));
+        paragraphs.extend((left > 0).then(|| counted(view.words.paper.course.others, left)));
     } else {
         let sentences: Vec<String> = lines.iter().filter_map(goes).collect();
-        told.push(sentences.join(view.words.gap));
-        told.extend(compared(view, load, &lines));
+        paragraphs.push(sentences.join(view.words.gap));
+        paragraphs.extend(compared(view, load, &lines));
         let latencies: Vec<String> = view.targets.iter().filter_map(waits).collect();
-        told.push(latencies.join(view.words.gap));
+        paragraphs.push(latencies.join(view.words.gap));
     }
-    told.retain(|text| !text.is_empty());
-    told
+    paragraphs.retain(|text| !text.is_empty());
+    paragraphs
 }
 
 /// The lines with the two highest and the two lowest maxima, where there are very many.
@@ -77,18 +77,18 @@ fn value(view: &View<'_>, load: &Load<'_>, at: &At) -> String {
 
 fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
     let words = view.words.paper.course;
-    let place = |at: &At| number::count(at.outstanding.into());
+    let intensity = |at: &At| number::count(at.outstanding.into());
     let figure = |at: &At| value(view, load, at);
     let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
     let mut values = vec![
         view.per(),
         ("quantity", quantity.to_owned()),
         ("first", figure(&line.first)),
-        ("first_at", place(&line.first)),
+        ("first_at", intensity(&line.first)),
         ("last", figure(&line.last)),
-        ("last_at", place(&line.last)),
+        ("last_at", intensity(&line.last)),
         ("largest", figure(&line.largest)),
-        ("largest_at", place(&line.largest)),
+        ("largest_at", intensity(&line.largest)),
     ];
     let template = match line.shape {
         CurveShape::Single => words.single,
@@ -113,11 +113,11 @@ fn sentence(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
         Beyond::Nothing => "",
     };
     let dip = line.dip.map_or("", |dip| {
-        values.extend([("dip", figure(&dip)), ("dip_at", place(&dip))]);
+        values.extend([("dip", figure(&dip)), ("dip_at", intensity(&dip))]);
         words.dip
     });
-    let told = [template, dip, beyond].map(|template| fill_in(template, &values));
-    told.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(view.words.gap)
+    let texts = [template, dip, beyond].map(|template| fill_in(template, &values));
+    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(view.words.gap)
 }
 
 fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Option<String> {
@@ -125,7 +125,7 @@ fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Optio
     let measured: Vec<&(u32, Vec<At>)> =
         lines.iter().filter(|(_, points)| !points.is_empty()).collect();
     let points: Vec<Vec<At>> = measured.iter().map(|(_, points)| points.clone()).collect();
-    let name = |place: usize| view.target_name(measured[place].0);
+    let name = |index: usize| view.target_name(measured[index].0);
     let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
     let mut values =
         vec![view.per(), ("n", measured.len().to_string()), ("quantity", quantity.to_owned())];
@@ -158,8 +158,8 @@ fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Optio
         ]);
         fill_in(words.crossing, &values)
     });
-    let told = std::iter::once(fill_in(template, &values)).chain(ahead);
-    Some(told.collect::<Vec<_>>().join(view.words.gap))
+    let sentences = std::iter::once(fill_in(template, &values)).chain(ahead);
+    Some(sentences.collect::<Vec<_>>().join(view.words.gap))
 }
 
 /// Mean latency at both ends, and what one I/O in a thousand exceeds at the upper.
@@ -168,9 +168,9 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let valid: Vec<&Point<'_>> = load.on(target).filter(|point| point.is_valid()).collect();
     let (first, last) = (valid.first()?, valid.last()?);
     let mean = |point: &Point<'_>| point.latency().mean_ns.map(number::duration);
-    let place = |point: &Point<'_>| number::count(point.record.outstanding.into());
-    let mut values = vec![view.per(), ("first", mean(first)?), ("first_at", place(first))];
-    values.extend([("last", mean(last)?), ("last_at", place(last))]);
+    let intensity = |point: &Point<'_>| number::count(point.record.outstanding.into());
+    let mut values = vec![view.per(), ("first", mean(first)?), ("first_at", intensity(first))];
+    values.extend([("last", mean(last)?), ("last_at", intensity(last))]);
     let tail = percentile_ns(last.latency(), 0.999).map(number::duration);
     values.extend(tail.map(|tail| ("tail", tail)));
     let template = if valid.len() > 1 { words.latency } else { words.latency_single };
@@ -192,10 +192,10 @@ mod tests {
                     (fixture::run(targets), fixture::troubled(fixture::points(targets)));
                 let presentation = Presentation::from(lang);
                 let view = View::new(&run, &points, None, &presentation);
-                let told: Vec<Vec<String>> =
+                let paragraphs: Vec<Vec<String>> =
                     view.swept().map(|load| of_load(&view, load)).collect();
-                assert!(told.iter().all(|of_load| of_load.len() >= 2), "{told:?}");
-                for text in told.iter().flatten() {
+                assert!(paragraphs.iter().all(|of_load| of_load.len() >= 2), "{paragraphs:?}");
+                for text in paragraphs.iter().flatten() {
                     assert!(!text.contains(['{', '}', '[', ']']), "{text}");
                     assert!(text.ends_with(['.', '。']), "{text}");
                 }

@@ -92,33 +92,33 @@ fn largest(points: &[At]) -> Option<(usize, At)> {
 /// What the points bear; nothing where there are none.
 pub(crate) fn line_statements(points: &[At]) -> Option<Line> {
     let (first, last) = (points.first()?, points.last()?);
-    let (place, largest) = largest(points)?;
+    let (index, largest) = largest(points)?;
     let shape = if points.len() == 1 {
         CurveShape::Single
     } else if let Some(share) = spread(points.iter()) {
         CurveShape::Level(share)
     } else if first.below(&largest) {
-        let steps = points[..=place].windows(2);
-        CurveShape::Rises { evenly: place > 1 && steps.clone().all(|pair| pair[0].below(&pair[1])) }
-    } else if place == 0 && last.below(first) {
+        let steps = points[..=index].windows(2);
+        CurveShape::Rises { evenly: index > 1 && steps.clone().all(|pair| pair[0].below(&pair[1])) }
+    } else if index == 0 && last.below(first) {
         CurveShape::Falls
     } else {
         CurveShape::Open
     };
     let beyond = if matches!(shape, CurveShape::Rises { .. }) {
-        beyond(points, place)
+        beyond(points, index)
     } else {
         Beyond::Nothing
     };
     // What is within the share of a level line or of a plateau was said with it.
-    let told = match (shape, beyond) {
+    let within = match (shape, beyond) {
         (CurveShape::Level(_), _) => 0,
         (_, Beyond::Plateau(from, _)) => {
             points.iter().position(|at| at.outstanding >= from).unwrap_or(points.len())
         }
         _ => points.len(),
     };
-    let dip = dip(points, told);
+    let dip = dip(points, within);
     Some(Line { first: *first, last: *last, largest, shape, beyond, dip })
 }
 
@@ -129,17 +129,17 @@ fn dip(points: &[At], within: usize) -> Option<At> {
         (Some((_, high)), Some((low, _))) => high < (1.0 - NOTEWORTHY) * low,
         _ => false,
     };
-    let falls = |place: &usize| {
-        let at = &points[*place];
-        points[..*place].iter().any(|before| above(before, at))
-            && points[place + 1..].iter().any(|behind| above(behind, at))
+    let falls = |index: &usize| {
+        let at = &points[*index];
+        points[..*index].iter().any(|before| above(before, at))
+            && points[index + 1..].iter().any(|behind| above(behind, at))
     };
-    let dips = (0..within.min(points.len())).filter(falls).map(|place| points[place]);
+    let dips = (0..within.min(points.len())).filter(falls).map(|index| points[index]);
     dips.reduce(|lowest, next| if next.value < lowest.value { next } else { lowest })
 }
 
-fn beyond(points: &[At], place: usize) -> Beyond {
-    let (top, last) = (points[place], points[points.len() - 1]);
+fn beyond(points: &[At], index: usize) -> Beyond {
+    let (top, last) = (points[index], points[points.len() - 1]);
     let Some((low, high)) = top.interval else { return Beyond::Nothing };
     let lowest_of = |points: &[At]| {
         let ends = points.iter().map(|at| at.interval.map(|(low, _)| low));

@@ -291,9 +291,9 @@ fn ending_columns(view: &View<'_>) -> [Column; 2] {
 
 fn ending_cells(view: &View<'_>, point: &Point<'_>) -> [Cell; 2] {
     let ended = view.words.columns.ended;
-    let place = EndedBy::ALL.iter().position(|by| *by == point.record.ended_by);
+    let index = EndedBy::ALL.iter().position(|by| *by == point.record.ended_by);
     let seconds = point.record.duration_ns as f64 / 1e9;
-    [Cell::plain(number::thousands(seconds, 1)), Cell::plain(ended[place.unwrap_or(0)])]
+    [Cell::plain(number::thousands(seconds, 1)), Cell::plain(ended[index.unwrap_or(0)])]
 }
 
 fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit, ends: bool) -> Vec<Cell> {

@@ -65,8 +65,8 @@ pub(super) fn refute(view: &View<'_>, load: &Load<'_>, curves: &[&Curve; 2]) {
                     let unit = time(&format!("1 {}", table.columns[6].unit));
                     let decimals = latency.split_once('.').map_or(0, |(_, rest)| rest.len());
                     let half = 0.51 * 0.1f64.powi(decimals as i32);
-                    let (said, mean) = (figure(latency), point.2 / unit);
-                    assert!(near(said, mean) || (said - mean).abs() <= half, "{cells:?}");
+                    let (printed, mean) = (figure(latency), point.2 / unit);
+                    assert!(near(printed, mean) || (printed - mean).abs() <= half, "{cells:?}");
                 }
             }
             other => panic!("{other:?}"),
@@ -197,8 +197,8 @@ fn recommended(view: &View<'_>, results: &Results<'_>, text: &str) {
                 let means = || (0..2).map(|target| results.at(target, lowest).2);
                 let low = means().fold(f64::INFINITY, f64::min);
                 let high = means().fold(0.0, f64::max);
-                let told = [&values["low"], &values["high"]].map(|text| time(text));
-                assert!(near(told[0], low) && near(told[1], high), "{sentence}");
+                let ends = [&values["low"], &values["high"]].map(|text| time(text));
+                assert!(near(ends[0], low) && near(ends[1], high), "{sentence}");
             }
             3 => {
                 let target = results.targets_in(&values["load"])[0];

@@ -21,9 +21,9 @@ fn count_series() -> impl Strategy<Value = Vec<Vec<u64>>> {
 }
 
 fn in_a_row(counts: &[Vec<u64>]) -> Vec<PointRecord> {
-    let point = |(place, counts): (usize, &Vec<u64>)| PointRecord {
-        group: place as u32,
-        ..record(place as u32, 0, 1, counts)
+    let point = |(index, counts): (usize, &Vec<u64>)| PointRecord {
+        group: index as u32,
+        ..record(index as u32, 0, 1, counts)
     };
     counts.iter().enumerate().map(point).collect()
 }
@@ -38,17 +38,17 @@ fn text_of(blocks: Vec<Block>) -> String {
 }
 
 /// What refutes a sentence about the throughput over time.
-fn refuted(said: &Values, counts: &[Vec<u64>]) -> Option<String> {
+fn refuted(values: &Values, counts: &[Vec<u64>]) -> Option<String> {
     let rate = |count: f64| count * 8192.0 / MIB * 10.0;
     let tenths = || counts.iter().flatten().map(|count| rate(*count as f64));
     let (least, most) = (tenths().fold(f64::MAX, f64::min), tenths().fold(0.0, f64::max));
     let mean = tenths().sum::<f64>() / tenths().count() as f64;
-    let [low, high, last] = ["low", "high", "last"].map(|name| figure(&said[name]));
+    let [low, high, last] = ["low", "high", "last"].map(|name| figure(&values[name]));
     let not_above = |a: f64, b: f64| a <= b || near(a, b);
     let ordered =
         [(least, low), (low, mean), (mean, high), (high, most), (low, last), (last, high)];
     let wrong = ordered.iter().find(|(a, b)| !not_above(*a, *b));
-    wrong.map(|(a, b)| format!("{a} is above {b}: {said:?}, mean {mean}"))
+    wrong.map(|(a, b)| format!("{a} is above {b}: {values:?}, mean {mean}"))
 }
 
 fn check_each(plan: &str, counts: &[Vec<u64>], check: impl Fn(&View<'_>, &str)) {
@@ -69,10 +69,11 @@ fn no_sentence_on_a_thousand_courses_over_time_is_refuted() {
         check_each("pts-wsat", &counts, |view, text| {
             let words = view.words;
             let (own, ends) = (words.timeline.course, words.pts.course);
-            if let Some((said, rest)) = read(own, text) {
-                assert_eq!((refuted(&said, &counts), rest), (None, ""), "{text}");
+            if let Some((values, rest)) = read(own, text) {
+                assert_eq!((refuted(&values, &counts), rest), (None, ""), "{text}");
             } else {
-                let (said, rest) = read(ends, text).unwrap_or_else(|| panic!("{text} is not read"));
+                let (values, rest) =
+                    read(ends, text).unwrap_or_else(|| panic!("{text} is not read"));
                 assert_eq!(rest, "", "{text}");
                 let mean =
                     |counts: &[u64]| counts.iter().sum::<u64>() as f64 * 10.0 / counts.len() as f64;
@@ -85,9 +86,9 @@ fn no_sentence_on_a_thousand_courses_over_time_is_refuted() {
                     several => [&several[0], &several[several.len() - 1]],
                 };
                 let [first, last] = ends.map(mean);
-                assert!(near(figure(&said["first"]), first), "{first}: {text}");
-                assert!(near(figure(&said["last"]), last), "{last}: {text}");
-                let share = figure(&said["share"]) / 100.0;
+                assert!(near(figure(&values["first"]), first), "{first}: {text}");
+                assert!(near(figure(&values["last"]), last), "{last}: {text}");
+                let share = figure(&values["share"]) / 100.0;
                 let of_first = last / first;
                 let same = (share - of_first).abs() < 0.006 || near(share, of_first);
                 assert!(same, "{of_first} of the first: {text}");

@@ -49,7 +49,7 @@ fn draw(points: &[At], shares: &[f64]) -> Vec<f64> {
 
 fn holds_for(points: &[At], values: &[f64]) -> Result<(), TestCaseError> {
     let line = line_statements(points).expect("points");
-    let place = points.iter().position(|at| *at == line.largest).expect("the largest is a point");
+    let index = points.iter().position(|at| *at == line.largest).expect("the largest is a point");
     prop_assert!(points.iter().all(|at| at.value <= line.largest.value));
     let slack = 1.0 + 1e-9;
     match line.shape {
@@ -60,27 +60,27 @@ fn holds_for(points: &[At], values: &[f64]) -> Result<(), TestCaseError> {
             prop_assert!(high <= (1.0 + share) * low * slack);
         }
         CurveShape::Rises { evenly } => {
-            prop_assert!(values[place] > values[0]);
+            prop_assert!(values[index] > values[0]);
             if evenly {
-                prop_assert!(values[..=place].windows(2).all(|pair| pair[0] < pair[1]));
+                prop_assert!(values[..=index].windows(2).all(|pair| pair[0] < pair[1]));
             }
         }
-        CurveShape::Falls => prop_assert!(place == 0 && values[values.len() - 1] < values[0]),
+        CurveShape::Falls => prop_assert!(index == 0 && values[values.len() - 1] < values[0]),
         CurveShape::Open => {}
     }
     match line.beyond {
         Beyond::Plateau(from, share) => {
             for (at, value) in points.iter().zip(values).filter(|(at, _)| at.outstanding >= from) {
-                prop_assert!(*value * slack >= (1.0 - share) * values[place], "{at:?}");
+                prop_assert!(*value * slack >= (1.0 - share) * values[index], "{at:?}");
             }
         }
-        Beyond::Drops => prop_assert!(values[values.len() - 1] < 0.96 * values[place]),
+        Beyond::Drops => prop_assert!(values[values.len() - 1] < 0.96 * values[index]),
         Beyond::Nothing => {}
     }
     if let Some(enough) = enough(points) {
         let at =
             points.iter().position(|at| at.outstanding == enough.outstanding).expect("a point");
-        prop_assert!(values[at] * slack >= enough.share * values[place]);
+        prop_assert!(values[at] * slack >= enough.share * values[index]);
         prop_assert!(enough.outstanding * 2 <= line.largest.outstanding);
     }
     Ok(())
@@ -118,8 +118,8 @@ proptest! {
         let values = [draw(&first, &shares[..10]), draw(&second, &shares[10..])];
         let top = |line: &[At], values: &[f64]| {
             let by_value = |a: &usize, b: &usize| line[*a].value.total_cmp(&line[*b].value);
-            let place = (0..line.len()).max_by(|a, b| by_value(a, b).then(b.cmp(a)));
-            values[place.expect("points")]
+            let index = (0..line.len()).max_by(|a, b| by_value(a, b).then(b.cmp(a)));
+            values[index.expect("points")]
         };
         let lines = [first, second];
         match between(&lines) {
