@@ -120,8 +120,8 @@ mod tests {
                 "fn f(\nNAME: u8) {}",
                 "fn f(\nmut NAME: u8) {}",
             ] {
-                let said = format!("a.rs:2: `{name}` is no name: say what it holds or returns");
-                assert_eq!(found(&text.replace("NAME", name)), [said], "{text}");
+                let expected = format!("a.rs:2: `{name}` is no name: say what it holds or returns");
+                assert_eq!(found(&text.replace("NAME", name)), [expected], "{text}");
             }
         }
     }

@@ -36,7 +36,7 @@ pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<
     let mut listed: Vec<&Exception> = EXCEPTIONS.iter().filter(|e| e.file == name).collect();
     for (function, lines) in sizes.functions.iter().filter(|(_, lines)| *lines > FUNCTION_LINES) {
         let exception = listed.iter().position(|e| e.function == function);
-        match exception.map(|place| listed.remove(place)) {
+        match exception.map(|index| listed.remove(index)) {
             None => broken
                 .push(format!("{name}: fn {function} has {lines} lines, at most {FUNCTION_LINES}")),
             Some(exception) if exception.lines != *lines => broken.push(format!(

@@ -90,11 +90,11 @@ mod tests {
             ["(a, b): (u8, u8)", "&(a, b): &(u8, u8)", "(a, b): &(u8, u8)", "(a, b): Ab"];
         for parameter in parameters {
             let function = format!("fn f(\n    x: u8,\n    {parameter},\n) {{}}\n");
-            let said = "a.rs:4: fn f takes a tuple: name its parts";
+            let expected = "a.rs:4: fn f takes a tuple: name its parts";
             for (open, close) in [("impl X {", "}"), ("trait X {", "}"), ("fn g() {", "}")] {
                 assert_eq!(
                     found("a.rs", &format!("{open}\n{function}{close}\n")),
-                    [said],
+                    [expected],
                     "{open}"
                 );
             }
