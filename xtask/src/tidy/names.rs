@@ -88,12 +88,7 @@ impl<'ast> Visit<'ast> for Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn found(text: &str) -> Vec<String> {
-        let mut broken = Vec::new();
-        check("a.rs", text, &mut broken).unwrap();
-        broken
-    }
+    use crate::tidy::testing::found;
 
     #[test]
     fn what_is_called_so_is_found_wherever_it_gets_its_name() {
@@ -121,7 +116,7 @@ mod tests {
                 "fn f(\nmut NAME: u8) {}",
             ] {
                 let expected = format!("a.rs:2: `{name}` is no name: say what it holds or returns");
-                assert_eq!(found(&text.replace("NAME", name)), [expected], "{text}");
+                assert_eq!(found(check, "a.rs", &text.replace("NAME", name)), [expected], "{text}");
             }
         }
     }
@@ -138,7 +133,7 @@ mod tests {
             "cases! { a in prop::option::of(1) => |row| row.of; one of }",
             "// let of = 1;\nfn f() {}",
         ] {
-            assert_eq!(found(text), [] as [String; 0], "{text}");
+            assert_eq!(found(check, "a.rs", text), [] as [String; 0], "{text}");
         }
     }
 }
