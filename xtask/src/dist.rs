@@ -107,8 +107,8 @@ fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
         let text = run(&[&["man"], &words[..]].concat())?;
         put(&format!("{MAN}/{}.1", page.replace(' ', "-")), text.as_bytes())?;
     }
-    for (shell, place) in COMPLETIONS {
-        put(place, run(&["completions", shell])?.as_bytes())?;
+    for (shell, path) in COMPLETIONS {
+        put(path, run(&["completions", shell])?.as_bytes())?;
     }
     for name in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         put(&format!("{DOCS}/{name}"), &fs::read(root().join(name))?)?;
@@ -201,10 +201,10 @@ fn epoch() -> Result<String> {
 
 fn archive(to: &Path, stage: &Path, version: &str) -> Result<PathBuf> {
     let made = to.join(format!("qdepth-{version}-x86_64-linux.tar.gz"));
-    let (mtime, place) = (format!("--mtime=@{}", epoch()?), stage.display().to_string());
+    let (mtime, folder) = (format!("--mtime=@{}", epoch()?), stage.display().to_string());
     let words = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", &mtime];
     let file = made.display().to_string();
-    show("tar", &[&words[..], &["-I", "gzip -n9", "-cf", &file, "-C", &place, "usr"]].concat())?;
+    show("tar", &[&words[..], &["-I", "gzip -n9", "-cf", &file, "-C", &folder, "usr"]].concat())?;
     Ok(made)
 }
 
@@ -287,7 +287,7 @@ fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
          %description\nMeasured, explained, published.\n%install\ncp -a {}/usr %{{buildroot}}/\n\
          %files\n/{BIN}/*\n/{MAN}/*\n{}/{DOCS}\n",
         stage.display(),
-        COMPLETIONS.map(|(_, place)| format!("/{place}\n")).concat(),
+        COMPLETIONS.map(|(_, path)| format!("/{path}\n")).concat(),
     );
     fs::write(&spec, text)?;
     let top = to.join("rpm");
@@ -309,18 +309,18 @@ fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
             fs::remove_dir_all(&fresh)?;
         }
         fs::create_dir_all(&fresh)?;
-        let (file, place) = (package.display().to_string(), fresh.display().to_string());
+        let (file, folder) = (package.display().to_string(), fresh.display().to_string());
         let program = match package.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => {
-                show("tar", &["-xf", &file, "-C", &place])?;
+                show("tar", &["-xf", &file, "-C", &folder])?;
                 fresh.join("usr/bin/qdepth")
             }
             Some("deb") => {
-                show("dpkg-deb", &["-x", &file, &place])?;
+                show("dpkg-deb", &["-x", &file, &folder])?;
                 fresh.join("usr/bin/qdepth")
             }
             Some("whl") => {
-                show("python3", &["-m", "venv", &place])?;
+                show("python3", &["-m", "venv", &folder])?;
                 let pip = fresh.join("bin/pip").display().to_string();
                 show(&pip, &["install", "--quiet", "--no-index", "--no-deps", &file])?;
                 let python = fresh.join("bin/python").display().to_string();
@@ -328,15 +328,15 @@ fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
                 fresh.join("bin/qdepth")
             }
             Some("rpm") => {
-                let unpacked = format!("cd '{place}' && rpm2cpio '{file}' | cpio -idm --quiet");
+                let unpacked = format!("cd '{folder}' && rpm2cpio '{file}' | cpio -idm --quiet");
                 show("sh", &["-c", &unpacked])?;
                 fresh.join("usr/bin/qdepth")
             }
             _ => bail!("{name}: nobody knows how to install it"),
         };
-        let said = output(&program.display().to_string(), &["--version"], &[0])?;
-        if !said.contains(version) {
-            bail!("{name}: the program says {said}");
+        let printed = output(&program.display().to_string(), &["--version"], &[0])?;
+        if !printed.contains(version) {
+            bail!("{name}: the program says {printed}");
         }
         let typesetter = program.with_file_name("qdepth-pdf");
         if to.join("stage").join(BIN).join("qdepth-pdf").exists() {
@@ -353,8 +353,8 @@ fn sums(to: &Path, made: &[PathBuf]) -> Result<()> {
         .iter()
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .collect();
-    let place = to.display().to_string();
-    let line = format!("cd '{place}' && sha256sum {}", names.join(" "));
+    let folder = to.display().to_string();
+    let line = format!("cd '{folder}' && sha256sum {}", names.join(" "));
     let text = output("sh", &["-c", &line], &[0])?;
     fs::write(to.join("SHA256SUMS"), &text)?;
     print!("{text}");

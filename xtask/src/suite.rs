@@ -184,7 +184,7 @@ fn counted(name: &str, mut command: Command, at_once: bool) -> Counts {
     let mut run = || -> Result<()> {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().context("it has no output")?;
-        let (mut failing, mut said) = (false, String::new());
+        let (mut failing, mut text) = (false, String::new());
         for line in BufReader::new(out).split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned();
             counts.line(&line, &mut failing);
@@ -194,10 +194,10 @@ fn counted(name: &str, mut command: Command, at_once: bool) -> Counts {
             }
             match at_once {
                 true => println!("{line}"),
-                false => said += &(line + "\n"),
+                false => text += &(line + "\n"),
             }
         }
-        print!("{said}");
+        print!("{text}");
         let status = child.wait()?;
         if !status.success() && counts.failed == 0 {
             bail!("it ended with {status}");

@@ -10,6 +10,8 @@ mod raised;
 mod security;
 mod sizes;
 mod stations;
+#[cfg(test)]
+mod testing;
 mod tuples;
 mod widths;
 mod words;

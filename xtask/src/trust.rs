@@ -348,7 +348,7 @@ fn run(campaign: &Campaign, short: bool) -> Result<String> {
     let Campaign { name, crate_name, file, test, .. } = campaign;
     // Where all files of tests are one binary, a test has its file's name before its own.
     let joined = root().join("crates").join(crate_name).join("tests/all.rs").is_file();
-    let (place, test) = match (*file, joined) {
+    let (target, test) = match (*file, joined) {
         ("", _) => (vec!["--lib"], (*test).to_owned()),
         (file, true) => (vec!["--test", "all"], format!("{file}::{test}")),
         (file, false) => (vec!["--test", file], (*test).to_owned()),
@@ -359,7 +359,7 @@ fn run(campaign: &Campaign, short: bool) -> Result<String> {
     command
         .args(["test", "-q", "-p", crate_name])
         .args(build)
-        .args(place)
+        .args(target)
         .args(["--", "--exact", &test, "--nocapture"])
         .current_dir(root())
         .stdin(Stdio::null())
@@ -372,17 +372,21 @@ fn run(campaign: &Campaign, short: bool) -> Result<String> {
     if !out.status.success() {
         bail!("failed: {}", text.trim());
     }
-    let told = campaign_result(campaign, &text);
-    let (tries, result) = told.with_context(|| format!("it printed no line `TRIES {name} …`"))?;
+    let outcome = campaign_result(campaign, &text);
+    let (tries, result) =
+        outcome.with_context(|| format!("it printed no line `TRIES {name} …`"))?;
     Ok(row(campaign, tries, result, &when()?))
 }
 
 fn row(campaign: &Campaign, tries: &str, result: &str, when: &str) -> String {
     let Campaign { name, what, crate_name, file, test, .. } = campaign;
-    let place =
+    let location =
         if file.is_empty() { (*crate_name).to_owned() } else { format!("{crate_name}, {file}") };
     let result = result.split(' ').map(|pair| pair.replacen('=', " ", 1)).collect::<Vec<_>>();
-    format!("| `{name}` | {what} | {tries} | {} | {place}: `{test}` | {when} |", result.join(", "))
+    format!(
+        "| `{name}` | {what} | {tries} | {} | {location}: `{test}` | {when} |",
+        result.join(", ")
+    )
 }
 
 /// The day and the commit.

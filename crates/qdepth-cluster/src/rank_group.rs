@@ -161,11 +161,11 @@ impl<W: Transport> RankGroup<W> {
     }
 
     fn take(&mut self, from: u32, now: u64) {
-        let place = from as usize;
+        let index = from as usize;
         loop {
             match self.transport.poll(from) {
                 Ok(Some(message)) => {
-                    self.heard_ns[place] = now;
+                    self.heard_ns[index] = now;
                     match message.first() {
                         Some(&ALIVE) if message.len() > 1 => {
                             self.news.push_back((from, message[1..].to_vec()));
@@ -176,14 +176,14 @@ impl<W: Transport> RankGroup<W> {
                             let why = String::from_utf8_lossy(&message[1..]).into_owned();
                             self.lose(from, why);
                         }
-                        Some(_) => self.inbox[place].push_back(message),
+                        Some(_) => self.inbox[index].push_back(message),
                     }
                 }
                 Ok(None) => break,
                 Err(why) => return self.lose(from, why),
             }
         }
-        let silent = now.saturating_sub(self.heard_ns[place]);
+        let silent = now.saturating_sub(self.heard_ns[index]);
         let limit = if from == 0 { LEADER_SILENCE_NS } else { SILENCE_NS };
         if silent > limit {
             self.lose(from, format!("it has been silent for {} s", silent / 1_000_000_000));

@@ -226,21 +226,21 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     #[inline(always)]
     fn take(&mut self, completion: &Completion, target: &mut impl Target) {
         let slot = Slot(completion.slot.0 - self.base);
-        let place = &mut self.slots[slot.0 as usize];
-        let (size, direction) = (place.request.size, place.request.direction);
-        let issued = place.issued;
+        let in_flight = &mut self.slots[slot.0 as usize];
+        let (size, direction) = (in_flight.request.size, in_flight.request.direction);
+        let issued = in_flight.issued;
         let intended = if RESPONSE { self.intended[slot.0 as usize] } else { issued };
         let stamps = Stamps { intended, issued, completed: completion.at };
-        if completion.result == place.left as i32 {
-            place.left = FREE;
+        if completion.result == in_flight.left as i32 {
+            in_flight.left = FREE;
             self.ledger.completed(direction, u64::from(size), stamps);
         } else if completion.result > 0 {
             return self.go_on(slot, completion.result as u32, target);
         } else {
-            place.left = FREE;
+            in_flight.left = FREE;
             let errno = if completion.result == 0 { EIO } else { -completion.result };
             if completion.result == 0 {
-                self.failure = Some(shrunk(&place.request));
+                self.failure = Some(shrunk(&in_flight.request));
                 self.undisturbed = Instant(0);
             }
             self.ledger.failed(direction, errno, stamps);
@@ -251,14 +251,14 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     /// A transfer came back short: the rest is asked for, and the latency goes on.
     #[cold]
     fn go_on(&mut self, slot: Slot, bytes: u32, target: &mut impl Target) {
-        let place = &mut self.slots[slot.0 as usize];
-        let size = place.request.size;
-        if place.left == size {
-            self.ledger.short(place.request.direction);
+        let in_flight = &mut self.slots[slot.0 as usize];
+        let size = in_flight.request.size;
+        if in_flight.left == size {
+            self.ledger.short(in_flight.request.direction);
         }
-        place.left -= bytes;
-        let offset = place.request.offset + u64::from(size - place.left);
-        let rest = Request { offset, size: place.left, ..place.request };
+        in_flight.left -= bytes;
+        let offset = in_flight.request.offset + u64::from(size - in_flight.left);
+        let rest = Request { offset, size: in_flight.left, ..in_flight.request };
         target.submit(Slot(self.base + slot.0), rest);
     }
 
@@ -500,10 +500,10 @@ fn issue_due<P: Pacing, const RESPONSE: bool>(
 ) -> u64 {
     let mut issued = 0;
     while let Some((slot, since)) = pacing.next(now) {
-        let place = &mut slots[slot.0 as usize];
-        let request = draw(place.stream, &place.request);
+        let in_flight = &mut slots[slot.0 as usize];
+        let request = draw(in_flight.stream, &in_flight.request);
         pacing.drawn(slot, request.size);
-        place.put(request, now);
+        in_flight.put(request, now);
         if RESPONSE {
             intended[slot.0 as usize] = since;
         }

@@ -16,11 +16,11 @@ pub(crate) struct Flow {
 impl Flow {
     /// Adds a shard of this weight to its group.
     pub(crate) fn join(flows: &mut Vec<Self>, group: u32, weight: u64) {
-        let place = flows.iter().position(|flow| flow.group == group).unwrap_or_else(|| {
+        let index = flows.iter().position(|flow| flow.group == group).unwrap_or_else(|| {
             flows.push(Self { group, issued: AtomicU64::new(0), weights: AtomicU64::new(0) });
             flows.len() - 1
         });
-        *flows[place].weights.get_mut() += weight;
+        *flows[index].weights.get_mut() += weight;
     }
 }
 

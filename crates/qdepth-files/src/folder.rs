@@ -121,15 +121,15 @@ impl Folder {
     pub fn must_be_ours_alone(&self) -> Result<(), FileError> {
         let failed = |errno| FileError::failed(&self.path, "look at the directory", errno);
         let found = self.stat().map_err(failed)?;
-        let (owner, place) = (found.st_uid, self.path.display());
+        let (owner, path) = (found.st_uid, self.path.display());
         if owner != geteuid().as_raw() {
-            let found = format!("{place} is user {owner}'s, and what lies in it is run");
+            let found = format!("{path} is user {owner}'s, and what lies in it is run");
             let remedy = "Name a directory of your own";
             return Err(FileError::refused(&self.path, found, remedy));
         }
         if found.st_mode & 0o022 != 0 {
             let found = format!(
-                "{place} may be written to by others than its owner, and what lies in it is run"
+                "{path} may be written to by others than its owner, and what lies in it is run"
             );
             let remedy = format!("Look at it, then `chmod go-w -- {}`", word(&self.path));
             return Err(FileError::refused(&self.path, found, remedy));

@@ -315,9 +315,9 @@ impl Scratch {
     /// Where it cannot be made.
     pub fn new() -> Result<Self, FileError> {
         let folder = tempfile::tempdir().map_err(|error| {
-            let place = std::env::temp_dir();
-            let doing = format!("make a folder in {}", place.display());
-            FileError::failed_io(&place, &doing, &error)
+            let parent = std::env::temp_dir();
+            let doing = format!("make a folder in {}", parent.display());
+            FileError::failed_io(&parent, &doing, &error)
         })?;
         Ok(Self { folder })
     }

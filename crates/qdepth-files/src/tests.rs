@@ -53,14 +53,14 @@ fn contents(folder: &Path) -> Vec<(PathBuf, String)> {
         .map(|entry| {
             let path = entry.unwrap().path();
             let found = fs::symlink_metadata(&path).unwrap();
-            let said = if found.is_symlink() {
+            let description = if found.is_symlink() {
                 format!("link to {}", fs::read_link(&path).unwrap().display())
             } else if found.is_file() {
                 format!("file of {:?}", fs::read(&path).unwrap())
             } else {
                 format!("{:?} {}", found.file_type(), found.rdev())
             };
-            (path, said)
+            (path, description)
         })
         .collect();
     all.sort();

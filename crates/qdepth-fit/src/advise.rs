@@ -52,21 +52,21 @@ pub(crate) fn determined(
 ) -> Result<Vec<Determined>, FitError> {
     let Some(covariance) = information.inverse() else { return Ok(Vec::new()) };
     let mut all = Vec::new();
-    for (place, free) in problem.model.free.iter().enumerate() {
-        let deviation = covariance.at(place, place).max(0.0).sqrt();
+    for (index, free) in problem.model.free.iter().enumerate() {
+        let deviation = covariance.at(index, index).max(0.0).sqrt();
         let mut ends = [0.0; 2];
         for (end, sign) in ends.iter_mut().zip([-1.0, 1.0]) {
             let far = sign * NORMAL_95 * deviation;
             let mut ln = solution.ln.clone();
             for (other, ln) in ln.iter_mut().enumerate() {
-                let with = covariance.at(other, place) / covariance.at(place, place).max(1e-12);
+                let with = covariance.at(other, index) / covariance.at(index, index).max(1e-12);
                 *ln += far * with;
             }
             let risen = problem.loss_above(ln, solution)? / (scatter * scatter);
             // At 1.96 deviations the loss is to be 1.92 higher.
             let expected = NORMAL_95 * NORMAL_95 / 2.0;
             let wider = if risen < expected / 4.0 { 2.0 } else { 1.0 };
-            *end = (libm::exp(solution.ln[place] + far * wider)).clamp(free.low, free.high);
+            *end = (libm::exp(solution.ln[index] + far * wider)).clamp(free.low, free.high);
         }
         let share = deviation / free.width;
         let how = match share {
@@ -76,7 +76,7 @@ pub(crate) fn determined(
         };
         all.push(Determined {
             name: free.name.to_owned(),
-            value: free.value(solution.ln[place]),
+            value: free.value(solution.ln[index]),
             interval: (ends[0], ends[1]),
             how,
         });
@@ -147,10 +147,10 @@ fn rate_slopes(
     let emulator = problem.emulator.under(loads, problem.pace);
     let center = emulator.seen(&problem.values(&solution.ln))?;
     let mut slopes = vec![Vec::new(); loads.len()];
-    for (place, free) in problem.model.free.iter().enumerate() {
+    for (index, free) in problem.model.free.iter().enumerate() {
         let mut ln = solution.ln.clone();
-        let step = if ln[place] + 0.1 <= libm::log(free.high) { 0.1 } else { -0.1 };
-        ln[place] += step;
+        let step = if ln[index] + 0.1 <= libm::log(free.high) { 0.1 } else { -0.1 };
+        ln[index] += step;
         let values = problem.values(&ln);
         for ((slope, beside), center) in slopes.iter_mut().zip(emulator.seen(&values)?).zip(&center)
         {

@@ -87,24 +87,24 @@ pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
     let mut back = vec![false; observed.len()];
     let mut inner = Vec::new();
     for profile in profiles {
-        let mut places: Vec<usize> =
+        let mut indices: Vec<usize> =
             (0..observed.len()).filter(|i| observed[*i].point.profile == profile).collect();
-        places.sort_by_key(|place| observed[*place].in_flight());
+        indices.sort_by_key(|index| observed[*index].in_flight());
         if Some(profile) == whole {
-            places.iter().for_each(|place| back[*place] = true);
+            indices.iter().for_each(|index| back[*index] = true);
             continue;
         }
-        inner.extend(places.iter().copied().skip(1).take(places.len().saturating_sub(2)));
+        inner.extend(indices.iter().copied().skip(1).take(indices.len().saturating_sub(2)));
     }
     if dense {
-        inner.iter().skip(1).step_by(4).for_each(|place| back[*place] = true);
+        inner.iter().skip(1).step_by(4).for_each(|index| back[*index] = true);
         return if back.contains(&true) { vec![back] } else { Vec::new() };
     }
     let turns = 0..TURNS.min(inner.len());
     turns
         .map(|turn| {
             let mut back = back.clone();
-            inner.iter().skip(turn).step_by(TURNS).for_each(|place| back[*place] = true);
+            inner.iter().skip(turn).step_by(TURNS).for_each(|index| back[*index] = true);
             back
         })
         .collect()
@@ -160,8 +160,8 @@ mod tests {
         sparse.truncate(21);
         let turns = kept_back(&sparse);
         assert_eq!(turns.len(), TURNS);
-        for (place, load) in sparse.iter().enumerate() {
-            let times = turns.iter().filter(|back| back[place]).count();
+        for (index, load) in sparse.iter().enumerate() {
+            let times = turns.iter().filter(|back| back[index]).count();
             assert_eq!(times, usize::from(load.point.outstanding == 16), "{}", load.label());
         }
     }

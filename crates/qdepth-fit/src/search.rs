@@ -124,7 +124,7 @@ impl Problem<'_> {
 
     /// How much higher the loss is elsewhere.
     pub(crate) fn loss_above(&self, ln: Vec<f64>, solution: &Solution) -> Result<f64, FitError> {
-        let ln = ln.into_iter().enumerate().map(|(place, ln)| self.within(place, ln)).collect();
+        let ln = ln.into_iter().enumerate().map(|(index, ln)| self.within(index, ln)).collect();
         Ok(self.at(ln)?.loss - solution.loss)
     }
 
@@ -134,26 +134,26 @@ impl Problem<'_> {
     }
 
     /// A neighbour of a parameter: a step, or one more or less of what is counted.
-    fn beside(&self, place: usize, ln: f64, step: f64) -> f64 {
-        let free = &self.free()[place];
+    fn beside(&self, index: usize, ln: f64, step: f64) -> f64 {
+        let free = &self.free()[index];
         let mut to = ln + step;
         if free.whole && (free.value(to) - free.value(ln)).abs() < 1.0 {
             to = libm::log((free.value(ln) + step.signum()).max(1.0));
         }
-        self.within(place, to)
+        self.within(index, to)
     }
 
     /// Slope of every residual along every parameter.
     pub(crate) fn slopes(&self, from: &Solution) -> Result<Vec<Vec<f64>>, FitError> {
         let mut slopes = Vec::with_capacity(from.ln.len());
-        for (place, ln) in from.ln.iter().enumerate() {
+        for (index, ln) in from.ln.iter().enumerate() {
             // Inwards from the end of a range.
-            let up = self.beside(place, *ln, STEP);
-            let to = if up - ln > STEP / 4.0 { up } else { self.beside(place, *ln, -STEP) };
+            let up = self.beside(index, *ln, STEP);
+            let to = if up - ln > STEP / 4.0 { up } else { self.beside(index, *ln, -STEP) };
             let mut trial = from.ln.clone();
-            trial[place] = to;
-            let length = match self.free()[place].whole {
-                true => libm::log(self.free()[place].value(to) / self.free()[place].value(*ln)),
+            trial[index] = to;
+            let length = match self.free()[index].whole {
+                true => libm::log(self.free()[index].value(to) / self.free()[index].value(*ln)),
                 false => to - ln,
             };
             if length.abs() < 1e-9 {
@@ -202,8 +202,8 @@ impl Problem<'_> {
             matrix.add(a, a, damping * (matrix.at(a, a) + 1e-3));
         }
         let step = matrix.solve(&right)?;
-        let to = |(place, step): (usize, f64)| {
-            self.within(place, from.ln[place] + step.clamp(-FAR, FAR))
+        let to = |(index, step): (usize, f64)| {
+            self.within(index, from.ln[index] + step.clamp(-FAR, FAR))
         };
         Some(step.into_iter().enumerate().map(to).collect())
     }
@@ -240,11 +240,11 @@ impl Problem<'_> {
             return Ok(from);
         };
         let mut best = from.clone();
-        let whole = (0..from.ln.len()).filter(|place| self.free()[*place].whole);
-        for (place, by) in whole.flat_map(|place| [-2.0, -1.0, 1.0, 2.0].map(|by| (place, by))) {
-            let now = self.free()[place].value(from.ln[place]);
-            let step = libm::log((now + by).max(1.0)) - from.ln[place];
-            let with = |other| covariance.at(other, place) / covariance.at(place, place).max(1e-12);
+        let whole = (0..from.ln.len()).filter(|index| self.free()[*index].whole);
+        for (index, by) in whole.flat_map(|index| [-2.0, -1.0, 1.0, 2.0].map(|by| (index, by))) {
+            let now = self.free()[index].value(from.ln[index]);
+            let step = libm::log((now + by).max(1.0)) - from.ln[index];
+            let with = |other| covariance.at(other, index) / covariance.at(index, index).max(1e-12);
             let to = |other| self.within(other, from.ln[other] + step * with(other));
             let trial = self.at((0..from.ln.len()).map(to).collect())?;
             if trial.loss < best.loss {
@@ -257,10 +257,10 @@ impl Problem<'_> {
     /// Tries each parameter alone, far up and down: out of a place where a limit hides another.
     pub(crate) fn shaken(&self, from: Solution) -> Result<Solution, FitError> {
         let mut best = self.counted(from)?;
-        for place in 0..best.ln.len() {
+        for index in 0..best.ln.len() {
             for step in [0.7, -0.7, 0.25, -0.25] {
                 let mut ln = best.ln.clone();
-                ln[place] = self.beside(place, ln[place], step);
+                ln[index] = self.beside(index, ln[index], step);
                 let trial = self.at(ln)?;
                 if trial.loss < best.loss {
                     best = trial;

@@ -91,7 +91,7 @@ struct Making<'a> {
 
 impl Making<'_> {
     fn remark(&mut self, what: &str) {
-        if !self.remarks.iter().any(|said| said == what) {
+        if !self.remarks.iter().any(|remark| remark == what) {
             self.remarks.push(what.to_owned());
         }
     }

@@ -69,11 +69,11 @@ impl Imported {
 
 /// The place of a target in the list, which gets it where it is new.
 pub(crate) fn target_index(targets: &mut Vec<String>, name: &str) -> u32 {
-    let place = targets.iter().position(|known| known == name).unwrap_or_else(|| {
+    let index = targets.iter().position(|known| known == name).unwrap_or_else(|| {
         targets.push(name.to_owned());
         targets.len() - 1
     });
-    place as u32
+    index as u32
 }
 
 /// RFC 3339 of seconds since 1970 (Hinnant, *chrono-compatible low-level date algorithms*).

@@ -73,8 +73,8 @@ fn cells(line: &str) -> Vec<String> {
 
 /// `size, % of size, % reads, % random, …`.
 fn access_line(values: &[String]) -> Option<[f64; 4]> {
-    let number = |place: usize| {
-        values.get(place)?.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0)
+    let number = |index: usize| {
+        values.get(index)?.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0)
     };
     Some([number(0)?, number(1)?, number(2)? / 100.0, number(3)? / 100.0])
 }
@@ -86,8 +86,8 @@ struct Row<'a> {
 
 impl Row<'_> {
     fn text(&self, name: &str) -> Option<&str> {
-        let place = self.columns.iter().position(|column| column == name)?;
-        self.values.get(place).map(String::as_str)
+        let index = self.columns.iter().position(|column| column == name)?;
+        self.values.get(index).map(String::as_str)
     }
 
     fn number(&self, names: &[&str]) -> Option<f64> {
@@ -124,9 +124,9 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
             percentiles: Vec::new(),
         })
     };
-    let side = |place: usize, stated| DirectionRecord {
-        completed: counts[place] as u64,
-        bytes: bytes[place] as u64,
+    let side = |index: usize, stated| DirectionRecord {
+        completed: counts[index] as u64,
+        bytes: bytes[index] as u64,
         stated,
         ..DirectionRecord::default()
     };

@@ -36,9 +36,9 @@ pub fn give(target: &Target, input: &[u8]) -> Result<(), Wrong> {
     let before = qdepth_nanoseconds();
     let answer = catch_unwind(AssertUnwindSafe(|| (target.take)(input)));
     let took = qdepth_nanoseconds() - before;
-    if let Err(said) = answer {
-        let text = said.downcast_ref::<String>().cloned();
-        let word = || said.downcast_ref::<&str>().map_or("a panic", |text| text).to_owned();
+    if let Err(payload) = answer {
+        let text = payload.downcast_ref::<String>().cloned();
+        let word = || payload.downcast_ref::<&str>().map_or("a panic", |text| text).to_owned();
         return Err(Wrong::Panic(text.unwrap_or_else(word)));
     }
     if took > SLOW_NS { Err(Wrong::Slow(took)) } else { Ok(()) }

@@ -112,8 +112,8 @@ pub fn aliases(mounts: &[Mount], mount: &Mount, path: &Path) -> Vec<PathBuf> {
 }
 
 /// A file bound to a file leaves nothing to join, and an empty part would make it a directory.
-fn join(place: &Path, below: &Path) -> PathBuf {
-    if below.as_os_str().is_empty() { place.to_owned() } else { place.join(below) }
+fn join(base: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() { base.to_owned() } else { base.join(below) }
 }
 
 /// The block devices directly below a mount, by the kernel's names: its own device, that of its

@@ -254,8 +254,8 @@ impl OwnFiles {
             let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
             let file = self.open_access(name, access)?;
             let mut id = [0_u8; 64];
-            let said = rustix::fs::fgetxattr(&file, MADE_BY, &mut id).unwrap_or(0);
-            if write && id.get(..said) != Some(self.run_id.as_bytes()) {
+            let length = rustix::fs::fgetxattr(&file, MADE_BY, &mut id).unwrap_or(0);
+            if write && id.get(..length) != Some(self.run_id.as_bytes()) {
                 return Err(io::Error::other("it does not say that this run made it"));
             }
             if write {

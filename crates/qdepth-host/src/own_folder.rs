@@ -158,37 +158,37 @@ mod tests {
 
     #[test]
     fn a_folder_goes_with_all_that_is_in_it_and_nothing_else() {
-        let place = tempfile::tempdir().unwrap();
-        let directory: OwnedFd = File::open(place.path()).unwrap().into();
-        std::fs::write(place.path().join("kept"), "yours").unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let directory: OwnedFd = File::open(parent.path()).unwrap().into();
+        std::fs::write(parent.path().join("kept"), "yours").unwrap();
         let folder = OwnFolder::make(&directory, "mine".to_owned(), "r").unwrap();
         folder.fill(["a", "b"].map(str::to_owned).into_iter(), Some(4096)).unwrap();
         folder.fill(std::iter::once("c".to_owned()), None).unwrap();
-        assert_eq!(std::fs::metadata(place.path().join("mine/b")).unwrap().len(), 4096);
+        assert_eq!(std::fs::metadata(parent.path().join("mine/b")).unwrap().len(), 4096);
         assert!(
             OwnFolder::make(&directory, "mine".to_owned(), "r").is_err(),
             "it is there already"
         );
         folder.remove(&directory).unwrap();
-        let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().flatten().collect();
+        let left: Vec<_> = std::fs::read_dir(parent.path()).unwrap().flatten().collect();
         assert_eq!(left.len(), 1);
 
         let folder = OwnFolder::make(&directory, "moved".to_owned(), "r").unwrap();
-        std::fs::rename(place.path().join("moved"), place.path().join("elsewhere")).unwrap();
-        std::fs::create_dir(place.path().join("moved")).unwrap();
+        std::fs::rename(parent.path().join("moved"), parent.path().join("elsewhere")).unwrap();
+        std::fs::create_dir(parent.path().join("moved")).unwrap();
         assert!(folder.remove(&directory).is_err());
-        assert!(place.path().join("moved").is_dir(), "it is not ours");
+        assert!(parent.path().join("moved").is_dir(), "it is not ours");
     }
 
     #[test]
     fn what_another_user_has_left_is_left_alone() {
-        let place = tempfile::tempdir().unwrap();
-        let directory: OwnedFd = File::open(place.path()).unwrap().into();
+        let parent = tempfile::tempdir().unwrap();
+        let directory: OwnedFd = File::open(parent.path()).unwrap().into();
         for name in ["s-dead-1", "s-dead-2"] {
             let folder = OwnFolder::make(&directory, name.to_owned(), "dead").unwrap();
             folder.fill(std::iter::once("f1".to_owned()), Some(0)).unwrap();
         }
-        let theirs = place.path().join("s-dead-2");
+        let theirs = parent.path().join("s-dead-2");
         let is_root = geteuid().is_root();
         if is_root {
             std::os::unix::fs::chown(&theirs, Some(65534), None).unwrap();
@@ -196,7 +196,7 @@ mod tests {
             println!("SKIPPED: a directory of another user: not root");
         }
         OwnFolder::remove_left(&directory, "s", "alive").unwrap();
-        assert!(!place.path().join("s-dead-1").exists());
+        assert!(!parent.path().join("s-dead-1").exists());
         assert_eq!(theirs.join("f1").exists(), is_root);
     }
 }

@@ -62,9 +62,9 @@ pub fn node_of_device(system: &System, device: &str) -> Option<u32> {
 /// What the nearest place above a device says of its node; -1 where the firmware does not say it.
 pub(crate) fn node_above(system: &System, device: &str) -> Option<String> {
     let whole = sysfs::whole_of(system, device).unwrap_or_else(|| device.to_owned());
-    let place = system.canonical(format!("/sys/class/block/{whole}/device"));
-    let above = |place: std::path::PathBuf| {
-        place.ancestors().find_map(|folder| system.read_trimmed(folder.join("numa_node")))
+    let real_path = system.canonical(format!("/sys/class/block/{whole}/device"));
+    let above = |path: std::path::PathBuf| {
+        path.ancestors().find_map(|folder| system.read_trimmed(folder.join("numa_node")))
     };
     // Without the links, as the kernel spells it: a namespace hangs on its controller, and that on
     // the PCI function.
@@ -72,7 +72,7 @@ pub(crate) fn node_above(system: &System, device: &str) -> Option<String> {
         let keys = ["device/numa_node", "device/device/numa_node"];
         keys.iter().find_map(|key| sysfs::attribute(system, device, key))
     };
-    place.and_then(above).or_else(spelled)
+    real_path.and_then(above).or_else(spelled)
 }
 
 /// Those of these CPUs that are on another node than a device; none where either is not known.

@@ -98,8 +98,8 @@ impl Commands {
             );
         }
         let generic = format!("ng{suffix}");
-        let place = format!("/sys/class/block/{name}/device/{generic}/dev");
-        let beside = system.read_trimmed(place).and_then(|text| text.parse().ok());
+        let path = format!("/sys/class/block/{name}/device/{generic}/dev");
+        let beside = system.read_trimmed(path).and_then(|text| text.parse().ok());
         let namespace = number("nsid").and_then(|number| u32::try_from(number).ok());
         let (Some(beside), Some(namespace)) = (beside, namespace) else {
             return no(

@@ -121,8 +121,8 @@ impl Recording {
             Ok(text) => Entry::File(text.clone()),
             Err(error) => Entry::Fail(errno(error)),
         };
-        let place = self.resolved(path);
-        self.entries.insert(place, entry);
+        let resolved = self.resolved(path);
+        self.entries.insert(resolved, entry);
     }
 
     pub(crate) fn saw_list(&mut self, path: &Path, answer: &io::Result<Vec<String>>) {
@@ -130,8 +130,8 @@ impl Recording {
             Ok(names) => Entry::List(names.iter().cloned().collect()),
             Err(error) => Entry::Fail(errno(error)),
         };
-        let place = self.resolved(path);
-        self.entries.insert(place, entry);
+        let resolved = self.resolved(path);
+        self.entries.insert(resolved, entry);
     }
 
     pub(crate) fn saw_link(&mut self, path: &Path) {
@@ -139,14 +139,14 @@ impl Recording {
     }
 
     pub(crate) fn saw_path(&mut self, path: &Path) {
-        let place = self.resolved(path);
-        if !self.entries.contains_key(&place) && place.exists() {
-            let entry = if place.is_dir() {
+        let resolved = self.resolved(path);
+        if !self.entries.contains_key(&resolved) && resolved.exists() {
+            let entry = if resolved.is_dir() {
                 Entry::List(BTreeSet::new())
             } else {
                 Entry::File(String::new())
             };
-            self.entries.insert(place, entry);
+            self.entries.insert(resolved, entry);
         }
     }
 
@@ -178,43 +178,44 @@ impl Recording {
     }
 
     pub(crate) fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
-        let place = resolve_parent(path, |prefix| self.link_at(prefix));
-        self.link_at(&place).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+        let resolved = resolve_parent(path, |prefix| self.link_at(prefix));
+        self.link_at(&resolved).ok_or_else(|| io::ErrorKind::InvalidInput.into())
     }
 
     pub(crate) fn list_dir(&self, path: &Path) -> io::Result<Vec<String>> {
-        let place = self.canonical(path);
-        let mut names = match self.entries.get(&place) {
+        let canonical = self.canonical(path);
+        let mut names = match self.entries.get(&canonical) {
             Some(Entry::List(names)) => names.clone(),
             Some(Entry::Fail(errno)) => return Err(io::Error::from_raw_os_error(*errno)),
             Some(Entry::File(_) | Entry::Link(_)) | None => BTreeSet::new(),
         };
         // What was looked for and not found makes no directory.
         let absent = Entry::Fail(rustix::io::Errno::NOENT.raw_os_error());
-        let below = self.entries.range(place.clone()..).take_while(|(p, _)| p.starts_with(&place));
-        let below = below.filter(|(path, entry)| **path == place || **entry != absent);
-        let children = below.filter_map(|(p, _)| p.strip_prefix(&place).ok()?.iter().next());
+        let below =
+            self.entries.range(canonical.clone()..).take_while(|(p, _)| p.starts_with(&canonical));
+        let below = below.filter(|(path, entry)| **path == canonical || **entry != absent);
+        let children = below.filter_map(|(p, _)| p.strip_prefix(&canonical).ok()?.iter().next());
         names.extend(children.map(|name| name.to_string_lossy().into_owned()));
-        if names.is_empty() && !self.entries.contains_key(&place) {
+        if names.is_empty() && !self.entries.contains_key(&canonical) {
             return Err(rustix::io::Errno::NOENT.into());
         }
         Ok(names.into_iter().collect())
     }
 
     pub(crate) fn exists(&self, path: &Path) -> bool {
-        let place = self.canonical(path);
-        match self.entries.get(&place) {
+        let canonical = self.canonical(path);
+        match self.entries.get(&canonical) {
             Some(Entry::Fail(_)) => false,
             Some(_) => true,
-            None => self.list_dir(&place).is_ok() || self.is_listed(&place),
+            None => self.list_dir(&canonical).is_ok() || self.is_listed(&canonical),
         }
     }
 
-    fn is_listed(&self, place: &Path) -> bool {
-        let Some(Entry::List(names)) = place.parent().and_then(|p| self.entries.get(p)) else {
+    fn is_listed(&self, path: &Path) -> bool {
+        let Some(Entry::List(names)) = path.parent().and_then(|p| self.entries.get(p)) else {
             return false;
         };
-        place.file_name().is_some_and(|name| names.contains(&*name.to_string_lossy()))
+        path.file_name().is_some_and(|name| names.contains(&*name.to_string_lossy()))
     }
 
     pub(crate) fn output(&self, command: &str) -> Option<Output> {

@@ -40,17 +40,17 @@ pub(crate) fn check_room(
     promised_bytes: u64,
 ) -> Result<(), Refusal> {
     let refuse = |found: String, remedy: &str| Err(Refusal::new(Guard::G13Bounds, found, remedy));
-    let place = at.path.display();
+    let path = at.path.display();
     if size_bytes == 0 {
         return refuse(
-            format!("a measurement file of less than 4096 B was asked for at {place}"),
+            format!("a measurement file of less than 4096 B was asked for at {path}"),
             "Ask for a larger area",
         );
     }
     let space = match rustix::fs::fstatvfs(at.handle()) {
         Ok(space) => space,
         Err(error) => {
-            let found = format!("the free space at {place} could not be read: {error}");
+            let found = format!("the free space at {path} could not be read: {error}");
             return refuse(found, "Check that the file system answers");
         }
     };
@@ -62,7 +62,7 @@ pub(crate) fn check_room(
     if free < needed.saturating_mul(2) {
         return refuse(
             format!(
-                "{} are free at {place}, and twice the {} of the file must be",
+                "{} are free at {path}, and twice the {} of the file must be",
                 Bytes(free).for_people(),
                 Bytes(needed).for_people()
             ),
@@ -71,7 +71,7 @@ pub(crate) fn check_room(
     }
     if free - needed < spare {
         let found = format!(
-            "a file of {} would leave less than {} free at {place} ({} now)",
+            "a file of {} would leave less than {} free at {path} ({} now)",
             Bytes(needed).for_people(),
             Bytes(spare).for_people(),
             Bytes(free).for_people()

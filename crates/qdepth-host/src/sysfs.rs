@@ -106,8 +106,8 @@ pub fn nvme_controllers(system: &System, whole: &str) -> Vec<String> {
         return Vec::new();
     }
     let parent = format!("/sys/class/block/{whole}/device");
-    let place = system.canonical(&parent);
-    let name = place.and_then(|p| Some(p.file_name()?.to_string_lossy().into_owned()));
+    let real_path = system.canonical(&parent);
+    let name = real_path.and_then(|p| Some(p.file_name()?.to_string_lossy().into_owned()));
     match name {
         Some(name) if is_numbered(&name, "nvme") => vec![name],
         // The kernel joins the paths to a namespace below the subsystem.
@@ -128,7 +128,7 @@ fn pcie_link(system: &System, whole: &str, which: &str) -> Option<Link> {
     functions.extend(controllers.first().map(|name| format!("/sys/class/nvme/{name}/device")));
     let at = |key: &str| {
         let key = format!("{which}_link_{key}");
-        functions.iter().find_map(|place| system.read_trimmed(format!("{place}/{key}")))
+        functions.iter().find_map(|folder| system.read_trimmed(format!("{folder}/{key}")))
     };
     let speed = at("speed")?;
     let gigatransfers: f64 = speed.split_whitespace().next()?.parse().ok()?;

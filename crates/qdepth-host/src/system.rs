@@ -323,8 +323,8 @@ impl System {
             let mut all = staged.sequences.lock().unwrap_or_else(PoisonError::into_inner);
             all.get_mut(&line)?.pop_front()
         };
-        let told = || staged.outputs.get(&line).or(staged.outputs.get(command)).cloned();
-        recorded.or_else(next).or_else(told).ok_or_else(|| CommandError::NotStarted {
+        let fixed = || staged.outputs.get(&line).or(staged.outputs.get(command)).cloned();
+        recorded.or_else(next).or_else(fixed).ok_or_else(|| CommandError::NotStarted {
             command: command.to_owned(),
             source: rustix::io::Errno::NOENT.into(),
         })

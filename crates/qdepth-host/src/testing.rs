@@ -43,18 +43,18 @@ impl FakeMachine {
     }
 
     pub(crate) fn partition(mut self, disk: &str, name: &str, number: &str) -> Self {
-        let place = format!("devices/virtual/block/{disk}/{name}");
-        self.add(name, number, &place);
-        self.file(&format!("/sys/{place}/partition"), "1\n");
-        self.file(&format!("/sys/{place}/start"), "2048\n");
+        let path = format!("devices/virtual/block/{disk}/{name}");
+        self.add(name, number, &path);
+        self.file(&format!("/sys/{path}/partition"), "1\n");
+        self.file(&format!("/sys/{path}/start"), "2048\n");
         self
     }
 
-    fn add(&mut self, name: &str, number: &str, place: &str) {
-        self.file(&format!("/sys/{place}/dev"), number);
-        self.file(&format!("/sys/{place}/size"), "2097152\n");
-        self.link(&format!("/sys/class/block/{name}"), &format!("../../{place}"));
-        self.link(&format!("/sys/dev/block/{number}"), &format!("../../{place}"));
+    fn add(&mut self, name: &str, number: &str, path: &str) {
+        self.file(&format!("/sys/{path}/dev"), number);
+        self.file(&format!("/sys/{path}/size"), "2097152\n");
+        self.link(&format!("/sys/class/block/{name}"), &format!("../../{path}"));
+        self.link(&format!("/sys/dev/block/{number}"), &format!("../../{path}"));
         let number: DeviceNumber = number.parse().unwrap();
         self.system = self.system.clone().with_node(&format!("/dev/{name}"), number);
     }
@@ -89,8 +89,8 @@ impl FakeMachine {
 
     /// Makes a disk an NVMe namespace of this number.
     pub(crate) fn nvme(self, name: &str, controller: &str, namespace: u32) -> Self {
-        let place = format!("/sys/devices/virtual/nvme/{controller}");
-        self.file(&format!("{place}/state"), "live\n");
+        let path = format!("/sys/devices/virtual/nvme/{controller}");
+        self.file(&format!("{path}/state"), "live\n");
         self.link(
             &format!("/sys/devices/virtual/block/{name}/device"),
             &format!("../../nvme/{controller}"),

@@ -182,13 +182,14 @@ fn their_latency(system: &System, load: &Point, engine: Engine, file: &File) -> 
         ms(load.stop.duration_ns),
     );
     let output = system.run("fio", &words.split_whitespace().collect::<Vec<_>>())?;
-    let said = || output.stderr.lines().next().unwrap_or("it says nothing").to_owned();
+    let complaint = || output.stderr.lines().next().unwrap_or("it says nothing").to_owned();
     if output.status != Some(0) {
-        bail!("fio did not succeed: {}", said());
+        bail!("fio did not succeed: {}", complaint());
     }
     let text = &output.stdout[output.stdout.find('{').unwrap_or(0)..];
-    let told: Value = serde_json::from_str(text).with_context(|| format!("fio: {}", said()))?;
-    let mean = told["jobs"][0]["read"]["lat_ns"]["mean"].as_f64();
+    let document: Value =
+        serde_json::from_str(text).with_context(|| format!("fio: {}", complaint()))?;
+    let mean = document["jobs"][0]["read"]["lat_ns"]["mean"].as_f64();
     mean.filter(|mean| *mean > 0.0).context("fio measured nothing")
 }
 

@@ -206,7 +206,7 @@ fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
         let side = |parity: usize| -> Vec<f64> {
             // A B B A: a drift is the same for both.
             let mine =
-                |(place, run): (usize, &f64)| (place.div_ceil(2) % 2 == parity).then_some(*run);
+                |(index, run): (usize, &f64)| (index.div_ceil(2) % 2 == parity).then_some(*run);
             runs.iter().enumerate().filter_map(mine).collect()
         };
         let b: Vec<f64> = side(1).into_iter().map(|figure| figure * forged).collect();

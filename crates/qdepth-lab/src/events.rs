@@ -288,7 +288,7 @@ fn variant(compared: Option<&Comparison>, group: &[Point], point: &Point) -> Str
         other.variant == point.variant
             && (&other.profile, &other.step) == (&point.profile, &point.step)
     };
-    let place =
+    let position =
         || group.iter().filter(alike).take_while(|earlier| earlier.index != point.index).count();
     match compared.of {
         Compared::Areas if name.parse::<Bytes>().is_ok() => format!("area {name}"),
@@ -296,7 +296,7 @@ fn variant(compared: Option<&Comparison>, group: &[Point], point: &Point) -> Str
             format!("area {name}, {}", Bytes(point.area.length_bytes).for_people())
         }
         Compared::Processes if variant.parts == 1 => "1 process".to_owned(),
-        Compared::Processes => format!("process {} of {}", place() + 1, variant.parts),
+        Compared::Processes => format!("process {} of {}", position() + 1, variant.parts),
         Compared::Drives | Compared::Targets => name.clone(),
     }
 }

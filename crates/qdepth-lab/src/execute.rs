@@ -111,18 +111,18 @@ fn real(
     seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<Measured>> {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
-    for (place, point) in group.iter().enumerate() {
+    for (index, point) in group.iter().enumerate() {
         let real = targets[point.target as usize].real().context("a medium among storage")?;
         match Identity::check(system, real) {
-            Identity::Same => there.push(place),
-            Identity::Gone(why) => gone.push((place, Measured::nothing(point, why))),
+            Identity::Same => there.push(index),
+            Identity::Gone(why) => gone.push((index, Measured::nothing(point, why))),
             // In the middle of a run this is a failure: earlier points may have written.
             Identity::Changed(changed) => return Err(changed.into()),
         }
     }
-    let points: Vec<Point> = there.iter().map(|place| group[*place].clone()).collect();
+    let points: Vec<Point> = there.iter().map(|index| group[*index].clone()).collect();
     let mut see = |sight: Sight<'_>| match sight {
-        Sight::Slice(place, slice) => seen(Sight::Slice(there[place], slice)),
+        Sight::Slice(index, slice) => seen(Sight::Slice(there[index], slice)),
         other => seen(other),
     };
     let measured = match points.as_slice() {
@@ -130,7 +130,7 @@ fn real(
         points => measure_storage(system, targets, points, options, stop, &mut see)?,
     };
     let mut all: Vec<(usize, Measured)> = there.iter().copied().zip(measured).chain(gone).collect();
-    all.sort_by_key(|(place, _)| *place);
+    all.sort_by_key(|(index, _)| *index);
     Ok(all.into_iter().map(|(_, measured)| measured).collect())
 }
 
@@ -167,7 +167,7 @@ fn measure_storage(
     let counted: Vec<(u64, u64)> =
         point_result.iter().map(|point_result| all_of(&point_result.outcome)).collect();
     let mut measured = Vec::new();
-    for (place, (point_result, storage)) in point_result.into_iter().zip(storage).enumerate() {
+    for (index, (point_result, storage)) in point_result.into_iter().zip(storage).enumerate() {
         let PointResult { outcome, stood, used, mut ranks } = point_result;
         let (real, direct) = (storage.real, storage.direct);
         // Those of other ranks come behind our own.
@@ -175,16 +175,16 @@ fn measure_storage(
             (rank.opened, rank.closed) = (opened, closed);
         }
         let mut monitored =
-            before[place].until(&Monitors::sample(system, real.device().as_deref()));
-        for other in (0..group.len()).filter(|other| *other != place) {
-            if group[other].target == group[place].target {
+            before[index].until(&Monitors::sample(system, real.device().as_deref()));
+        for other in (0..group.len()).filter(|other| *other != index) {
+            if group[other].target == group[index].target {
                 let (read, written) = counted[other];
                 monitored.without(read, written);
             }
         }
-        monitored.summarize(&samples, &below[place]);
+        monitored.summarize(&samples, &below[index]);
         // The drives below a target are asked once a group, however many of its loads are theirs.
-        if group[..place].iter().all(|earlier| earlier.target != group[place].target) {
+        if group[..index].iter().all(|earlier| earlier.target != group[index].target) {
             let health = &mut *real.health.borrow_mut();
             let mut ask = || health.ask_again(system);
             monitored.troubles = match options.all_ranks {
@@ -289,14 +289,14 @@ fn in_real_time(
     std::thread::scope(|scope| {
         let mut running = Vec::new();
         let mut cpus = cpus.iter();
-        for (place, shards) in shards.into_iter().enumerate() {
+        for (index, shards) in shards.into_iter().enumerate() {
             let mut of_point = Vec::new();
             for (number, shard) in shards {
                 let shard = Shard { stop_group: stop_group.as_ref(), ..shard };
-                let file = storage[place].file(number);
+                let file = storage[index].file(number);
                 let (common, show) = (&common, show.clone());
                 let mut see = move |interval: &Interval| {
-                    let _ = show.try_send((place, *interval));
+                    let _ = show.try_send((index, *interval));
                 };
                 let cpu = cpus.next();
                 of_point.push(scope.spawn(move || {

@@ -173,9 +173,9 @@ fn plan_request(target: impl Into<PathBuf>, file_size: Option<u64>) -> Result<Pl
 }
 
 fn nothing_to_read(here: &Inspected, refusal: Refusal) -> Refusal {
-    let place = here.path.display();
+    let path = here.path.display();
     let found = format!(
-        "no file of at least 2MiB can be made in {place} ({}), and there is none of at least {} \
+        "no file of at least 2MiB can be made in {path} ({}), and there is none of at least {} \
          here that could be read",
         refusal.found,
         Bytes(OTHERS_MIN)

@@ -38,13 +38,13 @@ impl Sampler {
         let first = Sample::take(system, &devices);
         let system = system.clone();
         let news = Arc::new(Mutex::new(None));
-        let told = news.clone();
+        let shared_news = news.clone();
         let thread = std::thread::spawn(move || {
             let mut samples = vec![first];
             while ended.recv_timeout(SAMPLE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 samples.push(Sample::take(&system, &devices));
-                if let ([.., before, after], Ok(mut told)) = (&samples[..], told.lock()) {
-                    *told = Some(MachineNews::new(before, after));
+                if let ([.., before, after], Ok(mut latest)) = (&samples[..], shared_news.lock()) {
+                    *latest = Some(MachineNews::new(before, after));
                 }
             }
             samples.push(Sample::take(&system, &devices));

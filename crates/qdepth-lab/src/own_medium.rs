@@ -211,9 +211,9 @@ fn same_load(a: &Point, b: &Point) -> bool {
 /// How much the same points differ from run to run.
 fn day_to_day(all: &[Observed]) -> (f64, String) {
     let (mut squares, mut degrees) = (0.0, 0_usize);
-    for (place, load) in all.iter().enumerate() {
+    for (index, load) in all.iter().enumerate() {
         let same = |other: &&Observed| same_load(&other.point, &load.point);
-        if all[..place].iter().any(|other| same(&other)) {
+        if all[..index].iter().any(|other| same(&other)) {
             continue;
         }
         let rates: Vec<f64> = all.iter().filter(same).map(|other| other.io_per_s.ln()).collect();

@@ -52,12 +52,12 @@ pub(crate) fn points(
             let group = &*virtual_time::bounded(&ready.targets, group);
             let of_workers = group.iter().zip(&measured);
             ranks.extend(of_workers.map(|(point, result)| (point.clone(), result.ranks.clone())));
-            for (place, (point, measured)) in group.iter().zip(&measured).enumerate() {
+            for (index, (point, measured)) in group.iter().zip(&measured).enumerate() {
                 if ready.done.contains(&point.index) {
                     continue;
                 }
                 let mut sealed = one_sealed(lab, ready, point, measured, &started_at);
-                sealed.findings.extend(findings.get(place).cloned().flatten());
+                sealed.findings.extend(findings.get(index).cloned().flatten());
                 let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
                 if ready.plan.ends_when_not_followed && whole && !follows(&sealed) {
                     ended.insert(point.target);

@@ -114,9 +114,9 @@ pub fn open_journal(path: &Path) -> Result<Journal> {
 pub fn take_back(system: &System, path: &Path) -> Result<(Vec<String>, usize)> {
     let mut failed = 0;
     let mut journal = open_journal(path)?;
-    let told = undo_all(system, &mut journal)?;
+    let outcomes = undo_all(system, &mut journal)?;
     journal.close()?;
-    let lines = told.into_iter().map(|undone| match undone {
+    let lines = outcomes.into_iter().map(|undone| match undone {
         Undone::Done(text) => format!("done       {text}"),
         Undone::Nothing(text) => format!("not needed {text}"),
         Undone::Left(text, why) => format!("left       {text}: {why}"),
@@ -142,16 +142,16 @@ impl<'a> Preparation<'a> {
         if steps.is_empty() {
             return Ok(None);
         }
-        let place = PathBuf::from(journal::PATH);
-        if journal::is_open(&place) {
+        let path = PathBuf::from(journal::PATH);
+        if journal::is_open(&path) {
             anyhow::bail!(Usage(format!(
                 "an earlier preparation was not taken back (journal {}): `qdepth host undo` first",
-                place.display()
+                path.display()
             )));
         }
         let mut devices = may_be_done(lab.system, &steps, &lab.request.consent, lab.observer)?;
         // From here on whatever happens is taken back.
-        let prepared = Self { lab, journal: place };
+        let prepared = Self { lab, journal: path };
         let mut journal = open_journal(&prepared.journal)?;
         let watch = Watch {
             print_line: &|line| lab.observer.message(line),

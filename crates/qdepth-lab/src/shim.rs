@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn what_the_loader_says_names_the_file() {
-        let said =
+        let message =
             |why: &str| loader_message(Path::new("/c/shim.so"), Path::new("/proc/self/fd/7"), why);
-        assert_eq!(said("/proc/self/fd/7: file too short"), "/c/shim.so: file too short");
-        let noexec = said("/proc/self/fd/7: failed to map segment from shared object");
+        assert_eq!(message("/proc/self/fd/7: file too short"), "/c/shim.so: file too short");
+        let noexec = message("/proc/self/fd/7: failed to map segment from shared object");
         assert!(noexec.contains("/c/shim.so") && noexec.contains("XDG_CACHE_HOME"), "{noexec}");
     }
 }

@@ -71,8 +71,8 @@ pub(crate) struct RankNews {
 impl RankNews {
     pub(crate) fn see(&mut self, sight: Sight<'_>) {
         match sight {
-            Sight::Slice(place, slice) if self.slices.len() < SLICES_MAX => {
-                self.slices.push((place, *slice));
+            Sight::Slice(index, slice) if self.slices.len() < SLICES_MAX => {
+                self.slices.push((index, *slice));
             }
             Sight::Machine(machine) => self.machine = Some(machine.clone()),
             Sight::Slice(..) | Sight::Tick => {}

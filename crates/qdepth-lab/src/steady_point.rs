@@ -38,9 +38,9 @@ impl<'a> GroupRounds<'a> {
     }
 
     /// A round of the load at this place: its slices, and the bytes that it wrote.
-    fn push(&mut self, place: usize, slices: &[(u64, Nanos)], written: u64) {
-        let area = self.group[place].area.length_bytes.max(1);
-        self.known[place].push(slices, written as f64 / area as f64);
+    fn push(&mut self, index: usize, slices: &[(u64, Nanos)], written: u64) {
+        let area = self.group[index].area.length_bytes.max(1);
+        self.known[index].push(slices, written as f64 / area as f64);
     }
 
     fn count(&self) -> usize {
@@ -101,9 +101,9 @@ fn in_rounds(
             group_rounds.group.iter().map(|p| p.steady_round(number)).collect();
         let first = rounds.first().map(|first| first.began);
         let round = visit(lab, group_rounds.ready, &points, first, shown)?;
-        for (place, measured) in round.measured.iter().enumerate() {
+        for (index, measured) in round.measured.iter().enumerate() {
             // What came outside of the window is not told apart by direction, and left out.
-            group_rounds.push(place, &slices(measured), measured.outcome.directions[1].bytes);
+            group_rounds.push(index, &slices(measured), measured.outcome.directions[1].bytes);
         }
         let is_broken = round.is_broken();
         rounds.push(round);
@@ -132,9 +132,9 @@ fn in_virtual_time(
     let parts: Vec<Vec<RoundSlices>> =
         group_rounds.group.iter().zip(&whole.measured).map(|(point, m)| parts(point, m)).collect();
     for number in 0..STEADY_ROUNDS as usize {
-        for (place, of_load) in parts.iter().enumerate() {
+        for (index, of_load) in parts.iter().enumerate() {
             let (slices, written) = of_load.get(number).cloned().unwrap_or_default();
-            group_rounds.push(place, &slices, written);
+            group_rounds.push(index, &slices, written);
         }
         if group_rounds.is_over() {
             break;

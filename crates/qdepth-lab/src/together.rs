@@ -50,12 +50,12 @@ impl<'a> Together<'a> {
     pub(crate) fn see(&mut self, sight: Sight<'_>) -> SightBatch {
         let mut batch = SightBatch::default();
         match sight {
-            Sight::Slice(place, slice) => {
+            Sight::Slice(index, slice) => {
                 self.reached = self.reached.max(slice.start + slice.length);
                 self.count(0, slice);
                 match self.all_ranks {
-                    Some(_) => self.waiting.push_back((place, *slice)),
-                    None => batch.slices.push((place, *slice)),
+                    Some(_) => self.waiting.push_back((index, *slice)),
+                    None => batch.slices.push((index, *slice)),
                 }
             }
             Sight::Machine(news) => {
@@ -82,9 +82,9 @@ impl<'a> Together<'a> {
         while let Some((rank, bytes)) = all_ranks.news() {
             // Another version would have been refused at the start.
             let Ok(news) = postcard::from_bytes::<RankNews>(&bytes) else { continue };
-            for (place, slice) in news.slices {
+            for (index, slice) in news.slices {
                 self.count(rank, &slice);
-                self.waiting.push_back((place, slice));
+                self.waiting.push_back((index, slice));
             }
             if let Some(news) = news.machine {
                 self.hosts.insert(rank, news.host.clone());

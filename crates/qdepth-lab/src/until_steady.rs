@@ -64,13 +64,13 @@ pub(crate) fn rounds(
             execute(lab.system, targets, &round, options, lab.signals.stop(), &mut |sight| {
                 progress.add(sight.written());
             })?;
-        for (place, (point, measured)) in round.iter().zip(&measured).enumerate() {
+        for (index, (point, measured)) in round.iter().zip(&measured).enumerate() {
             let target = &targets[point.target as usize];
             let written = whole(measured).with_context(|| {
                 format!("{} is not steady: round {}", target.expression.display(), number + 1)
             })?;
-            bytes[place] += written;
-            all[place].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
+            bytes[index] += written;
+            all[index].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
         }
         if all.iter().any(SteadyRounds::is_checked) {
             all.iter().for_each(|rounds| lab.observer.message(progress_line(rounds, asked.rule)));
@@ -82,8 +82,8 @@ pub(crate) fn rounds(
         let index = point.target as usize;
         let value = describe(point, rounds, asked.rule, bytes);
         let source = if put { source::VIRTUAL } else { source::WRITTEN };
-        let told: Observation = fact(&targets[index], value.stored(), source);
-        done.facts.push((index, told));
+        let observation: Observation = fact(&targets[index], value.stored(), source);
+        done.facts.push((index, observation));
         done.findings.extend(not_steady(&targets[index], point, rounds, asked.rule));
     }
     Ok(done)
@@ -155,7 +155,7 @@ fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) 
         let scale = 10_f64.powi(digits);
         (figure * scale).round() / scale
     };
-    let mut told = Figures::new(ROUNDS)
+    let mut figures = Figures::new(ROUNDS)
         .text("load", &point.profile)
         .text("request_size", &point.request_size.text())
         .text("course", state.as_str())
@@ -166,11 +166,12 @@ fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) 
         .figure("written_bytes", bytes as f64)
         .figure("times_written", rounded(bytes as f64 / point.area.length_bytes as f64, 3));
     if let Some(period) = period_rounds {
-        told = told.figure("period_rounds", rounded(period, 2));
+        figures = figures.figure("period_rounds", rounded(period, 2));
     }
     if state == SteadyState::TooShort {
-        return told;
+        return figures;
     }
-    told.figure("range_share", rounded(range_share, 4))
+    figures
+        .figure("range_share", rounded(range_share, 4))
         .figure("slope_share", rounded(slope_share, 4))
 }

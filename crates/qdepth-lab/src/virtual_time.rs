@@ -73,23 +73,23 @@ pub(crate) fn measure(
         return Err(Usage(what.to_owned()).into());
     }
     for loads in hosts {
-        let places: Vec<usize> = loads.iter().flat_map(|(_, places)| places.clone()).collect();
+        let indices: Vec<usize> = loads.iter().flat_map(|(_, indices)| indices.clone()).collect();
         let points: Vec<(&Emulation, Vec<&Point>)> = loads
             .iter()
-            .map(|(emulation, places)| {
-                (*emulation, places.iter().map(|place| &group[*place]).collect())
+            .map(|(emulation, indices)| {
+                (*emulation, indices.iter().map(|index| &group[*index]).collect())
             })
             .collect();
         let outcomes = in_virtual_time(&points, all_ranks, stop, &mut |sight| match sight {
-            Sight::Slice(driver, slice) => seen(Sight::Slice(places[driver], slice)),
+            Sight::Slice(driver, slice) => seen(Sight::Slice(indices[driver], slice)),
             other => seen(other),
         })?;
-        for (place, (outcome, seen)) in places.into_iter().zip(outcomes) {
-            measured[place] = Some(Measured {
+        for (index, (outcome, seen)) in indices.into_iter().zip(outcomes) {
+            measured[index] = Some(Measured {
                 outcome,
                 ranks: Vec::new(),
                 engine: None,
-                direct: group[place].direct,
+                direct: group[index].direct,
                 seen,
                 others: OtherRanks::default(),
                 changed: None,
@@ -107,17 +107,17 @@ fn on_one_host<'a>(targets: &'a [Prepared], group: &[Point]) -> Vec<Vec<Loaded<'
     let mut hosts: Vec<Vec<Loaded<'a>>> = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         let PreparedStorage::Emulated(emulation) = &target.storage else { continue };
-        let is_on = |place: &usize| group[*place].target as usize == index;
-        let places: Vec<usize> = (0..group.len()).filter(is_on).collect();
-        if places.is_empty() {
+        let is_on = |position: &usize| group[*position].target as usize == index;
+        let positions: Vec<usize> = (0..group.len()).filter(is_on).collect();
+        if positions.is_empty() {
             continue;
         }
         let shared = |host: &&mut Vec<Loaded<'a>>| {
             host.first().is_some_and(|(first, _)| first.medium.shares_host(&emulation.medium))
         };
         match hosts.iter_mut().find(shared) {
-            Some(host) => host.push((emulation, places)),
-            None => hosts.push(vec![(emulation, places)]),
+            Some(host) => host.push((emulation, positions)),
+            None => hosts.push(vec![(emulation, positions)]),
         }
     }
     hosts

@@ -111,8 +111,8 @@ pub(crate) fn visit(
     let options = ready.options(lab);
     let stop = lab.signals.stop();
     let mut report = |batch: SightBatch| {
-        for (place, slice) in batch.slices {
-            events.interval(points[place].index, &slice.moved(offset));
+        for (index, slice) in batch.slices {
+            events.interval(points[index].index, &slice.moved(offset));
         }
         batch.machines.into_iter().for_each(|machine| events.machine(machine));
     };

@@ -129,6 +129,6 @@ fn order(seed: u64, groups: &[&[Point]], visit: u32) -> Vec<usize> {
     let of_sweep = groups.first().and_then(|group| group.first()).map_or(0, |point| point.index);
     let seed = Seed(seed).derive("visits").derive(&of_sweep.to_string());
     let mut order: Vec<usize> = (0..groups.len()).collect();
-    order.sort_by_key(|place| seed.derive(&format!("{visit} {place}")).0);
+    order.sort_by_key(|index| seed.derive(&format!("{visit} {index}")).0);
     order
 }

@@ -18,7 +18,7 @@ pub(crate) fn watch(
 ) {
     loop {
         match shown.recv_timeout(Duration::from_millis(200)) {
-            Ok((place, interval)) => seen(Sight::Slice(place, &interval)),
+            Ok((index, interval)) => seen(Sight::Slice(index, &interval)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }

@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn a_time_has_the_unit_that_is_said_of_it() {
-        let said = |seconds: u64| long(seconds * 1_000_000_000 - 1);
+        let rendered = |seconds: u64| long(seconds * 1_000_000_000 - 1);
         for (seconds, text) in [
             (1, "1 s"),
             (119, "119 s"),
@@ -38,7 +38,7 @@ mod tests {
             (7201, "2.1 h"),
             (172_800, "48 h"),
         ] {
-            assert_eq!(said(seconds), text);
+            assert_eq!(rendered(seconds), text);
         }
     }
 }

@@ -135,8 +135,8 @@ impl Sizes {
 
     /// A discard is under way in the slot.
     pub(crate) fn began(&mut self, slot: u32, size: u32) {
-        if let Some(place) = self.0.get_mut(slot as usize) {
-            *place = size;
+        if let Some(entry) = self.0.get_mut(slot as usize) {
+            *entry = size;
         }
     }
 

@@ -42,14 +42,14 @@ fn given(at: *mut u8, bytes: usize) -> *mut u8 {
 #[cold]
 fn ended(bytes: usize) -> ! {
     let mut digits = [0; 20];
-    let said: [&[u8]; 3] = [
+    let parts: [&[u8]; 3] = [
         b"qdepth: there is no memory for another ",
         decimal(bytes, &mut digits),
         b" bytes: a limit of this process (`ulimit -v`), of its control group or of the machine. \
           What was finished before is kept in the logbook; raise the limit, or ask for less at a \
           time (--outstanding, --request-size), then `qdepth run --resume`\n",
     ];
-    for part in said {
+    for part in parts {
         let _ = rustix::io::write(rustix::stdio::stderr(), part);
     }
     // SAFETY: nothing runs on the way out that would need memory.

@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn entries_are_made_looked_at_and_removed_and_files_end_where_they_are_cut() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = std::fs::File::open(place.path()).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let folder = std::fs::File::open(parent.path()).unwrap();
         let request = |direction, offset| Request { direction, offset, size: 4096 };
         let performed = |operation, offset| {
             let calls = Operations::new(folder.as_raw_fd(), operation, 4096);
@@ -117,16 +117,16 @@ mod tests {
         let gone = -Errno::NOENT.raw_os_error();
         assert_eq!(performed(Operation::StatFiles, 8192), gone);
         assert_eq!(performed(Operation::MakeFiles, 8192), 4096);
-        assert!(place.path().join(entry_name(Operation::MakeFiles, 2)).is_file());
+        assert!(parent.path().join(entry_name(Operation::MakeFiles, 2)).is_file());
         assert_eq!(performed(Operation::StatFiles, 8192), 4096);
         assert_eq!(performed(Operation::RemoveFiles, 8192), 4096);
         assert_eq!(performed(Operation::RemoveFiles, 8192), gone);
         assert_eq!(performed(Operation::MakeDirectories, 0), 4096);
         assert_eq!(performed(Operation::StatDirectories, 0), 4096);
         assert_eq!(performed(Operation::RemoveDirectories, 0), 4096);
-        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
 
-        let path = place.path().join("file");
+        let path = parent.path().join("file");
         let file = std::fs::File::create(&path).unwrap();
         let calls = |operation| Operations::new(file.as_raw_fd(), operation, 4096);
         let length = || std::fs::metadata(&path).unwrap().len();

@@ -95,8 +95,8 @@ impl Passthrough {
     /// Writes what is the same in every command.
     fn lay(&mut self, namespace: u32) {
         let ring = &mut self.ring_queue.ring;
-        for place in 0..ring.entries() {
-            let entry = ring.entry(place);
+        for index in 0..ring.entries() {
+            let entry = ring.entry(index);
             entry.opcode = IoringOp::UringCmd;
             entry.flags = IoringSqeFlags::FIXED_FILE;
             entry.off_or_addr2.off = 0;
@@ -104,14 +104,14 @@ impl Passthrough {
             entry.addr_or_splice_off_in.addr = io_uring_ptr::null();
             entry.len.len = 0;
             entry.op_flags.uring_cmd_flags = IoringUringCmdFlags::empty();
-            *ring.command(place) = Command::new(namespace);
+            *ring.command(index) = Command::new(namespace);
         }
     }
 
     fn set_flags(&mut self, flags: IoringUringCmdFlags) {
         let ring = &mut self.ring_queue.ring;
-        for place in 0..ring.entries() {
-            ring.entry(place).op_flags.uring_cmd_flags = flags;
+        for index in 0..ring.entries() {
+            ring.entry(index).op_flags.uring_cmd_flags = flags;
         }
     }
 

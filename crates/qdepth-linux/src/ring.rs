@@ -117,9 +117,9 @@ impl<const WIDE: bool> Ring<WIDE> {
         };
         if !in_order {
             for number in 0..params.sq_entries {
-                let place = params.sq_off.array as usize + number as usize * size_of::<u32>();
+                let offset = params.sq_off.array as usize + number as usize * size_of::<u32>();
                 // SAFETY: within the mapping; the kernel does not look before anything is queued.
-                unsafe { shared.base.add(place).cast::<u32>().write(number) };
+                unsafe { shared.base.add(offset).cast::<u32>().write(number) };
             }
         }
         let polling = flags.contains(IoringSetupFlags::SQPOLL);
@@ -178,11 +178,11 @@ impl<const WIDE: bool> Ring<WIDE> {
 
     /// The submission entry at a place, which keeps what was written to it.
     #[inline(always)]
-    pub(crate) fn entry(&mut self, place: u32) -> &mut io_uring_sqe {
-        let place = (place & self.layout.sq_mask) as usize * Self::SUBMISSION;
+    pub(crate) fn entry(&mut self, index: u32) -> &mut io_uring_sqe {
+        let offset = (index & self.layout.sq_mask) as usize * Self::SUBMISSION;
         // SAFETY: within the mapping by the mask, aligned, and copied by the kernel while it takes
         // what was queued: no more is ever queued than there are entries.
-        unsafe { self.entries.base.add(place).cast().as_mut() }
+        unsafe { self.entries.base.add(offset).cast().as_mut() }
     }
 
     /// The entry that [`queue`](Self::queue) hands over.
@@ -315,12 +315,12 @@ impl<const WIDE: bool> Ring<WIDE> {
 impl Ring<true> {
     /// The command in the entry at a place, which keeps what was written to it.
     #[inline(always)]
-    pub(crate) fn command(&mut self, place: u32) -> &mut Command {
-        let entry = (place & self.layout.sq_mask) as usize * Self::SUBMISSION;
-        let place = entry + COMMAND_AT;
+    pub(crate) fn command(&mut self, index: u32) -> &mut Command {
+        let entry = (index & self.layout.sq_mask) as usize * Self::SUBMISSION;
+        let offset = entry + COMMAND_AT;
         // SAFETY: as of an entry; a wide one has 80 bytes from there on, aligned for a command,
         // which any bytes are.
-        unsafe { self.entries.base.add(place).cast().as_mut() }
+        unsafe { self.entries.base.add(offset).cast().as_mut() }
     }
 
     /// The command in the [`next`](Self::next) entry.

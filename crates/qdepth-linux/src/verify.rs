@@ -68,8 +68,8 @@ impl<'a, T: WithBuffers> Verifying<'a, T> {
                     let (start, block) = ((offset - request.offset) as usize, &in_flight.oldest);
                     let found = generation_of(&buffer[start..start + length], offset, self.stamp);
                     let first = request.offset / self.writes.block_bytes();
-                    let place = (offset / self.writes.block_bytes() - first) as usize;
-                    let oldest = block.get(place).copied().flatten();
+                    let index = (offset / self.writes.block_bytes() - first) as usize;
+                    let oldest = block.get(index).copied().flatten();
                     if oldest.is_none() && !self.unwritten {
                         return true;
                     }

@@ -50,14 +50,14 @@ pub fn changes(figures: &[f64], level: f64) -> Vec<Change> {
     found.sort_by_key(|(at, _)| *at);
     let ends: Vec<usize> = found.iter().map(|(at, _)| *at).chain([figures.len()]).collect();
     let mut from = 0;
-    let mut told = Vec::new();
+    let mut listed = Vec::new();
     for ((at, p), to) in found.iter().zip(&ends[1..]) {
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
         let (before, after) = (mean(&figures[from..*at]), mean(&figures[*at..*to]));
-        told.push(Change { at: skipped + at, p: *p, before, after });
+        listed.push(Change { at: skipped + at, p: *p, before, after });
         from = *at;
     }
-    told
+    listed
 }
 
 /// The likeliest change within these figures, where chance does not explain it.
@@ -144,7 +144,7 @@ mod tests {
     fn without_a_change_none_is_told_but_in_its_share() {
         let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
         let tries: u32 = tries.unwrap_or(300);
-        let mut told = String::new();
+        let mut results = String::new();
         type Process = fn(&mut Draw) -> f64;
         let processes: [(&str, Process); 3] = [
             ("independent", |draw| 0.03 * draw.normal()),
@@ -167,13 +167,13 @@ mod tests {
             let share = |count: u32| f64::from(count) / f64::from(tries);
             let error = 3.0 * (0.05 * 0.95 / f64::from(tries)).sqrt();
             assert!(share(alarms) <= 0.05 + error, "{name}: {}", share(alarms));
-            told +=
+            results +=
                 &format!(" {name}-alarms={:.3} {name}-found={:.3}", share(alarms), share(found));
             if name == "independent" {
-                assert!(share(found) >= 0.7, "{told}");
+                assert!(share(found) >= 0.7, "{results}");
             }
         }
-        println!("TRIES changes {tries}{told}");
+        println!("TRIES changes {tries}{results}");
     }
 
     #[test]

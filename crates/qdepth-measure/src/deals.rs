@@ -37,9 +37,9 @@ pub(crate) fn share_as_far(a: &[f64], b: &[f64]) -> f64 {
     let mut draw = Draw::from(&all);
     let mut far = 1.0;
     for _ in 0..DEALS_MAX as u32 {
-        for place in 0..a.len() {
-            let other = place + draw.below(all.len() - place);
-            all.swap(place, other);
+        for index in 0..a.len() {
+            let other = index + draw.below(all.len() - index);
+            all.swap(index, other);
         }
         far += f64::from(u8::from(apart(all[..a.len()].iter().sum()) >= real));
     }
@@ -51,8 +51,8 @@ fn each_choice(figures: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64
     if count == 0 {
         return see(sum);
     }
-    for (place, figure) in figures.iter().enumerate().take(figures.len() + 1 - count) {
-        each_choice(&figures[place + 1..], count - 1, sum + figure, see);
+    for (index, figure) in figures.iter().enumerate().take(figures.len() + 1 - count) {
+        each_choice(&figures[index + 1..], count - 1, sum + figure, see);
     }
 }
 
@@ -81,9 +81,9 @@ impl Draw {
 
     /// Fisher and Yates.
     pub(crate) fn shuffle<T>(&mut self, all: &mut [T]) {
-        for place in 0..all.len() {
-            let other = place + self.below(all.len() - place);
-            all.swap(place, other);
+        for index in 0..all.len() {
+            let other = index + self.below(all.len() - index);
+            all.swap(index, other);
         }
     }
 

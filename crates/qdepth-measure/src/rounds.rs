@@ -354,9 +354,9 @@ mod tests {
             let rates: Vec<f64> = (0..20).map(|part| rate(part, &mut draw)).collect();
             rounds.push(&round(&rates), 0.1);
         }
-        let told = rounds.verdict();
-        assert!(matches!(told.state, SteadyState::Cyclic { .. }), "{told:?}");
-        let period = told.period_rounds.unwrap();
+        let verdict = rounds.verdict();
+        assert!(matches!(verdict.state, SteadyState::Cyclic { .. }), "{verdict:?}");
+        let period = verdict.period_rounds.unwrap();
         assert!((period / 1.5 - 1.0).abs() < 0.05, "{period}");
     }
 }

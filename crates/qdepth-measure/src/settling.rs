@@ -219,14 +219,14 @@ mod tests {
     #[test]
     fn a_load_has_settled_when_its_last_samples_are_near_their_mean() {
         let steady = |_| 5;
-        let (tenths, told) = after(rule(false, 1.0, true), steady);
-        assert_eq!((tenths, told.attained, told.criterion), (40, true, 0.0));
+        let (tenths, settled) = after(rule(false, 1.0, true), steady);
+        assert_eq!((tenths, settled.attained, settled.criterion), (40, true, 0.0));
         // The samples rise by ten a second up to the tenth second.
         let rising = |tenth: u64| (tenth / 10).min(10);
         assert_eq!(after(rule(false, 5.0, true), rising).0, 130);
         assert_eq!(after(rule(true, 1.0, false), rising).0, 130);
-        let (tenths, told) = after(rule(true, 10.0, true), rising);
-        assert!(tenths == 120 && (told.slope - 5.0).abs() < 1e-9, "{tenths} {told:?}");
+        let (tenths, settled) = after(rule(true, 10.0, true), rising);
+        assert!(tenths == 120 && (settled.slope - 5.0).abs() < 1e-9, "{tenths} {settled:?}");
         assert_eq!(after(rule(false, 0.0, true), |tenth| tenth % 20).0, 1000);
         assert_eq!(after(rule(false, 1.0, true), |_| 0).0, 1000);
     }

@@ -206,14 +206,14 @@ fn without_features(all: &[f64]) -> &[f64] {
 /// degree of freedom the part has a beta distribution).
 fn peak(ordinates: &[f64]) -> Option<usize> {
     let sum: f64 = ordinates.iter().sum();
-    let (place, largest) =
+    let (index, largest) =
         ordinates.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
     if sum <= 0.0 {
         return None;
     }
     let count = ordinates.len() as f64;
     let part = Beta::new(0.5, (count - 1.0) / 2.0).ok()?;
-    (count * part.sf(largest / sum) < PEAK_CHANCE).then_some(place)
+    (count * part.sf(largest / sum) < PEAK_CHANCE).then_some(index)
 }
 
 enum Slope {

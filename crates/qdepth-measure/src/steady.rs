@@ -298,13 +298,13 @@ fn truncation(series: &[f64]) -> Option<usize> {
         return None;
     }
     // The last five batches are too few to tell their own error.
-    let places = 0..batches.len() - 5;
-    let error = |place: usize| {
-        let rest = &batches[place..];
+    let indices = 0..batches.len() - 5;
+    let error = |index: usize| {
+        let rest = &batches[index..];
         let count = rest.len() as f64;
         variance(rest) * (count - 1.0) / (count * count)
     };
-    let best = places.min_by(|a, b| error(*a).total_cmp(&error(*b)))?;
+    let best = indices.min_by(|a, b| error(*a).total_cmp(&error(*b)))?;
     Some(best * BATCH)
 }
 
@@ -327,19 +327,19 @@ fn cycle(series: &[f64]) -> Option<f64> {
     };
     let all: Vec<f64> = (1..count / 2).map(|k| power(k as f64)).collect();
     let sum: f64 = all.iter().sum();
-    let (place, _) = all.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+    let (index, _) = all.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
     // Its neighbours are its foot, where the cycles are not whole.
-    let around = &all[place.saturating_sub(1)..(place + 2).min(all.len())];
+    let around = &all[index.saturating_sub(1)..(index + 2).min(all.len())];
     let share = around.iter().sum::<f64>() / sum;
     let ordinates = all.len() as f64;
     let chance = ordinates * (1.0 - share.min(1.0)).powf(ordinates - 1.0);
     let height = (2.0 * around.iter().sum::<f64>()).sqrt() * 2.0 / count as f64 / mean(series);
-    let is_one = place + 1 >= CYCLES_MIN
+    let is_one = index + 1 >= CYCLES_MIN
         && share >= CYCLE_SHARE
         && chance < CYCLE_CHANCE
         && height >= CYCLE_HEIGHT;
     // Between two ordinates the period is where the power is largest.
-    let near = (-10..=10).map(|tenth| (place + 1) as f64 + f64::from(tenth) / 10.0);
+    let near = (-10..=10).map(|tenth| (index + 1) as f64 + f64::from(tenth) / 10.0);
     let best = near.max_by(|a, b| power(*a).total_cmp(&power(*b)))?;
     is_one.then(|| count as f64 / best)
 }

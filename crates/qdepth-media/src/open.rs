@@ -442,7 +442,7 @@ fn own_computer(
         (!computer.is_empty()).then_some((name, computer))
     });
     let Some((name, computer)) = found else { return Ok(None) };
-    let given = computer.iter().map(|(name, said)| (name.clone(), said.value)).collect();
+    let given = computer.iter().map(|(name, figure)| (name.clone(), figure.value)).collect();
     Values::complete(&format!("{name}: computer"), HOST, &given).map(Some)
 }
 

@@ -31,8 +31,8 @@ impl Pressured {
     /// adding it late.
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         while self.next <= now {
-            let place = (u128::from(self.random.next_u64()) * u128::from(self.positions)) >> 64;
-            let offset = place as u64 * u64::from(SIZE);
+            let position = (u128::from(self.random.next_u64()) * u128::from(self.positions)) >> 64;
+            let offset = position as u64 * u64::from(SIZE);
             self.drive.submit(self.next, Io { read: false, trim: false, offset, size: SIZE });
             self.drive.completed();
             self.next += self.gap;

@@ -107,8 +107,8 @@ impl AddressPattern {
     /// The first request that follows another does so at a place drawn by 64 random bits.
     pub(crate) fn begin_at(&mut self, draw: u64) {
         let positions = self.position_count(self.size);
-        let place = ((u128::from(draw) * u128::from(positions)) >> 64) as u64;
-        self.former = (place * self.alignment).wrapping_sub(self.size);
+        let position = ((u128::from(draw) * u128::from(positions)) >> 64) as u64;
+        self.former = (position * self.alignment).wrapping_sub(self.size);
     }
 
     /// Where the area begins.

@@ -316,7 +316,7 @@ mod tests {
         }
         // Each place's expected share, and chi-squared over all: 999 degrees of freedom, 99.99 %
         // below 1174.
-        let share = |place: usize| match place {
+        let share = |position: usize| match position {
             0..50 => 0.5 / 50.0,
             50..200 => 0.3 / 150.0,
             _ => 0.2 / 800.0,
@@ -324,8 +324,8 @@ mod tests {
         let chi: f64 = count
             .iter()
             .enumerate()
-            .map(|(place, seen): (usize, &f64)| {
-                let expected = share(place) * f64::from(draws);
+            .map(|(position, seen): (usize, &f64)| {
+                let expected = share(position) * f64::from(draws);
                 (seen - expected).powi(2) / expected
             })
             .sum();

@@ -74,8 +74,8 @@ impl Contents {
 /// Gives `buffer`, which is to be written, a content: at the end of each 4 KiB, which compresses
 /// the less the more of it is random.
 pub fn bear(buffer: &mut [u8], content: u64) {
-    for (place, piece) in (0_u64..).zip(buffer.chunks_mut(PIECE)) {
-        let bytes = [content, place].map(u64::to_le_bytes);
+    for (index, piece) in (0_u64..).zip(buffer.chunks_mut(PIECE)) {
+        let bytes = [content, index].map(u64::to_le_bytes);
         let bytes = bytes.as_flattened();
         let from = piece.len().saturating_sub(bytes.len());
         let end = &mut piece[from..];
@@ -101,8 +101,8 @@ pub fn fill(buffer: &mut [u8], payload: Payload, seed: u64) {
 /// torn is recognised by any eight bytes.
 pub fn stamp(buffer: &mut [u8], offset: u64, number: u64, generation: u32) {
     let spread = spread(generation);
-    for (place, word) in buffer.chunks_mut(8).enumerate() {
-        let bytes = (word_at(offset + 8 * place as u64, number) ^ spread).to_le_bytes();
+    for (index, word) in buffer.chunks_mut(8).enumerate() {
+        let bytes = (word_at(offset + 8 * index as u64, number) ^ spread).to_le_bytes();
         word.copy_from_slice(&bytes[..word.len()]);
     }
 }
@@ -117,8 +117,8 @@ pub fn generation_of(buffer: &[u8], offset: u64, number: u64) -> Option<u32> {
     })?;
     let spread = spread(first);
     let mut words = buffer.chunks(8).enumerate();
-    let is_whole = words.all(|(place, word)| {
-        let expected = word_at(offset + 8 * place as u64, number) ^ spread;
+    let is_whole = words.all(|(index, word)| {
+        let expected = word_at(offset + 8 * index as u64, number) ^ spread;
         *word == expected.to_le_bytes()[..word.len()]
     });
     is_whole.then_some(first)
@@ -141,8 +141,8 @@ fn spread(generation: u32) -> u64 {
 }
 
 /// Of the place: as incompressible as random bytes.
-fn word_at(place: u64, number: u64) -> u64 {
-    SplitMix(place ^ number).draw()
+fn word_at(offset: u64, number: u64) -> u64 {
+    SplitMix(offset ^ number).draw()
 }
 
 #[cfg(test)]
@@ -191,11 +191,11 @@ mod tests {
         assert!(is_stamped(&buffer[512..1024], offset + 512, number), "any part says where it is");
         assert!(!is_stamped(&buffer, offset + 4096, number));
         assert!(!is_stamped(&buffer, offset, number + 1));
-        for place in [0, 7, 8, 2000, 4095, 4098] {
-            buffer[place] ^= 0x10;
-            assert!(!is_stamped(&buffer, offset, number), "byte {place}");
-            assert_eq!(generation_of(&buffer, offset, number), None, "byte {place}");
-            buffer[place] ^= 0x10;
+        for index in [0, 7, 8, 2000, 4095, 4098] {
+            buffer[index] ^= 0x10;
+            assert!(!is_stamped(&buffer, offset, number), "byte {index}");
+            assert_eq!(generation_of(&buffer, offset, number), None, "byte {index}");
+            buffer[index] ^= 0x10;
         }
     }
 

@@ -311,8 +311,8 @@ impl Point {
     /// Sizes of reads, and of writes.
     pub fn sizes_by_way(&self) -> [SizeMix; 2] {
         let all = &self.request_size.sizes;
-        let place = self.own_writes.map_or(all.len(), |own| own.first_size as usize);
-        match all.split_at_checked(place) {
+        let index = self.own_writes.map_or(all.len(), |own| own.first_size as usize);
+        match all.split_at_checked(index) {
             Some((reads, writes)) if !writes.is_empty() => {
                 [reads, writes].map(|sizes| SizeMix { sizes: sizes.to_vec() })
             }

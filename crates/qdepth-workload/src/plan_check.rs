@@ -29,9 +29,9 @@ impl Plan {
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut total_ns = 0_u64;
         for (which, points) in [("precondition", &self.precondition), ("point", &self.points)] {
-            for (place, point) in (0_u32..).zip(points) {
-                let wrong = |why: String| format!("{which} {place}: {why}");
-                if which == "point" && point.index != place {
+            for (index, point) in (0_u32..).zip(points) {
+                let wrong = |why: String| format!("{which} {index}: {why}");
+                if which == "point" && point.index != index {
                     return Err(wrong(format!("it is numbered {}", point.index)));
                 }
                 point.check().map_err(wrong)?;
@@ -177,8 +177,8 @@ impl Point {
             return Err("the weights of the request sizes run over".to_owned());
         }
         let own_writes = |own: OwnWrites| {
-            let place = own.first_size as usize;
-            own.alignment_bytes > 0 && place > 0 && place < sizes.len()
+            let index = own.first_size as usize;
+            own.alignment_bytes > 0 && index > 0 && index < sizes.len()
         };
         if !self.own_writes.is_none_or(own_writes) {
             return Err(format!("{:?} of the request sizes {sizes:?}", self.own_writes));

@@ -326,8 +326,8 @@ fn lengthen(points: &mut [Point]) {
 /// Loads that run at the same time on a target share its descriptor, which is direct or is not.
 fn one_way_past_the_cache(points: &[Point]) -> Result<(), ResolveError> {
     for group in points.chunk_by(|a, b| a.group == b.group) {
-        for (place, point) in group.iter().enumerate() {
-            let other = group[..place]
+        for (index, point) in group.iter().enumerate() {
+            let other = group[..index]
                 .iter()
                 .find(|other| other.target == point.target && other.direct != point.direct);
             if let Some(other) = other {

@@ -233,8 +233,8 @@ impl Times {
         Self { trace, start: start.0 as f64, speed, next: 0 }
     }
 
-    fn at(&self, place: usize) -> f64 {
-        self.start + self.trace.requests()[place].at_ns as f64 / self.speed
+    fn at(&self, index: usize) -> f64 {
+        self.start + self.trace.requests()[index].at_ns as f64 / self.speed
     }
 
     /// When the next request is intended, nanoseconds.

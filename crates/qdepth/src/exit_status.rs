@@ -71,9 +71,9 @@ fn fault_text(fault: &PanicHookInfo<'_>) -> String {
              then `qdepth run --resume`"
         );
     }
-    let place = fault.location().map_or_else(String::new, |place| format!(" ({place})"));
+    let location = fault.location().map_or_else(String::new, |location| format!(" ({location})"));
     format!(
-        "qdepth: a fault of this program: {}{place}. What was finished before is kept in the \
+        "qdepth: a fault of this program: {}{location}. What was finished before is kept in the \
          logbook; `qdepth run --resume` goes on with a run. Please tell us, with the command line: \
          {}/issues",
         words,

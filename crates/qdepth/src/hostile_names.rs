@@ -181,8 +181,8 @@ fn is_path(arg: &Arg) -> bool {
     let of_type = arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();
     let words: Vec<&str> =
         arg.get_value_names().into_iter().flatten().map(|n| n.as_str()).collect();
-    let said = words.iter().any(|w| ["FILE", "DIRECTORY", "PATH", "MEDIUM"].contains(w));
-    (of_type || said || arg.get_id() == "name") && !NO_PATHS.contains(&arg.get_id().as_str())
+    let by_name = words.iter().any(|w| ["FILE", "DIRECTORY", "PATH", "MEDIUM"].contains(w));
+    (of_type || by_name || arg.get_id() == "name") && !NO_PATHS.contains(&arg.get_id().as_str())
 }
 
 /// A place with something in it that must stay as it is.
@@ -352,14 +352,14 @@ fn tried(lines: &[String]) -> (usize, usize, Vec<String>) {
 /// What a command line must not end with.
 fn what_is_wrong(line: &str, name: &str, output: Option<Output>) -> Option<String> {
     let Some(output) = output else { return Some(format!("hangs: {line}")) };
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     let status = output.status.code();
     if !matches!(status, Some(0..=5)) {
-        return Some(format!("{status:?}: {line}\n    {said}"));
+        return Some(format!("{status:?}: {line}\n    {message}"));
     }
     let last = Path::new(name).file_name().map(|last| last.to_string_lossy().into_owned());
-    let named = said.contains(&last.unwrap_or_default());
+    let named = message.contains(&last.unwrap_or_default());
     let excused = NOT_NAMED.iter().any(|(beginning, _)| line.starts_with(beginning));
     let must_be_named = status != Some(0) && line.contains(name) && !excused;
-    (must_be_named && !named).then(|| format!("{status:?}, not named: {line}\n    {said}"))
+    (must_be_named && !named).then(|| format!("{status:?}, not named: {line}\n    {message}"))
 }

@@ -40,12 +40,12 @@ pub(crate) fn lay(data: &Table, style: Style) -> Laid {
     let grid = Grid::new(data, style);
     let mut lines = if grid.fits() { grid.lines(style) } else { listed(data, style.width) };
     if grid.fits() && !grid.left_out.is_empty() {
-        let said = format!(
+        let sentence = format!(
             "left out in {} columns: {} (a wider terminal has them, and `qdepth export --csv`)",
             style.width,
             grid.left_out.join(", ")
         );
-        lines.extend(wrapped(&said, style.width, ""));
+        lines.extend(wrapped(&sentence, style.width, ""));
     }
     if !data.note.is_empty() {
         lines.extend(wrapped(&visible(&data.note, Lines::One), style.width, ""));
@@ -90,10 +90,10 @@ impl Grid {
         let mut left_out = Vec::new();
         while needed(kept.iter().map(|sized| sized.enough)) > style.width {
             let least = kept.iter().enumerate().filter(|(_, sized)| sized.column.rank > 0);
-            let Some((place, _)) = least.max_by_key(|(_, sized)| sized.column.rank) else {
+            let Some((index, _)) = least.max_by_key(|(_, sized)| sized.column.rank) else {
                 break;
             };
-            let removed = kept.remove(place);
+            let removed = kept.remove(index);
             left_out.insert(0, removed.column.heading.replace("-\n", "").replace('\n', " "));
         }
         left_out.retain(|heading| !heading.is_empty());

@@ -220,8 +220,8 @@ impl Screen {
 
     /// Points and findings that no table will have stay where they are.
     fn leave(&self) {
-        let told = std::mem::take(&mut self.shown.state().live.messages);
-        told.iter().for_each(|line| self.print_line(line));
+        let messages = std::mem::take(&mut self.shown.state().live.messages);
+        messages.iter().for_each(|line| self.print_line(line));
     }
 
     /// Nothing is drawn any more, and what was drawn goes.

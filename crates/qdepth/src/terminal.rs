@@ -22,12 +22,12 @@ const COLUMNS_MIN: usize = 20;
 
 /// Columns that are said by the environment or by the terminal that results go to.
 fn stated_columns() -> Option<usize> {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let of_terminal = || {
         let size = terminal_size::terminal_size_of(io::stdout());
         size.map(|(width, _)| usize::from(width.0))
     };
-    said.filter(|columns| *columns > 0).or_else(of_terminal).map(|c: usize| c.max(COLUMNS_MIN))
+    stated.filter(|columns| *columns > 0).or_else(of_terminal).map(|c: usize| c.max(COLUMNS_MIN))
 }
 
 /// How tables stand here: as wide as `COLUMNS` says, else as the terminal, else 80 columns.

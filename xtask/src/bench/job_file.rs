@@ -154,10 +154,11 @@ fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
 
 /// What names this very device, as the refusal of another name says.
 fn token(device: &str, file: &str, db: &str) -> Result<String> {
-    let said = refusal(&["--destroy", &format!("{device}:{DEVICE_BYTES}"), "--logbook", db, file])?;
-    let named = said.split("--destroy ").last().and_then(|rest| rest.split_whitespace().next());
+    let message =
+        refusal(&["--destroy", &format!("{device}:{DEVICE_BYTES}"), "--logbook", db, file])?;
+    let named = message.split("--destroy ").last().and_then(|rest| rest.split_whitespace().next());
     let token = named.map(|word| word.trim_end_matches('.').to_owned());
-    token.filter(|word| word.starts_with(device)).with_context(|| format!("no name in: {said}"))
+    token.filter(|word| word.starts_with(device)).with_context(|| format!("no name in: {message}"))
 }
 
 fn refusal(words: &[&str]) -> Result<String> {
@@ -168,9 +169,9 @@ fn refusal(words: &[&str]) -> Result<String> {
 /// The refusal prints the text of the consent that it wants.
 fn consent(token: &str, file: &str, db: &str, folder: &Path) -> Result<String> {
     let words = ["--destroy", token, "--overwrite-signature", "data", "--logbook", db, file];
-    let said = refusal(&words)?;
-    let Some((_, text)) = said.split_once("--consent FILE:") else {
-        bail!("no consent is asked for: {said}");
+    let message = refusal(&words)?;
+    let Some((_, text)) = message.split_once("--consent FILE:") else {
+        bail!("no consent is asked for: {message}");
     };
     let path = folder.join("consent.txt").display().to_string();
     fs::write(&path, text.trim())?;
@@ -184,11 +185,11 @@ fn document(text: &str) -> Result<Value> {
 
 fn print_comparison(both: &[(Value, Value)]) -> Result<()> {
     let (first, _) = both.first().context("no pair was measured")?;
-    let (mut told, mut outside) = (0, [0; 3]);
+    let (mut compared, mut outside) = (0, [0; 3]);
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
-    for (place, job) in first["jobs"].as_array().into_iter().flatten().enumerate() {
+    for (index, job) in first["jobs"].as_array().into_iter().flatten().enumerate() {
         let of_both = |document: &Value| {
-            let job = &document["jobs"][place];
+            let job = &document["jobs"][index];
             number(&job["read"]["iops"]) + number(&job["write"]["iops"])
         };
         // How many of few are reads is drawn, so that of a mixture both sides together are judged.
@@ -198,7 +199,7 @@ fn print_comparison(both: &[(Value, Value)]) -> Result<()> {
                 continue;
             }
             let ratio = |pick: &dyn Fn(&Value) -> &Value| {
-                let figure = |document: &Value| number(pick(&document["jobs"][place][side]));
+                let figure = |document: &Value| number(pick(&document["jobs"][index][side]));
                 median(both.iter().map(|(ours, theirs)| figure(ours) / figure(theirs)).collect())
             };
             let percentile = |name: &'static str| {
@@ -211,7 +212,7 @@ fn print_comparison(both: &[(Value, Value)]) -> Result<()> {
                 outside[at] += usize::from(!is_within);
                 if is_within { "" } else { "!" }
             });
-            told += 1;
+            compared += 1;
             println!(
                 "{:<17} {side:<5} rate {:.3}{}, mean latency {:.3}{}, p50 {:.3}, p90 {:.3}, p99 \
                  {:.3}{}, p99.9 {:.3}",
@@ -230,8 +231,8 @@ fn print_comparison(both: &[(Value, Value)]) -> Result<()> {
     }
     let [rates, means, tails] = outside;
     println!(
-        "of {told}: {rates} rates not within 1 %, {means} means not within 2 %, {tails} p99 not \
-         within 10 %"
+        "of {compared}: {rates} rates not within 1 %, {means} means not within 2 %, {tails} p99 \
+         not within 10 %"
     );
     Ok(())
 }

@@ -205,8 +205,8 @@ impl Served {
             .spawn()?;
         let mut address = String::new();
         BufReader::new(child.stdout.take().context("no output")?).read_line(&mut address)?;
-        let place = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
-        Ok(Self(child, place))
+        let host = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        Ok(Self(child, host))
     }
 }
 
@@ -217,51 +217,51 @@ impl Drop for Served {
     }
 }
 
-fn asked(place: &str, path: &str) -> Option<TcpStream> {
-    let mut stream = TcpStream::connect(place).ok()?;
+fn asked(host: &str, path: &str) -> Option<TcpStream> {
+    let mut stream = TcpStream::connect(host).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n").ok()?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").ok()?;
     Some(stream)
 }
 
 /// Asks for a page each second; how many bytes told of a run.
-fn reader(place: &str, done: &Arc<AtomicBool>, path: &'static str) -> JoinHandle<u64> {
-    let (place, done) = (place.to_owned(), done.clone());
+fn reader(host: &str, done: &Arc<AtomicBool>, path: &'static str) -> JoinHandle<u64> {
+    let (host, done) = (host.to_owned(), done.clone());
     std::thread::spawn(move || {
-        let mut told = 0;
+        let mut pages = 0;
         while !done.load(Ordering::Relaxed) {
             let mut text = String::new();
-            if let Some(mut stream) = asked(&place, path) {
+            if let Some(mut stream) = asked(&host, path) {
                 let _ = stream.read_to_string(&mut text);
             }
-            told += u64::from(text.contains("qdepth_io_per_second"));
+            pages += u64::from(text.contains("qdepth_io_per_second"));
             wait(Duration::from_secs(1));
         }
-        told
+        pages
     })
 }
 
 /// Follows the events of the run, as the live page does; how many were read.
-fn events(place: &str, done: &Arc<AtomicBool>) -> JoinHandle<u64> {
-    let (place, done) = (place.to_owned(), done.clone());
+fn events(host: &str, done: &Arc<AtomicBool>) -> JoinHandle<u64> {
+    let (host, done) = (host.to_owned(), done.clone());
     std::thread::spawn(move || {
-        let mut told = 0;
+        let mut intervals = 0;
         while !done.load(Ordering::Relaxed) {
             wait(Duration::from_millis(200));
             let mut page = String::new();
-            let Some(mut stream) = asked(&place, "/live") else { continue };
+            let Some(mut stream) = asked(&host, "/live") else { continue };
             let _ = stream.read_to_string(&mut page);
             let from = page.split("data-events=\"").nth(1);
             let Some(path) = from.and_then(|text| text.split('"').next()) else { continue };
-            let Some(stream) = asked(&place, path) else { continue };
+            let Some(stream) = asked(&host, path) else { continue };
             for line in BufReader::new(stream).lines() {
                 match line {
-                    Ok(line) => told += u64::from(line.contains("\"interval\"")),
+                    Ok(line) => intervals += u64::from(line.contains("\"interval\"")),
                     Err(_) if done.load(Ordering::Relaxed) => break,
                     Err(_) => {}
                 }
             }
         }
-        told
+        intervals
     })
 }

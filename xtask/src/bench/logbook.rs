@@ -119,8 +119,8 @@ fn pages(file: &str) -> Result<Vec<Line>> {
     let mut child = Command::new(binary()).args(words).stdout(out).stderr(err).spawn()?;
     let mut address = String::new();
     BufReader::new(child.stdout.take().context("no output")?).read_line(&mut address)?;
-    let place = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
-    let served = Served(child, place);
+    let host = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+    let served = Served(child, host);
     let id = format!("{:08x}-0000-7000-8000-000000000000", RUNS / 2);
     let asked = [
         ("/".to_owned(), Some(PAGE)),
@@ -138,9 +138,9 @@ fn pages(file: &str) -> Result<Vec<Line>> {
     asked.into_iter().map(line).collect()
 }
 
-fn get(place: &str, path: &str) -> Result<()> {
-    let mut stream = TcpStream::connect(place)?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n")?;
+fn get(host: &str, path: &str) -> Result<()> {
+    let mut stream = TcpStream::connect(host)?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     if !answer.starts_with(b"HTTP/1.1 200") {

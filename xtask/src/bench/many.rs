@@ -66,7 +66,7 @@ pub fn many() -> Result<Vec<Bar>> {
     let costs = measured?;
     let ratios = costs.iter().map(|[single, all]| all / single).collect();
     let bar = Bar::new("sixteen drives / one: CPU per I/O", Goal::AtMost(1.0), ratios);
-    let middle = |place: usize| median(costs.iter().map(|pair| pair[place]).collect());
+    let middle = |index: usize| median(costs.iter().map(|pair| pair[index]).collect());
     println!(
         "{DRIVES} drives × 32 on one core: {:.3} times the CPU time per I/O of one ({:.0} against \
          {:.0} ns, medians of {PAIRS} pairs)",
@@ -84,9 +84,9 @@ fn pairs(folder: &Path, plan: &Path, loops: &Loops) -> Result<Vec<[f64; 2]>> {
         let mut costs = [0.0; 2];
         // ABBA, so that a drift of the machine favours neither.
         let order = if pair % 2 == 0 { [0, 1] } else { [1, 0] };
-        for place in order {
-            let (drives, area) = AREAS[place];
-            costs[place] = cost(folder, plan, &loops.0[..drives], area)?;
+        for index in order {
+            let (drives, area) = AREAS[index];
+            costs[index] = cost(folder, plan, &loops.0[..drives], area)?;
         }
         all.push(costs);
     }

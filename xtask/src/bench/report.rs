@@ -80,8 +80,8 @@ fn logbook(folder: &Path, profiles: u32) -> Result<PathBuf> {
     let file = folder.join(format!("{profiles}.toml"));
     fs::write(&file, plan)?;
     let (file, made) = (file.display().to_string(), folder.join("made.db"));
-    let place = made.display().to_string();
-    output(&binary(), &["run", &file, MEDIUM, "--no-report", "--logbook", &place], &[0, 1])?;
+    let path = made.display().to_string();
+    output(&binary(), &["run", &file, MEDIUM, "--no-report", "--logbook", &path], &[0, 1])?;
     fs::rename(&made, &logbook)?;
     Ok(logbook)
 }
@@ -93,8 +93,8 @@ fn cost(folder: &Path, logbook: &Path, format: &str) -> Result<Cost> {
     let report = ["report", "--logbook", &logbook, "--format", format, "-o", &out];
     let timed = ["-c", "0", "/usr/bin/time", "-f", "COST %U %S %M", &program];
     let attempt = || -> Result<Cost> {
-        let said = output_and_errors("taskset", &[&timed[..], &report[..]].concat())?;
-        let line = said.lines().find_map(|line| line.strip_prefix("COST "));
+        let printed = output_and_errors("taskset", &[&timed[..], &report[..]].concat())?;
+        let line = printed.lines().find_map(|line| line.strip_prefix("COST "));
         let figures: Vec<&str> = line.context("time printed nothing")?.split(' ').collect();
         let [user, system, memory] = figures[..] else { bail!("time printed {figures:?}") };
         Ok((user.parse::<f64>()? + system.parse::<f64>()?, memory.parse()?))

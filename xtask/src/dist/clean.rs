@@ -43,8 +43,8 @@ pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -
     if !debian.join("usr/bin/rpm").exists() {
         let lines = output("apt-get", &["indextargets", "--format", "$(REPO_URI)"], &[0])?;
         let mirror = lines.lines().next().unwrap_or_default();
-        let place = debian.display().to_string();
-        show("debootstrap", &["--variant=minbase", WITH, RELEASE, &place, mirror])?;
+        let folder = debian.display().to_string();
+        show("debootstrap", &["--variant=minbase", WITH, RELEASE, &folder, mirror])?;
     }
     let papers = if sets_pdf { WHITE_PAPERS } else { "" };
     let container = container()?;
@@ -86,10 +86,10 @@ pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -
 
 /// Runs a script there. Mounts are of its own namespace, and go with it.
 fn inside(debian: &Path, script: &str) -> Result<()> {
-    let place = debian.display();
+    let folder = debian.display();
     let line = format!(
-        "mount -t proc proc '{place}/proc' && mount --rbind /sys '{place}/sys' && \
-         mount --rbind /dev '{place}/dev' && exec chroot '{place}' /bin/sh -c \"$0\""
+        "mount -t proc proc '{folder}/proc' && mount --rbind /sys '{folder}/sys' && \
+         mount --rbind /dev '{folder}/dev' && exec chroot '{folder}' /bin/sh -c \"$0\""
     );
     show("unshare", &["--mount", "sh", "-c", &line, script])
 }

@@ -57,12 +57,12 @@ impl Modules {
     pub(super) fn check(&self, broken: &mut Vec<String>) {
         for (krate, modules) in &self.crates {
             for (parent, graph) in self.graphs(krate, modules) {
-                let place: Vec<&str> =
+                let path: Vec<&str> =
                     [krate].into_iter().chain(&parent).map(String::as_str).collect();
-                let place = place.join("::");
+                let path = path.join("::");
                 for circle in circles(&graph) {
                     let circle = circle.join(", ");
-                    broken.push(format!("{place}: modules use one another in a circle: {circle}"));
+                    broken.push(format!("{path}: modules use one another in a circle: {circle}"));
                 }
             }
         }
@@ -116,7 +116,7 @@ fn defined_in(modules: &Crate, path: &Written, re_exports: usize) -> Option<Vec<
     while !modules.contains_key(&module) {
         module.pop()?;
     }
-    for (place, name) in path.names.iter().enumerate() {
+    for (index, name) in path.names.iter().enumerate() {
         module.push(name.clone());
         if modules.contains_key(&module) {
             continue;
@@ -125,10 +125,10 @@ fn defined_in(modules: &Crate, path: &Written, re_exports: usize) -> Option<Vec<
         let import = modules.get(&module).and_then(|uses| uses.imports.get(name));
         if let Some(import) = import {
             let mut rest = import.path.clone();
-            rest.names.extend_from_slice(&path.names[place + 1..]);
+            rest.names.extend_from_slice(&path.names[index + 1..]);
             return defined_in(modules, &rest, re_exports.checked_sub(1)?);
         }
-        return (path.is_rooted || place > 0).then_some(module);
+        return (path.is_rooted || index > 0).then_some(module);
     }
     Some(module)
 }
@@ -174,8 +174,8 @@ mod tests {
         broken
     }
 
-    fn circle(place: &str, names: &str) -> String {
-        format!("{place}: modules use one another in a circle: {names}")
+    fn circle(path: &str, names: &str) -> String {
+        format!("{path}: modules use one another in a circle: {names}")
     }
 
     #[test]

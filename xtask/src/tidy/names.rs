@@ -1,5 +1,6 @@
-//! A name says what it holds or returns: `of`, `look` and their like say neither. Fields may have
-//! them, since they are read behind the name of what has them.
+//! A name says what it holds or returns: `of`, `look` and their like say neither, nor does `told`,
+//! which only files outside of `src` may have. Fields may have them, since they are read behind the
+//! name of what has them.
 
 use anyhow::{Context, Result};
 use proc_macro2::{TokenStream, TokenTree};
@@ -7,13 +8,20 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
 const NO_NAMES: &[&str] = &["of", "one", "look", "tell", "doubt", "doubts"];
+/// Those that are refused in files of sources alone.
+const NO_NAMES_OF_SOURCES: &[&str] = &["told", "said", "place"];
 
 /// Says which functions, parameters and other values are called so, tests and macros included.
 pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<()> {
     let file = syn::parse_file(text).with_context(|| format!("{name} cannot be parsed"))?;
     let mut names = Names::default();
     names.visit_file(&file);
-    broken.extend(names.found.iter().map(|(line, called)| {
+    let is_source = name.contains("/src/");
+    let refused = names
+        .found
+        .iter()
+        .filter(|(_, called)| is_source || !NO_NAMES_OF_SOURCES.contains(&called.as_str()));
+    broken.extend(refused.map(|(line, called)| {
         format!("{name}:{line}: `{called}` is no name: say what it holds or returns")
     }));
     Ok(())
@@ -27,7 +35,7 @@ struct Names {
 
 impl Names {
     fn check_ident(&mut self, ident: &proc_macro2::Ident) {
-        if NO_NAMES.iter().any(|name| ident == name) {
+        if NO_NAMES.iter().chain(NO_NAMES_OF_SOURCES).any(|name| ident == name) {
             self.found.push((ident.span().start().line, ident.to_string()));
         }
     }
@@ -88,12 +96,7 @@ impl<'ast> Visit<'ast> for Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn found(text: &str) -> Vec<String> {
-        let mut broken = Vec::new();
-        check("a.rs", text, &mut broken).unwrap();
-        broken
-    }
+    use crate::tidy::testing::found;
 
     #[test]
     fn what_is_called_so_is_found_wherever_it_gets_its_name() {
@@ -120,9 +123,32 @@ mod tests {
                 "fn f(\nNAME: u8) {}",
                 "fn f(\nmut NAME: u8) {}",
             ] {
-                let said = format!("a.rs:2: `{name}` is no name: say what it holds or returns");
-                assert_eq!(found(&text.replace("NAME", name)), [said], "{text}");
+                let expected = format!("a.rs:2: `{name}` is no name: say what it holds or returns");
+                assert_eq!(found(check, "a.rs", &text.replace("NAME", name)), [expected], "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn some_are_no_names_in_sources_alone() {
+        for name in NO_NAMES_OF_SOURCES {
+            for text in [
+                format!("fn f() {{ let {name} = 1; }}"),
+                format!("fn f() {{ g(|(a, {name})| 1); }}"),
+                format!("fn f({name}: u8) {{}}"),
+                format!("fn {name}() {{}}"),
+            ] {
+                for source in ["crates/x/src/a.rs", "crates/x/src/a/tests.rs", "xtask/src/a.rs"] {
+                    let expected = format!("{source}:1: `{name}` is no name: say what it holds");
+                    let refused = found(check, source, &text);
+                    assert_eq!(refused, [format!("{expected} or returns")], "{text}");
+                }
+                for other in ["crates/x/tests/a.rs", "crates/x/build.rs"] {
+                    assert_eq!(found(check, other, &text), [""; 0], "{text}");
+                }
+            }
+            let field = format!("struct X {{ {name}: u8 }} fn f() {{ X {{ {name}: a.{name} }}; }}");
+            assert_eq!(found(check, "crates/x/src/a.rs", &field), [""; 0]);
         }
     }
 
@@ -138,7 +164,7 @@ mod tests {
             "cases! { a in prop::option::of(1) => |row| row.of; one of }",
             "// let of = 1;\nfn f() {}",
         ] {
-            assert_eq!(found(text), [] as [String; 0], "{text}");
+            assert_eq!(found(check, "a.rs", text), [] as [String; 0], "{text}");
         }
     }
 }

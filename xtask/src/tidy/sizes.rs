@@ -36,7 +36,7 @@ pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<
     let mut listed: Vec<&Exception> = EXCEPTIONS.iter().filter(|e| e.file == name).collect();
     for (function, lines) in sizes.functions.iter().filter(|(_, lines)| *lines > FUNCTION_LINES) {
         let exception = listed.iter().position(|e| e.function == function);
-        match exception.map(|place| listed.remove(place)) {
+        match exception.map(|index| listed.remove(index)) {
             None => broken
                 .push(format!("{name}: fn {function} has {lines} lines, at most {FUNCTION_LINES}")),
             Some(exception) if exception.lines != *lines => broken.push(format!(
@@ -104,12 +104,9 @@ impl<'ast> Visit<'ast> for Sizes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tidy::testing::found;
 
-    fn found(text: &str) -> Vec<String> {
-        let mut broken = Vec::new();
-        check("crates/x/src/lib.rs", text, &mut broken).unwrap();
-        broken
-    }
+    const NAME: &str = "crates/x/src/lib.rs";
 
     fn function(lines: usize) -> String {
         format!("fn long() {{\n{}}}\n", "    let _ = 1;\n".repeat(lines - 2))
@@ -117,19 +114,23 @@ mod tests {
 
     #[test]
     fn functions_are_counted_from_their_first_to_their_last_line() {
-        assert_eq!(found(&function(70)), [] as [String; 0]);
-        assert_eq!(found(&function(71)).len(), 1);
+        assert_eq!(found(check, NAME, &function(70)), [] as [String; 0]);
+        assert_eq!(found(check, NAME, &function(71)).len(), 1);
         for (open, close) in [("impl X {", "}"), ("trait X {", "}"), ("mod x {", "}")] {
-            assert_eq!(found(&format!("{open}\n{}{close}\n", function(71))).len(), 1, "{open}");
+            assert_eq!(
+                found(check, NAME, &format!("{open}\n{}{close}\n", function(71))).len(),
+                1,
+                "{open}"
+            );
         }
     }
 
     #[test]
     fn tests_are_apart_and_what_follows_them_is_not() {
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", function(700));
-        assert_eq!(found(&tests), [] as [String; 0]);
+        assert_eq!(found(check, NAME, &tests), [] as [String; 0]);
         let elsewhere = format!("#[cfg(test)]\nmod tests;\n{}", "const X: u8 = 1;\n".repeat(600));
-        assert_eq!(found(&elsewhere).len(), 0);
-        assert_eq!(found(&format!("{elsewhere}const Y: u8 = 1;\n")).len(), 1);
+        assert_eq!(found(check, NAME, &elsewhere).len(), 0);
+        assert_eq!(found(check, NAME, &format!("{elsewhere}const Y: u8 = 1;\n")).len(), 1);
     }
 }

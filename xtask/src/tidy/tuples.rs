@@ -77,12 +77,7 @@ fn tuple(pattern: &syn::Pat) -> Option<&syn::PatTuple> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn found(name: &str, text: &str) -> Vec<String> {
-        let mut broken = Vec::new();
-        check(name, text, &mut broken).unwrap();
-        broken
-    }
+    use crate::tidy::testing::found;
 
     #[test]
     fn a_parameter_that_is_a_tuple_is_seen_in_all_functions() {
@@ -90,11 +85,11 @@ mod tests {
             ["(a, b): (u8, u8)", "&(a, b): &(u8, u8)", "(a, b): &(u8, u8)", "(a, b): Ab"];
         for parameter in parameters {
             let function = format!("fn f(\n    x: u8,\n    {parameter},\n) {{}}\n");
-            let said = "a.rs:4: fn f takes a tuple: name its parts";
+            let expected = "a.rs:4: fn f takes a tuple: name its parts";
             for (open, close) in [("impl X {", "}"), ("trait X {", "}"), ("fn g() {", "}")] {
                 assert_eq!(
-                    found("a.rs", &format!("{open}\n{function}{close}\n")),
-                    [said],
+                    found(check, "a.rs", &format!("{open}\n{function}{close}\n")),
+                    [expected],
                     "{open}"
                 );
             }
@@ -104,12 +99,12 @@ mod tests {
     #[test]
     fn tests_closures_and_tuples_with_a_name_may() {
         let function = "fn f((a, b): (u8, u8)) {}\n";
-        assert_eq!(found("a.rs", function).len(), 1);
+        assert_eq!(found(check, "a.rs", function).len(), 1);
         for name in ["crates/x/tests/a.rs", "crates/x/src/a/tests.rs"] {
-            assert!(found(name, function).is_empty());
+            assert!(found(check, name, function).is_empty());
         }
         let module = format!("#[cfg(test)]\nmod tests {{\n{function}}}\n#[cfg(test)]\n{function}");
-        assert!(found("a.rs", &module).is_empty());
-        assert!(found("a.rs", "fn f(pair: (u8, u8)) { g(|(a, b)| a + b); }").is_empty());
+        assert!(found(check, "a.rs", &module).is_empty());
+        assert!(found(check, "a.rs", "fn f(pair: (u8, u8)) { g(|(a, b)| a + b); }").is_empty());
     }
 }

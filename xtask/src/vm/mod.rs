@@ -58,15 +58,15 @@ pub fn vm() -> Result<Option<Counts>> {
         return Ok(None);
     }
     let target = target_folder()?;
-    let place = target.join("vm");
-    std::fs::create_dir_all(&place)?;
+    let folder = target.join("vm");
+    std::fs::create_dir_all(&folder)?;
     show("cargo", &["build", "--quiet", "-p", "qdepth"])?;
     show("cargo", &["build", "--quiet", "-p", "qdepth-linux", "--example", "both_ways"])?;
     let text = |path: PathBuf| path.display().to_string();
     let here = root().join("xtask/src/vm");
     let image = [
         text(here.join("image.sh")),
-        text(place.clone()),
+        text(folder.clone()),
         text(target.join("debug/qdepth")),
         text(target.join("debug/examples/both_ways")),
         text(here.join("guest.sh")),
@@ -76,7 +76,7 @@ pub fn vm() -> Result<Option<Counts>> {
         println!("SKIPPED: virtual machine (its image could not be made: {error:#})");
         return Ok(None);
     }
-    run(&place).map(Some)
+    run(&folder).map(Some)
 }
 
 fn installed(program: &str) -> bool {
@@ -90,10 +90,10 @@ fn target_folder() -> Result<PathBuf> {
 }
 
 /// Starts the machine, shows what the guest says, and counts.
-fn run(place: &Path) -> Result<Counts> {
-    let control = place.join("control");
+fn run(folder: &Path) -> Result<Counts> {
+    let control = folder.join("control");
     let _ = std::fs::remove_file(&control);
-    let mut machine = start(place, &control)?;
+    let mut machine = start(folder, &control)?;
     let process = machine.id();
     let (ended, end) = channel::<()>();
     std::thread::spawn(move || {
@@ -122,8 +122,8 @@ fn run(place: &Path) -> Result<Counts> {
     Ok(counts)
 }
 
-fn start(place: &Path, control: &Path) -> Result<Child> {
-    let kernel = std::fs::read_dir(place.join("kernel/boot"))?
+fn start(folder: &Path, control: &Path) -> Result<Child> {
+    let kernel = std::fs::read_dir(folder.join("kernel/boot"))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.display().to_string().contains("vmlinuz"))
         .context("the package holds no kernel")?;
@@ -135,11 +135,11 @@ fn start(place: &Path, control: &Path) -> Result<Child> {
         .arg("-kernel")
         .arg(kernel)
         .arg("-initrd")
-        .arg(place.join("initrd.img"))
+        .arg(folder.join("initrd.img"))
         .arg("-append")
         .arg(format!("console=ttyS0 quiet loglevel=3 mitigations=off panic=-1 {POLL_QUEUES}"));
     for drive in 0..DRIVES {
-        let image = place.join(format!("drive{drive}.img"));
+        let image = folder.join(format!("drive{drive}.img"));
         let _ = std::fs::remove_file(&image);
         File::create(&image)?.set_len(DRIVE_BYTES)?;
         let file = image.display();

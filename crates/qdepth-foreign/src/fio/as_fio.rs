@@ -22,9 +22,9 @@ pub fn as_fio(plan: &Plan, targets: &[String]) -> String {
         );
     }
     for group in plan.groups() {
-        for (place, point) in group.iter().enumerate() {
+        for (index, point) in group.iter().enumerate() {
             let target = targets.get(point.target as usize).map_or(".", String::as_str);
-            section(&mut text, point, target, place == 0);
+            section(&mut text, point, target, index == 0);
         }
     }
     text
@@ -135,9 +135,9 @@ fn split(mix: &SizeMix) -> String {
     let total: u64 = sizes.iter().map(|(_, weight)| u64::from(*weight)).sum();
     let mut left = 100;
     let mut parts = Vec::new();
-    for (place, (bytes, weight)) in sizes.iter().enumerate() {
+    for (index, (bytes, weight)) in sizes.iter().enumerate() {
         let share = (u64::from(*weight) * 100 + total / 2) / total;
-        let share = if place + 1 == sizes.len() { left } else { share.min(left) };
+        let share = if index + 1 == sizes.len() { left } else { share.min(left) };
         left -= share;
         parts.push(format!("{bytes}/{share}"));
     }

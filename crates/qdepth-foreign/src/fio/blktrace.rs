@@ -149,14 +149,14 @@ mod tests {
         assert!(is_trace(&all));
         let log = read(&all).unwrap();
         assert_eq!(log.depth, Some(3));
-        let told: Vec<(u64, Direction, u64, u32)> = log
+        let requests: Vec<(u64, Direction, u64, u32)> = log
             .lines
             .iter()
             .map(|line| (line.recorded.at_ns, line.recorded.request))
             .map(|(at, request)| (at, request.direction, request.offset, request.size))
             .collect();
         assert_eq!(
-            told,
+            requests,
             [
                 (0, Direction::Read, 4096, 4096),
                 (1000, Direction::Write, 8192, 8192),

@@ -262,10 +262,11 @@ impl JobSet {
         let mut all: Vec<FioRemark> = Vec::new();
         let of_jobs = self.jobs.iter().flat_map(|job| job.remarks.iter().cloned());
         let differ = self.jobs.iter().find(|job| job.cpus != self.jobs[0].cpus);
-        let place = |job: &Job| format!("{}:{}: [{}] cpus_allowed", job.file, job.line, job.name);
+        let location =
+            |job: &Job| format!("{}:{}: [{}] cpus_allowed", job.file, job.line, job.name);
         let what =
             "the workers of all jobs may run on the CPUs of all; where a job names none, anywhere";
-        let cpus = differ.map(|job| FioRemark { location: place(job), what: what.to_owned() });
+        let cpus = differ.map(|job| FioRemark { location: location(job), what: what.to_owned() });
         for remark in of_jobs.chain(cpus) {
             // One of a global section is remarked of every job.
             if !all.iter().any(|known| same_option(known, &remark)) {
@@ -329,7 +330,7 @@ impl Making {
 
     fn target(&mut self, name: &str) -> usize {
         match self.targets.iter().position(|known| known == name) {
-            Some(place) => place,
+            Some(index) => index,
             None => {
                 self.targets.push(name.to_owned());
                 self.targets.len() - 1
@@ -340,12 +341,12 @@ impl Making {
     /// The area of this name, at least up to `end`.
     fn area(&mut self, name: String, target: usize, end: u64) -> usize {
         let known = self.areas.iter().position(|area| area.name == name && area.target == target);
-        let place = known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             self.areas.push(Area { name, target, end });
             self.areas.len() - 1
         });
-        self.areas[place].end = self.areas[place].end.max(end);
-        place
+        self.areas[index].end = self.areas[index].end.max(end);
+        index
     }
 
     fn loads(
@@ -382,10 +383,10 @@ impl Making {
                            a job for each";
                 return Err(refuse(job, why));
             }
-            for (place, file) in files.iter().enumerate() {
+            for (index, file) in files.iter().enumerate() {
                 let mut load = self.load(job, origin, file, files.len(), whole)?;
                 let suffix =
-                    if files.len() > 1 { format!("-{}", place + 1) } else { String::new() };
+                    if files.len() > 1 { format!("-{}", index + 1) } else { String::new() };
                 load.profile = format!("{}-{}-{}{suffix}", number + 1, clone + 1, slug(&job.name));
                 loads.push(load);
             }
@@ -498,8 +499,8 @@ impl Making {
 
 impl Making {
     fn remark(&mut self, job: &Job, path: &str, what: String) {
-        let place = format!("{}:{}: [{}] {path}", job.file, job.line, job.name);
-        let remark = FioRemark { location: place, what };
+        let location = format!("{}:{}: [{}] {path}", job.file, job.line, job.name);
+        let remark = FioRemark { location, what };
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }

@@ -104,10 +104,10 @@ fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported
             target = Some(format!("{host}:{}", target.unwrap_or_default()));
         }
         let target = target.unwrap_or_else(|| "not said".to_owned());
-        let place = target_index(&mut run.targets, &target);
+        let index = target_index(&mut run.targets, &target);
         let mut point = point(job, &options, unit);
         point.index = run.points.len() as u32;
-        point.target = place;
+        point.target = index;
         point.started_at = run.started_at.clone().unwrap_or_default();
         run.points.push(point);
     }

@@ -183,11 +183,11 @@ impl Filling {
         let total = |pick: fn(&Window) -> f64| self.windows.values().map(pick).sum::<f64>() as u64;
         let counts = [total(|w| w.ios[0]), total(|w| w.ios[1]), total(|w| w.ios[2])];
         let moved = [total(|w| w.bytes[0]), total(|w| w.bytes[1]), total(|w| w.bytes[2])];
-        let side = |place: usize| DirectionRecord {
-            completed: counts[place],
-            bytes: moved[place],
-            service_time: self.times[place].clone(),
-            stated: stated(self.means[place], counts[place]),
+        let side = |index: usize| DirectionRecord {
+            completed: counts[index],
+            bytes: moved[index],
+            service_time: self.times[index].clone(),
+            stated: stated(self.means[index], counts[index]),
             ..DirectionRecord::default()
         };
         let requests = counts.into_iter().fold(0, u64::saturating_add);
@@ -229,7 +229,7 @@ fn stated(means: Means, completed: u64) -> Option<StatedLatency> {
 
 fn interval(number: u64, window: &Window, window_ms: u64) -> IntervalRecord {
     let times =
-        |place: usize| window.times[place].as_deref().map(|times| times.into()).unwrap_or_default();
+        |index: usize| window.times[index].as_deref().map(|times| times.into()).unwrap_or_default();
     IntervalRecord {
         start_ns: number.saturating_mul(window_ms).saturating_mul(1_000_000),
         length_ns: window_ms.saturating_mul(1_000_000),

@@ -203,7 +203,7 @@ pub(super) fn jobs(
 ) -> Vec<JobEntry> {
     let job_entry = |entry: &FioEntry| {
         let members: Vec<&PointRecord> =
-            entry.points.iter().filter_map(|place| points.get(*place)).collect();
+            entry.points.iter().filter_map(|index| points.get(*index)).collect();
         job(entry, &members, moment, plus)
     };
     let mut jobs: Vec<JobEntry> = entries.iter().map(job_entry).collect();
@@ -370,8 +370,8 @@ fn levels(members: &[&PointRecord], runtime_ns: u64) -> Pairs<f64> {
     let by_member = runtime_ns as f64 * members.len() as f64;
     let mean = (in_flight / by_member.max(1.0)).round();
     let reached = LEVELS.iter().rposition(|(_, level)| mean >= *level).unwrap_or(0);
-    let share = |(place, (name, _)): (usize, &(&str, f64))| {
-        let here = place == reached && in_flight > 0.0;
+    let share = |(index, (name, _)): (usize, &(&str, f64))| {
+        let here = index == reached && in_flight > 0.0;
         ((*name).to_owned(), if here { 100.0 } else { 0.0 })
     };
     Pairs(LEVELS.iter().enumerate().map(share).collect())

@@ -76,8 +76,8 @@ impl JobSet {
         from_command_line(line, &mut reader)?;
         let mut globals = own_globals(&reader.globals);
         for (name, text) in files {
-            let said = reader.file(name, text)?;
-            globals.extend(own_globals(&said));
+            let settings = reader.file(name, text)?;
+            globals.extend(own_globals(&settings));
         }
         let mut jobs = Vec::new();
         let mut refused = FioRefusals::default();

@@ -316,8 +316,8 @@ fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
 /// What all of a group moved in each direction.
 fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
     line(text, &format!("\nRun status group {group} (all jobs):"));
-    for (place, name) in ["   READ", "  WRITE", "   TRIM", "  MIXED"].into_iter().enumerate() {
-        let job_facts = |job: &&JobEntry| sides(job)[place].1.as_ref().map(Facts::from_direction);
+    for (index, name) in ["   READ", "  WRITE", "   TRIM", "  MIXED"].into_iter().enumerate() {
+        let job_facts = |job: &&JobEntry| sides(job)[index].1.as_ref().map(Facts::from_direction);
         let list: Vec<Facts> =
             members.iter().filter_map(job_facts).filter(|facts| facts.runtime > 0).collect();
         let Some(longest) = list.iter().map(|facts| facts.runtime).max() else { continue };

@@ -38,11 +38,11 @@ impl fmt::Display for FioRefusal {
 impl FioRefusal {
     /// What two have in common that are the same: the place of an option, or all that is said.
     fn key(&self) -> [String; 3] {
-        let place = format!("{}:{}", self.file, self.line);
+        let location = format!("{}:{}", self.file, self.line);
         if self.option.is_empty() {
-            [place, self.section.clone(), self.why.clone()]
+            [location, self.section.clone(), self.why.clone()]
         } else {
-            [place, "--".to_owned(), self.option.clone()]
+            [location, "--".to_owned(), self.option.clone()]
         }
     }
 }

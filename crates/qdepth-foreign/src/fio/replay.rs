@@ -33,9 +33,9 @@ pub(super) fn into(
     let opts = OptionReader::new(section, super::number::Base::default());
     let Some(setting) = section.get("read_iolog") else {
         let alone = ["merge_blktrace_file", "replay_redirect", "replay_time_scale"];
-        let said = alone.iter().find_map(|name| section.get(name));
-        return said.map_or(Ok(()), |said| {
-            Err(said.refuse(&section.name, "it is said of read_iolog=, which is left out"))
+        let dependent = alone.iter().find_map(|name| section.get(name));
+        return dependent.map_or(Ok(()), |dependent| {
+            Err(dependent.refuse(&section.name, "it is said of read_iolog=, which is left out"))
         });
     };
     let refuse = |why: String| setting.refuse(&section.name, why);
@@ -149,8 +149,8 @@ fn iolog<'a>(lines: impl Iterator<Item = &'a str>, timed: bool) -> Result<Log, S
             [path, action, figures @ ..] => (*path, *action, figures),
             _ => return Err(wrong()),
         };
-        let figure = |place: usize| -> Result<u64, String> {
-            figures.get(place).map_or(Ok(0), |text| text.parse().map_err(|_| wrong()))
+        let figure = |index: usize| -> Result<u64, String> {
+            figures.get(index).map_or(Ok(0), |text| text.parse().map_err(|_| wrong()))
         };
         let direction = match action {
             "read" => Direction::Read,
@@ -223,18 +223,18 @@ fn merge(section: &Section, logs: Vec<Log>) -> Result<Log, String> {
 
 /// The requests of each file, moved as the options say.
 fn by_file(lines: &[Line], how: &How) -> Result<Vec<(String, Trace)>, String> {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut indices: BTreeMap<&str, usize> = BTreeMap::new();
     let mut files: Vec<(String, Vec<Recorded>)> = Vec::new();
     for line in lines.iter().filter(|line| !how.skip.contains(&line.recorded.request.direction)) {
         let path = how.redirect.as_deref().unwrap_or(&line.path);
-        let place = *places.entry(path).or_insert_with(|| {
+        let index = *indices.entry(path).or_insert_with(|| {
             files.push((path.to_owned(), Vec::new()));
             files.len() - 1
         });
         let mut recorded = line.recorded;
         let offset = recorded.request.offset / how.scale;
         recorded.request.offset = offset - offset % how.align;
-        files[place].1.push(recorded);
+        files[index].1.push(recorded);
     }
     // A file that is only forced out has nothing that could be.
     files.retain(|(_, list)| list.iter().any(|recorded| recorded.request.size > 0));

@@ -40,8 +40,8 @@ impl Setting {
     }
 
     pub(super) fn remark(&self, section: &str, what: &str) -> FioRemark {
-        let place = format!("{}:{}: [{section}] {}", self.file, self.line, self.text());
-        FioRemark { location: place, what: what.to_owned() }
+        let location = format!("{}:{}: [{section}] {}", self.file, self.line, self.text());
+        FioRemark { location, what: what.to_owned() }
     }
 }
 

@@ -51,13 +51,13 @@ fn line(version: u8, program: &str, entry: &FioEntry, job: &JobEntry, disks: &[F
     );
     job.iodepth_level.0.iter().for_each(|(_, share)| add(&mut text, format!("{share:.1}%")));
     let below: f64 = job.latency_ns.0.iter().map(|(_, share)| share).sum();
-    for (place, (_, share)) in job.latency_us.0.iter().enumerate() {
-        let share = share + if place == 0 { below } else { 0.0 };
+    for (index, (_, share)) in job.latency_us.0.iter().enumerate() {
+        let share = share + if index == 0 { below } else { 0.0 };
         add(&mut text, format!("{share:.2}%"));
     }
     job.latency_ms.0.iter().for_each(|(_, share)| add(&mut text, format!("{share:.2}%")));
-    let told = if version == 2 { &[] } else { disks };
-    told.iter().for_each(|disk| add(&mut text, disk.fields()));
+    let shown = if version == 2 { &[] } else { disks };
+    shown.iter().for_each(|disk| add(&mut text, disk.fields()));
     if !job.desc.is_empty() {
         let end = if version == 2 { "\n" } else { "" };
         let _ = write!(text, "{end};{}", job.desc);
@@ -72,9 +72,9 @@ fn direction(text: &mut String, version: u8, entry: &FioEntry, side: &Direction)
     let of_total = entry.percentiles_of[1];
     let listed = if of_total { &side.lat_ns } else { &side.clat_ns };
     let values = listed.percentile.as_ref().map_or(&[][..], |pairs| pairs.0.as_slice());
-    for place in 0..PERCENTILES {
-        let value = values.get(place).map_or(0, |(_, value)| *value / 1000);
-        match entry.percentiles.get(place) {
+    for index in 0..PERCENTILES {
+        let value = values.get(index).map_or(0, |(_, value)| *value / 1000);
+        match entry.percentiles.get(index) {
             Some(percent) => add(text, format!("{percent:.6}%={value}")),
             None => add(text, "0%=0".to_owned()),
         }

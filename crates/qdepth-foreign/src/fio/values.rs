@@ -365,16 +365,16 @@ fn split(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
             return Err(format!("at most {SIZES_MAX} sizes"));
         }
     }
-    let said: u64 = list.iter().filter_map(|(_, share)| *share).map(u64::from).sum();
+    let stated: u64 = list.iter().filter_map(|(_, share)| *share).map(u64::from).sum();
     let open = list.iter().filter(|(_, share)| share.is_none()).count() as u64;
-    if said > 100 || (open == 0 && said != 100) {
-        return Err(format!("the shares add up to {said}, and not to 100"));
+    if stated > 100 || (open == 0 && stated != 100) {
+        return Err(format!("the shares add up to {stated}, and not to 100"));
     }
     // In hundredths of a per cent over the number of open ones, so that equal parts stay equal.
     let scale = open.max(1);
     let weight = |share: Option<u32>| match share {
         Some(share) => u64::from(share) * scale,
-        None => 100 - said,
+        None => 100 - stated,
     };
     let parts = list.iter().map(|(bytes, share)| (*bytes, weight(*share)));
     Ok(parts

@@ -167,9 +167,9 @@ impl Reader {
     fn of_worker(&mut self, line: usize, key: &str, value: &str) -> Result<(), IcfRefusal> {
         let Some(worker) = self.icf.workers.last_mut() else { return Ok(()) };
         let refused = |what: String| Err(IcfRefusal { line, what });
-        let number = |place: usize| cells(value).get(place).and_then(|cell| cell.parse().ok());
-        let enabled = |place: usize| {
-            cells(value).get(place).is_some_and(|cell| cell.eq_ignore_ascii_case("enabled"))
+        let number = |index: usize| cells(value).get(index).and_then(|cell| cell.parse().ok());
+        let enabled = |index: usize| {
+            cells(value).get(index).is_some_and(|cell| cell.eq_ignore_ascii_case("enabled"))
         };
         match key {
             "worker" => worker.name = value.to_owned(),
@@ -268,8 +268,8 @@ fn access(line: usize, value: &str) -> Result<Access, IcfRefusal> {
     let Some(all) = all.filter(|all| (4..=8).contains(&all.len())) else {
         return refused(format!("`{value}` is no line of an access specification"));
     };
-    let at = |place: usize| all.get(place).copied().unwrap_or(0);
-    let share = |place: usize| u32::try_from(at(place)).ok().filter(|share| *share <= 100);
+    let at = |index: usize| all.get(index).copied().unwrap_or(0);
+    let share = |index: usize| u32::try_from(at(index)).ok().filter(|share| *share <= 100);
     let (Some(weight), Some(read), Some(random)) = (share(1), share(2), share(3)) else {
         return refused(format!("`{value}`: a share is 0 to 100 per cent"));
     };

@@ -74,9 +74,11 @@ fn a_configuration_becomes_steps() {
     let text = made.text().unwrap();
     assert!(text.contains("# target 2: PHYSICALDRIVE:1\n"), "{text}");
     let plan = plan(&made);
-    let told: Vec<_> = plan.points.iter().map(|p| (p.group, p.target, p.outstanding)).collect();
-    assert_eq!(plan.points.len(), 4, "{told:?}");
-    assert!(told.contains(&(0, 0, 16)) && told.contains(&(0, 1, 2)) && told.contains(&(0, 0, 2)));
+    let loads: Vec<_> = plan.points.iter().map(|p| (p.group, p.target, p.outstanding)).collect();
+    assert_eq!(plan.points.len(), 4, "{loads:?}");
+    assert!(
+        loads.contains(&(0, 0, 16)) && loads.contains(&(0, 1, 2)) && loads.contains(&(0, 0, 2))
+    );
     let first = plan.points.iter().find(|point| point.outstanding == 16).unwrap();
     assert_eq!((first.area.offset_bytes, first.area.length_bytes), (64 * 512, 2048 * 512));
     assert_eq!((first.warm_up_ns, first.stop.duration_ns), (5_000_000_000, 90_000_000_000));
@@ -129,8 +131,8 @@ fn lines_of_a_specification_keep_sizes_of_reads_and_writes() {
     assert_eq!((server.request_size.sizes.len(), server.own_writes.is_none()), (2, true));
     assert_eq!(burst.arrivals, Arrivals::ThinkTime { time_ns: 20_000_000, requests: 4 });
     assert!((both.random_share - 0.5).abs() < 1e-9);
-    assert!(made.remarks.iter().any(|said| said.contains("mean share")), "{:?}", made.remarks);
-    assert!(made.remarks.iter().any(|said| said.contains("idle")), "{:?}", made.remarks);
+    assert!(made.remarks.iter().any(|remark| remark.contains("mean share")), "{:?}", made.remarks);
+    assert!(made.remarks.iter().any(|remark| remark.contains("idle")), "{:?}", made.remarks);
 }
 
 #[test]
@@ -145,7 +147,7 @@ fn files_of_1998_and_files_of_specifications_alone_are_read() {
     );
     let made = icf_plan("", &alone).unwrap();
     assert_eq!(plan(&made).points.len(), 2);
-    assert!(made.remarks.iter().any(|said| said.contains("no worker")), "{:?}", made.remarks);
+    assert!(made.remarks.iter().any(|remark| remark.contains("no worker")), "{:?}", made.remarks);
 }
 
 #[test]
@@ -156,7 +158,7 @@ fn what_cannot_be_followed_is_named_with_its_line() {
     let ask = |kind: &str, specs: &str, workers: &str| {
         icf_plan("x", &icf(kind, specs, workers)).unwrap_err()
     };
-    for (refusal, said) in [
+    for (refusal, reason) in [
         (ask("NORMAL", &specs, &net), "networks are not measured"),
         (ask("NORMAL", &spec("a", &["512,100,100,0,0,1,0,64"]), &good), "reply of 64 B"),
         (ask("NORMAL", &specs, &good.replace("4,DISABLED", "4,ENABLED")), "connection rate"),
@@ -181,7 +183,7 @@ fn what_cannot_be_followed_is_named_with_its_line() {
         (icf_plan("x", "hello\n").unwrap_err(), "no configuration"),
     ] {
         let text = refusal.to_string();
-        assert!(text.contains(said) && text.starts_with("line "), "`{said}`: {text}");
+        assert!(text.contains(reason) && text.starts_with("line "), "`{reason}`: {text}");
     }
     assert!(ask("NORMAL", &specs, &net).line > 30, "the line of the worker's type");
 }

@@ -31,12 +31,12 @@ impl Ior {
         }
         let number = || whole(value).ok_or_else(bad);
         let count = || u32::try_from(number()?).map_err(|_| bad());
-        if let Some(place) = self.switch(&known) {
-            *place = number()? > 0;
+        if let Some(switch) = self.switch(&known) {
+            *switch = number()? > 0;
             return Ok(());
         }
-        if let Some(place) = self.count(&known) {
-            *place = count()?;
+        if let Some(counter) = self.count(&known) {
+            *counter = count()?;
             return Ok(());
         }
         match known.as_str() {

@@ -102,8 +102,8 @@ impl Ior {
         letters: &str,
         rest: &mut impl Iterator<Item = &'a String>,
     ) -> Result<(), IorRefusal> {
-        for (place, letter) in letters.char_indices() {
-            let attached = &letters[place + letter.len_utf8()..];
+        for (offset, letter) in letters.char_indices() {
+            let attached = &letters[offset + letter.len_utf8()..];
             if FLAGS.contains(letter) {
                 let Some(count) = attached.strip_prefix('=') else {
                     self.flag(letter, None)?;
@@ -119,7 +119,7 @@ impl Ior {
                 self.help = true;
                 continue;
             }
-            if letter == '-' && place > 0 {
+            if letter == '-' && offset > 0 {
                 continue;
             }
             let option = format!("-{letter}");

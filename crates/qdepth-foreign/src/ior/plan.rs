@@ -54,9 +54,9 @@ impl Ior {
 
     /// What the order of requests comes from; TOML's whole numbers have a sign.
     fn seed(&self) -> u64 {
-        let said = self.random_seed.or(Some(self.reorder_seed).filter(|seed| *seed != 0));
+        let stated = self.random_seed.or(Some(self.reorder_seed).filter(|seed| *seed != 0));
         let signature = self.signature.map(i64::from);
-        said.or(signature).map_or(1, |seed| seed.unsigned_abs() >> 1)
+        stated.or(signature).map_or(1, |seed| seed.unsigned_abs() >> 1)
     }
 
     fn phases(&self) -> Vec<&'static str> {

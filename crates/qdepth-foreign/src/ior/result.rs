@@ -617,9 +617,9 @@ pub(super) mod tests {
     #[test]
     fn a_deadline_that_is_worn_out_has_its_own_figures() {
         let text = ior_text(&sample("-D 1 -O stoneWallingWearOut=1 -A 7"));
-        let said = "stonewalling pairs accessed min: 4 max: 8 -- min data: 0.0 GiB mean data: 0.0 \
-                    GiB time: 0.5s\nwrite ";
-        assert!(text.contains(said), "{text}");
+        let expected = "stonewalling pairs accessed min: 4 max: 8 -- min data: 0.0 GiB mean data: \
+                        0.0 GiB time: 0.5s\nwrite ";
+        assert!(text.contains(expected), "{text}");
         // 4 MiB a rank in half a second.
         assert!(text.contains("    2.00000       0.50          8.00     0 "), "{text}");
         assert!(text.lines().any(|line| line.ends_with("POSIX      7")), "{text}");

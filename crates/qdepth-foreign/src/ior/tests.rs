@@ -214,8 +214,9 @@ fn a_script_gives_a_test_for_each_run() {
                 readfile=1\nsetTimeStampSignature=7\n  ior stop\nblockSize=64\n";
     let base = read("-f script -o file -k").unwrap();
     let tests = base.tests_of("script", text).unwrap();
-    let told = |test: &Ior| (test.block, test.writes, test.reads, test.file_per_process, test.keep);
-    let all: Vec<_> = tests.iter().map(told).collect();
+    let summary =
+        |test: &Ior| (test.block, test.writes, test.reads, test.file_per_process, test.keep);
+    let all: Vec<_> = tests.iter().map(summary).collect();
     assert_eq!(all[0], (16, true, false, true, true));
     assert_eq!(all[1], (32, true, false, true, true));
     // Settings behind the last RUN are a test, too.

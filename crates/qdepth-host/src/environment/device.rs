@@ -96,8 +96,8 @@ fn links(system: &System, name: &str, disk: &str) -> Vec<Observation> {
 fn drivers(system: &System, name: &str, whole: &str) -> Observation {
     let source = format!("/sys/class/block/{whole}/device");
     let mut names: Vec<String> = Vec::new();
-    let place = system.canonical(&source);
-    for folder in place.iter().flat_map(|place| place.ancestors()) {
+    let real_path = system.canonical(&source);
+    for folder in real_path.iter().flat_map(|path| path.ancestors()) {
         let driver = system.read_link(folder.join("driver")).ok();
         let driver = driver.and_then(|d| Some(d.file_name()?.to_string_lossy().into_owned()));
         // Bridges on the way carry data and do nothing to it.
@@ -167,9 +167,9 @@ pub(crate) fn sensor(system: &System, whole: &str) -> Option<String> {
         sysfs::nvme_controllers(system, whole).iter().map(|c| format!("/sys/class/nvme/{c}")),
     );
     for base in bases {
-        for place in [base.clone(), format!("{base}/hwmon")] {
-            let names = system.list_dir(&place).unwrap_or_default();
-            let found = names.iter().map(|n| format!("{place}/{n}")).find(|folder| {
+        for parent in [base.clone(), format!("{base}/hwmon")] {
+            let names = system.list_dir(&parent).unwrap_or_default();
+            let found = names.iter().map(|n| format!("{parent}/{n}")).find(|folder| {
                 folder.contains("/hwmon") && system.exists(format!("{folder}/temp1_input"))
             });
             if found.is_some() {

@@ -73,17 +73,17 @@ fn units(system: &System, subject: &str, kind: &str, mount_point: &Path) -> Vec<
     let Some((_, command)) = SHARED.iter().find(|(known, _)| *known == kind) else {
         return Vec::new();
     };
-    let place = mount_point.display().to_string();
+    let path = mount_point.display().to_string();
     // GPFS says its block size there, the others the size that suits them.
     let size = match system.file_system_block(mount_point) {
-        Err(error) => Err(unreadable(&place, &error)),
+        Err(error) => Err(unreadable(&path, &error)),
         Ok(None) => Err(Reason::NotRecorded {}),
         Ok(Some(bytes)) => Ok(bytes.to_string()),
     };
     let mut facts = vec![fact(subject, "block_size_bytes", size, "statfs(2)")];
     if let [program, words @ ..] = command {
         let args: Vec<&str> =
-            words.iter().map(|word| if *word == "DIR" { place.as_str() } else { word }).collect();
+            words.iter().map(|word| if *word == "DIR" { path.as_str() } else { word }).collect();
         let layout = printed(system, program, &args)
             .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
         facts.push(fact(subject, "striping", layout, &crate::system::line(program, &args)));

@@ -50,9 +50,9 @@ pub struct Health {
 pub fn read(system: &System, name: &str) -> Result<Health, Reason> {
     let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
     let device = format!("/dev/{whole}");
-    let told = if whole.starts_with("nvme") { nvme(system, &device) } else { None };
+    let by_nvme = if whole.starts_with("nvme") { nvme(system, &device) } else { None };
     let smart = smartctl(system, &device);
-    match (told, smart) {
+    match (by_nvme, smart) {
         (Some(mut health), Ok(smart)) => {
             // What only one of them says is kept.
             for (key, value) in smart.figures {
@@ -132,9 +132,9 @@ fn smartctl(system: &System, device: &str) -> Result<Health, Reason> {
         health.figures.entry(key).or_insert(value);
     }
     if health.figures.is_empty() && health.texts.is_empty() {
-        let said = all["smartctl"]["messages"][0]["string"].as_str();
+        let complaint = all["smartctl"]["messages"][0]["string"].as_str();
         let tool = "smartctl".to_owned();
-        return Err(match said.map(str::to_owned) {
+        return Err(match complaint.map(str::to_owned) {
             Some(message) => Reason::ToolReports { tool, message },
             None => Reason::ToolSilent { tool, name: device.to_owned() },
         });
@@ -208,11 +208,11 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
     let device = format!("/dev/{controller}");
     let args = ["id-ctrl", device.as_str(), "-o", "json"];
     let source = crate::system::line("nvme", &args);
-    let told = match system.run("nvme", &args) {
+    let answer = match system.run("nvme", &args) {
         Err(error) => Err(not_run(&error)),
         Ok(output) => json(&output).ok_or_else(|| failed("nvme", &output)),
     };
-    let all = match told {
+    let all = match answer {
         Ok(all) => all,
         Err(why) => return vec![fact(name, "power_states", Err(why), &source)],
     };
@@ -224,8 +224,8 @@ fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observ
         .collect();
     let states = unless_empty(states.join("; "), Reason::NoPowerState {});
     let kelvin = |key: &str| {
-        let told = number(&all[key]).filter(|kelvin| *kelvin > 0.0);
-        told.map(|k| format!("{:.0}", k - ZERO_CELSIUS)).ok_or(Reason::NotStated {})
+        let temperature = number(&all[key]).filter(|kelvin| *kelvin > 0.0);
+        temperature.map(|k| format!("{:.0}", k - ZERO_CELSIUS)).ok_or(Reason::NotStated {})
     };
     let latency = format!("/sys/class/nvme/{controller}/power/pm_qos_latency_tolerance_us");
     vec![

@@ -22,9 +22,9 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Reason {
 
 /// The system's number of an error, where it has one, and its words.
 fn parts(error: &io::Error) -> (String, String) {
-    let said = error.to_string();
-    let Some(errno) = error.raw_os_error() else { return (String::new(), said) };
-    let message = said.strip_suffix(&format!(" (os error {errno})")).unwrap_or(&said);
+    let text = error.to_string();
+    let Some(errno) = error.raw_os_error() else { return (String::new(), text) };
+    let message = text.strip_suffix(&format!(" (os error {errno})")).unwrap_or(&text);
     (errno.to_string(), message.to_owned())
 }
 
@@ -55,8 +55,8 @@ pub(crate) fn failed(tool: &str, output: &Output) -> Reason {
 }
 
 fn first_line(output: &Output) -> Option<&str> {
-    let said = output.stderr.lines().chain(output.stdout.lines());
-    said.map(str::trim).find(|line| !line.is_empty())
+    let lines = output.stderr.lines().chain(output.stdout.lines());
+    lines.map(str::trim).find(|line| !line.is_empty())
 }
 
 /// What a program printed that ended well.
@@ -83,12 +83,12 @@ mod tests {
 
     #[test]
     fn an_answer_of_the_system_has_its_number_and_its_words() {
-        let said = |errno: i32| unreadable("/a", &io::Error::from_raw_os_error(errno)).stored();
-        assert_eq!(said(2), "{\"code\":\"no-such-file\",\"path\":\"/a\"}");
-        assert_eq!(said(13), "{\"code\":\"not-permitted\",\"path\":\"/a\"}");
+        let stored = |errno: i32| unreadable("/a", &io::Error::from_raw_os_error(errno)).stored();
+        assert_eq!(stored(2), "{\"code\":\"no-such-file\",\"path\":\"/a\"}");
+        assert_eq!(stored(13), "{\"code\":\"not-permitted\",\"path\":\"/a\"}");
         let io = "{\"code\":\"unreadable\",\"errno\":\"5\",\"message\":\"Input/output \
                   error\",\"path\":\"/a\"}";
-        assert_eq!(said(5), io);
+        assert_eq!(stored(5), io);
         let other = unreadable("/a", &io::ErrorKind::IsADirectory.into());
         assert!(other.values().iter().all(|(name, _)| *name != "errno"), "{other:?}");
     }

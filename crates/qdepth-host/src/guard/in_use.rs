@@ -82,12 +82,15 @@ pub(super) fn mounted(system: &System, subject: &Subject) -> Result<(), Refusal>
         for mount in mounts {
             let below = mounts::devices_below(system, mount);
             let Some(name) = names.iter().find(|name| below.contains(*name)) else { continue };
-            let place = mount.mount_point.display();
+            let mount_point = mount.mount_point.display();
             let view = match process.as_str() {
                 "self" => String::new(),
                 other => format!(" in the mount namespace of process {other}"),
             };
-            return refuse(format!("/dev/{name} is mounted on {place} ({}){view}", mount.kind));
+            return refuse(format!(
+                "/dev/{name} is mounted on {mount_point} ({}){view}",
+                mount.kind
+            ));
         }
     }
     for members in mounts::btrfs_members(system) {
@@ -114,9 +117,11 @@ pub(super) fn swap(system: &System, subject: &Subject) -> Result<(), Refusal> {
         }
     }
     let line = system.read_file("/proc/cmdline").unwrap_or_default();
-    for place in line.split_whitespace().filter_map(|word| word.strip_prefix("resume=")) {
-        if let Some(name) = subject.is_at(system, &resume_path(place)) {
-            return refuse(format!("{name} is where a hibernated system resumes (resume={place})"));
+    for device in line.split_whitespace().filter_map(|word| word.strip_prefix("resume=")) {
+        if let Some(name) = subject.is_at(system, &resume_path(device)) {
+            return refuse(format!(
+                "{name} is where a hibernated system resumes (resume={device})"
+            ));
         }
     }
     Ok(())
@@ -131,13 +136,13 @@ pub(super) fn parse_swaps(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn resume_path(place: &str) -> String {
-    match place.split_once('=') {
+fn resume_path(device: &str) -> String {
+    match device.split_once('=') {
         Some((key, value)) => {
             let value = value.trim_matches('"');
             format!("/dev/disk/by-{}/{value}", key.to_ascii_lowercase())
         }
-        None => place.to_owned(),
+        None => device.to_owned(),
     }
 }
 

@@ -65,11 +65,11 @@ pub(crate) fn in_order(order: &[Guard], refusal: Option<Refusal>) -> Verdicts {
     let Some(refusal) = refusal else {
         return order.iter().map(|guard| (*guard, Verdict::Passes)).collect();
     };
-    let place = order.iter().position(|guard| *guard == refusal.guard).unwrap_or(order.len());
+    let index = order.iter().position(|guard| *guard == refusal.guard).unwrap_or(order.len());
     let mut verdicts: Verdicts =
-        order[..place].iter().map(|guard| (*guard, Verdict::Passes)).collect();
+        order[..index].iter().map(|guard| (*guard, Verdict::Passes)).collect();
     verdicts.push((refusal.guard, Verdict::Refuses(refusal)));
-    verdicts.extend(order.iter().skip(place + 1).map(|guard| (*guard, Verdict::NotAsked)));
+    verdicts.extend(order.iter().skip(index + 1).map(|guard| (*guard, Verdict::NotAsked)));
     verdicts
 }
 

@@ -30,11 +30,11 @@ pub(super) fn signatures(
     let mut names = wipefs(&run(system, "wipefs", &["-J", "--no-act", &path])?)?;
     names.extend(blkid(&run(system, "blkid", &["-p", "-o", "export", &path])?)?);
     for partition in sysfs::partitions_of(system, kernel_name) {
-        let place = |key: &str| {
+        let bytes = |key: &str| {
             let text = system.read_trimmed(format!("/sys/class/block/{partition}/{key}"))?;
             text.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)
         };
-        let (Some(start), Some(size)) = (place("start"), place("size")) else { continue };
+        let (Some(start), Some(size)) = (bytes("start"), bytes("size")) else { continue };
         let (start, size) = (start.to_string(), size.to_string());
         let args = ["-p", "-o", "export", "-O", &start, "-S", &size, &path];
         names.extend(blkid(&run(system, "blkid", &args)?)?);

@@ -97,9 +97,9 @@ mod tests {
         };
         let earlier = read([100, 5, 800, 40, 10, 1, 80, 9, 0, 60, 70], 1_000);
         let later = read([350, 6, 2800, 90, 7, 4, 280, 19, 3, 560, 130], 2_000);
-        let told = later.since(&earlier);
-        assert_eq!((told.completed, told.merged), ([250, 0], [1, 3]));
-        assert_eq!((told.sectors, told.in_flight_ms), ([2000, 200], [50, 10]));
-        assert_eq!((told.waited_ms, told.busy_percent), (60, 50.0));
+        let activity = later.since(&earlier);
+        assert_eq!((activity.completed, activity.merged), ([250, 0], [1, 3]));
+        assert_eq!((activity.sectors, activity.in_flight_ms), ([2000, 200], [50, 10]));
+        assert_eq!((activity.waited_ms, activity.busy_percent), (60, 50.0));
     }
 }

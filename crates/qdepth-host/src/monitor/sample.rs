@@ -328,9 +328,9 @@ mod tests {
         ] {
             assert!((value(name) - expected).abs() < 1e-9, "{name} {}", value(name));
         }
-        let told = interference(&samples);
-        assert_eq!(told.swapped_pages, 4);
-        assert!((told.pressure[0].unwrap() - 0.25).abs() < 1e-9, "{told:?}");
+        let summary = interference(&samples);
+        assert_eq!(summary.swapped_pages, 4);
+        assert!((summary.pressure[0].unwrap() - 0.25).abs() < 1e-9, "{summary:?}");
     }
 
     #[test]
@@ -343,15 +343,15 @@ mod tests {
             ],
             ..Sample::default()
         };
-        let told = interference(&[at(60.0, 70.0), at(66.0, 80.0), at(50.0, 50.0)]);
-        assert_eq!(told.hottest, Some(("a".into(), 66.0, 70.0)));
+        let summary = interference(&[at(60.0, 70.0), at(66.0, 80.0), at(50.0, 50.0)]);
+        assert_eq!(summary.hottest, Some(("a".into(), 66.0, 70.0)));
     }
 
     #[test]
     fn frequency_is_held_against_its_first_value_under_load() {
         let at = |khz: f64| Sample { frequency_khz: Some(khz), ..Sample::default() };
-        let told = interference(&[at(8e5), at(3e6), at(2.7e6), at(3.1e6)]);
-        assert!((told.frequency_change.unwrap() - 0.1).abs() < 1e-9, "{told:?}");
+        let summary = interference(&[at(8e5), at(3e6), at(2.7e6), at(3.1e6)]);
+        assert!((summary.frequency_change.unwrap() - 0.1).abs() < 1e-9, "{summary:?}");
         assert_eq!(interference(&[at(1.0)]).frequency_change, None);
     }
 

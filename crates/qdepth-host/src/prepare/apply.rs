@@ -135,15 +135,15 @@ pub enum Undone {
 /// # Errors
 /// When the journal itself cannot be read or written.
 pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone>> {
-    let mut told = Vec::new();
+    let mut outcomes = Vec::new();
     for (id, entry) in journal.open_entries()? {
         let outcome = take_back(system, &entry);
         if !matches!(outcome, Undone::Failed(..)) {
             journal.undone(id)?;
         }
-        told.push(outcome);
+        outcomes.push(outcome);
     }
-    Ok(told)
+    Ok(outcomes)
 }
 
 /// What there is to take back.
@@ -176,7 +176,7 @@ fn current_state(system: &System, entry: &Entry) -> Now {
             Some(DevicePresence::Strange(why)) => Now::Anothers(why),
             None => Now::Anothers("the journal does not say which device it is".to_owned()),
         },
-        Condition::Place(place) => is(system.exists(place.as_str())),
+        Condition::Place(path) => is(system.exists(path.as_str())),
         Condition::Readable(setting) => is(system.read_setting(setting.path()).is_ok()),
         Condition::Mounted { at, device } => mounted(system, entry, at, found(device)),
         Condition::Group { group, on } => {
@@ -218,7 +218,7 @@ fn mount_number(system: &System, at: &MountPoint, top: &mounts::Mount) -> u64 {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     let asked = system.is_real().then(|| statx(CWD, at.as_str(), flags, unique));
     match asked {
-        Some(Ok(told)) if told.stx_mask & unique.bits() != 0 => told.stx_mnt_id,
+        Some(Ok(status)) if status.stx_mask & unique.bits() != 0 => status.stx_mnt_id,
         _ => top.id,
     }
 }

@@ -163,9 +163,9 @@ impl Abilities {
                 "Install nvme-cli and be root, or give `method = \"discard\"`",
             )
         };
-        let told = nvme_json(system, &["id-ctrl", device, "-o", "json"]).map_err(cannot)?;
+        let answer = nvme_json(system, &["id-ctrl", device, "-o", "json"]).map_err(cannot)?;
         let field = |key: &str| {
-            told[key].as_u64().ok_or_else(|| cannot(format!("its answer has no `{key}`")))
+            answer[key].as_u64().ok_or_else(|| cannot(format!("its answer has no `{key}`")))
         };
         Ok(Self { oacs: field("oacs")?, fna: field("fna")?, sanicap: field("sanicap")? })
     }

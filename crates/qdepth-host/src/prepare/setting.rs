@@ -341,8 +341,9 @@ fn fit(knob: &Knob, path: &str) -> Option<String> {
             return None;
         }
         numbers += u32::from(kind == "n");
-        let place = if numbers > 1 { format!("{{{numbers}}}") } else { format!("{{{kind}}}") };
-        name = name.replace(&place, word);
+        let placeholder =
+            if numbers > 1 { format!("{{{numbers}}}") } else { format!("{{{kind}}}") };
+        name = name.replace(&placeholder, word);
     }
 }
 

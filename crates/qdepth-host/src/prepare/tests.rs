@@ -401,9 +401,9 @@ fn state(root: &Path) -> Vec<(String, String)> {
 fn tuning_sets_what_differs_and_nothing_else() {
     let machine = machine();
     let steps = tuning(&machine.system, &["sda".to_owned()]);
-    let told: Vec<String> = steps.iter().map(Step::describe).collect();
+    let descriptions: Vec<String> = steps.iter().map(Step::describe).collect();
     assert_eq!(
-        told,
+        descriptions,
         [
             "governor of CPU 0: powersave → performance",
             "idle state 1 off of CPU 0: 0 → 1",
@@ -418,7 +418,7 @@ fn tuning_sets_what_differs_and_nothing_else() {
 
 #[test]
 fn each_queue_gets_what_its_drive_can() {
-    let told = |machine: &FakeMachine, disk: &str| -> Vec<String> {
+    let described = |machine: &FakeMachine, disk: &str| -> Vec<String> {
         let steps = tuning(&machine.system, &[disk.to_owned()]);
         steps.iter().map(Step::describe).filter(|line| line.contains(disk)).collect()
     };
@@ -429,7 +429,7 @@ fn each_queue_gets_what_its_drive_can() {
         .attribute("sda", "queue/scheduler", "none [mq-deadline] bfq\n")
         .attribute("sda", "queue/nr_requests", "64\n")
         .attribute("sda", "queue/io_poll", "0\n");
-    assert_eq!(told(&disk, "sda"), ["requests in the queue of sda: 64 → 512"]);
+    assert_eq!(described(&disk, "sda"), ["requests in the queue of sda: 64 → 512"]);
     // Without a scheduler there are as many as the drive has tags. Whether it can be polled is the
     // kernel's to say.
     let nvme = |poll_queues: &str| {
@@ -447,10 +447,10 @@ fn each_queue_gets_what_its_drive_can() {
         "requests in the queue of nvme0n1: 128 → 1023",
         "completions to the issuing CPU in the queue of nvme0n1: 1 → 2",
     ];
-    assert_eq!(told(&nvme("0\n"), "nvme0n1"), always);
-    assert_eq!(told(&nvme("2\n"), "nvme0n1"), always);
+    assert_eq!(described(&nvme("0\n"), "nvme0n1"), always);
+    assert_eq!(described(&nvme("2\n"), "nvme0n1"), always);
     let full = nvme("0\n").attribute("nvme0n1", "queue/nr_requests", "1023\n");
-    assert_eq!(told(&full, "nvme0n1"), always[1..]);
+    assert_eq!(described(&full, "nvme0n1"), always[1..]);
 }
 
 /// The kernel brings another number of requests with another scheduler.
@@ -465,8 +465,8 @@ fn the_number_of_requests_comes_back_with_its_scheduler() {
         .unwrap();
     let requests = "/sys/block/sda/queue/nr_requests";
     std::fs::write(machine.system.path(requests), "1023\n").unwrap();
-    let told = undo_all(&machine.system, &mut journal).unwrap();
-    let lines: Vec<String> = told
+    let outcomes = undo_all(&machine.system, &mut journal).unwrap();
+    let lines: Vec<String> = outcomes
         .iter()
         .map(|undone| match undone {
             Undone::Done(line) => line.clone(),
@@ -504,10 +504,10 @@ fn what_was_done_when_it_was_killed_is_undone() {
         }
         drop(journal);
         assert_eq!(before == state(machine.root()), killed_after == 0);
-        let told = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
+        let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
         // The fourth is the scheduler, which takes the number of requests with it.
-        assert_eq!(told.len(), killed_after + usize::from(killed_after > 3));
-        assert!(told.iter().all(|undone| matches!(undone, Undone::Done(_))), "{told:?}");
+        assert_eq!(outcomes.len(), killed_after + usize::from(killed_after > 3));
+        assert!(outcomes.iter().all(|undone| matches!(undone, Undone::Done(_))), "{outcomes:?}");
         assert_eq!(before, state(machine.root()), "killed after {killed_after}");
         assert!(killed_after == 0 || !path.exists(), "the journal goes with its last entry");
     }
@@ -552,8 +552,8 @@ fn a_kill_between_journal_and_action_leaves_nothing_to_do() {
     let mut text = std::fs::read_to_string(&path).unwrap();
     text.push_str("{\"id\":1,\"undo\":{\"only");
     std::fs::write(&path, text).unwrap();
-    let told = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
-    assert!(matches!(told.as_slice(), [Undone::Nothing(_)]), "{told:?}");
+    let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
+    assert!(matches!(outcomes.as_slice(), [Undone::Nothing(_)]), "{outcomes:?}");
     assert_eq!(before, state(machine.root()));
 }
 
@@ -567,8 +567,8 @@ fn what_somebody_else_changed_since_is_left() {
         .unwrap();
     let governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
     machine.file(governor, "schedutil\n");
-    let told = undo_all(&machine.system, &mut journal).unwrap();
-    assert!(matches!(told.as_slice(), [Undone::Left(..)]), "{told:?}");
+    let outcomes = undo_all(&machine.system, &mut journal).unwrap();
+    assert!(matches!(outcomes.as_slice(), [Undone::Left(..)]), "{outcomes:?}");
     assert_eq!(machine.system.read_trimmed(governor).as_deref(), Some("schedutil"));
 }
 
@@ -588,8 +588,8 @@ fn a_command_that_fails_stays_in_the_journal() {
     .unwrap_err()
     .to_string();
     assert!(failed.contains("mkfs.xfs") && failed.contains("host undo"), "{failed}");
-    let told = undo_all(&machine.system, &mut journal).unwrap();
-    assert!(matches!(told.as_slice(), [Undone::Failed(..)]), "{told:?}");
+    let outcomes = undo_all(&machine.system, &mut journal).unwrap();
+    assert!(matches!(outcomes.as_slice(), [Undone::Failed(..)]), "{outcomes:?}");
     assert_eq!(journal.open_entries().unwrap().len(), 1);
 }
 
@@ -658,8 +658,8 @@ fn another_device_in_its_place_is_left() {
         apply(&machine.system, &step, &mut devices, &mut journal, Watch::NOBODY).unwrap();
         drop(journal);
         change(&machine);
-        let told = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
-        format!("{told:?}")
+        let outcomes = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
+        format!("{outcomes:?}")
     };
     let boot = |machine: &FakeMachine| {
         machine.file("/proc/sys/kernel/random/boot_id", "second\n");

@@ -27,11 +27,11 @@ pub fn tuning(system: &System, devices: &[String]) -> Vec<Step> {
         wanted.push((format!("{base}/cpufreq/scaling_governor"), "performance"));
         wanted.push((format!("{base}/cpufreq/energy_performance_preference"), "performance"));
         for state in system.list_dir(format!("{base}/cpuidle")).unwrap_or_default() {
-            let place = format!("{base}/cpuidle/{state}");
-            let at = |key: &str| system.read_trimmed(format!("{place}/{key}"));
+            let folder = format!("{base}/cpuidle/{state}");
+            let at = |key: &str| system.read_trimmed(format!("{folder}/{key}"));
             let latency: u64 = at("latency").and_then(|us| us.parse().ok()).unwrap_or(0);
             if latency > IDLE_MAX_US {
-                wanted.push((format!("{place}/disable"), "1"));
+                wanted.push((format!("{folder}/disable"), "1"));
             }
         }
     }

@@ -161,8 +161,8 @@ impl MountPoint {
 }
 
 impl From<MountPoint> for String {
-    fn from(place: MountPoint) -> Self {
-        place.0
+    fn from(mount_point: MountPoint) -> Self {
+        mount_point.0
     }
 }
 
@@ -201,7 +201,7 @@ impl Word {
         match self {
             Self::Text(text) => text.as_str(),
             Self::Device(node) => node.as_str(),
-            Self::Place(place) => place.as_str(),
+            Self::Place(mount_point) => mount_point.as_str(),
         }
     }
 }
@@ -225,7 +225,7 @@ impl From<&Node> for Word {
 }
 
 impl From<&MountPoint> for Word {
-    fn from(place: &MountPoint) -> Self {
-        Self::Place(place.clone())
+    fn from(mount_point: &MountPoint) -> Self {
+        Self::Place(mount_point.clone())
     }
 }

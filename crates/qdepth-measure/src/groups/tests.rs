@@ -27,7 +27,7 @@ fn runs(draw: &mut Draw, noise: Noise, factor: f64) -> Vec<f64> {
 fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
-    let mut told = String::new();
+    let mut results = String::new();
     for (name, noise) in CASES {
         let mut draw = Draw::new(name.len() as u64);
         let (mut alarms, mut covered, mut found) = (0, 0, 0);
@@ -49,7 +49,7 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
         }
         let share = |count: u32| f64::from(count) / f64::from(campaigns);
         let [alarms, covered, found] = [alarms, covered, found].map(share);
-        told += &format!(
+        results += &format!(
             " {name}-alarms={alarms:.3} {name}-coverage={covered:.3} {name}-power={found:.3}"
         );
         // Three standard errors of a share of 5 %.
@@ -62,7 +62,7 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
             assert!(found >= 0.8, "{name}: {found}");
         }
     }
-    println!("TRIES groups {campaigns}{told}");
+    println!("TRIES groups {campaigns}{results}");
 }
 
 /// How runs differ that hang on those before them: the logarithms of 2 N runs in the order of time.
@@ -104,8 +104,8 @@ const RUN_MODELS: [(&str, RunModel); 5] = [
 fn sides(draw: &mut Draw, model: RunModel, factor: f64, interleaved: bool) -> [Vec<f64>; 2] {
     let all = model(draw, 2 * RUNS);
     let mut sides = [Vec::new(), Vec::new()];
-    for (place, noise) in all.iter().enumerate() {
-        let side = if interleaved { place % 2 } else { place / RUNS };
+    for (index, noise) in all.iter().enumerate() {
+        let side = if interleaved { index % 2 } else { index / RUNS };
         sides[side].push(1000.0 * noise.exp());
     }
     if interleaved {
@@ -124,7 +124,7 @@ fn sides(draw: &mut Draw, model: RunModel, factor: f64, interleaved: bool) -> [V
 fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
-    let mut told = String::new();
+    let mut results = String::new();
     for (name, model) in RUN_MODELS {
         let mut draw = Draw::new(name.len() as u64);
         let (mut alarms, mut covered, mut found, mut in_turn) = (0, 0, 0, 0);
@@ -147,7 +147,7 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
         }
         let share = |count: u32| f64::from(count) / f64::from(campaigns);
         let [alarms, covered, found, in_turn] = [alarms, covered, found, in_turn].map(share);
-        told += &format!(
+        results += &format!(
             " {name}-alarms={alarms:.3} {name}-coverage={covered:.3} {name}-power={found:.3} \
              {name}-in-turn={in_turn:.3}"
         );
@@ -156,7 +156,7 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
         // What hangs together within a block only makes the interval wider than it must be.
         assert!(covered >= 0.95 - error, "{name}: {covered}");
     }
-    println!("TRIES groups-in-blocks {campaigns}{told}");
+    println!("TRIES groups-in-blocks {campaigns}{results}");
 }
 
 #[test]
@@ -174,13 +174,14 @@ fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
                 side.resize_with(runs, || noise(&mut draw));
             }
             let ratios: Vec<_> = all.iter().map(|[a, b]| ratio(a, b, None)).collect();
-            let said = verdicts(&ratios, 0.02, INTERIM_CHECKS.len() as u32);
-            let open = said.iter().any(|verdict| matches!(verdict, Verdict::CannotTell { .. }));
+            let judged = verdicts(&ratios, 0.02, INTERIM_CHECKS.len() as u32);
+            let open = judged.iter().any(|verdict| matches!(verdict, Verdict::CannotTell { .. }));
             if !open || check + 1 == INTERIM_CHECKS.len() {
                 blocks += runs;
-                let wrong = |said: &&Verdict| matches!(said, Verdict::Higher | Verdict::Lower);
-                alarms += u32::from(said.iter().any(|said| wrong(&said)));
-                equal += u32::from(said.iter().all(|said| *said == Verdict::Equal));
+                let wrong =
+                    |verdict: &&Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
+                alarms += u32::from(judged.iter().any(|verdict| wrong(&verdict)));
+                equal += u32::from(judged.iter().all(|verdict| *verdict == Verdict::Equal));
                 break;
             }
         }

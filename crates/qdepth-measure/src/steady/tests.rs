@@ -178,11 +178,11 @@ fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
     let count = tries(60);
     let share = |found: usize| found as f64 / f64::from(count);
     let mut draw = Draw::new(5);
-    let (mut told, mut all_claimed) = (String::new(), 0.0);
+    let (mut results, mut all_claimed) = (String::new(), 0.0);
     for (name, process) in STEADY {
         let accepted = (0..count).filter(|_| run(&process(&mut draw, 200), 40).0.has_level());
         let accepted = accepted.count();
-        told += &format!(" {name}-accepted={:.3}", share(accepted));
+        results += &format!(" {name}-accepted={:.3}", share(accepted));
         assert!(share(accepted) >= 0.95, "{name}: {accepted} of {count}");
     }
     for (name, process, is_right) in NEVER {
@@ -190,11 +190,11 @@ fn what_never_becomes_steady_is_not_called_so_and_what_is_steady_is() {
             (0..count).map(|_| run(&process(&mut draw, 200), 60).0).collect();
         let claimed = states.iter().filter(|state| state.has_level()).count();
         let right = states.iter().filter(|state| is_right(**state)).count();
-        told += &format!(" {name}-claimed={:.3}", share(claimed));
+        results += &format!(" {name}-claimed={:.3}", share(claimed));
         assert!(share(right) >= 0.9, "{name}: {right} of {count}");
         all_claimed += claimed as f64;
     }
-    println!("TRIES never-steady {count}{told}");
+    println!("TRIES never-steady {count}{results}");
     // A random walk stays near one place now and then; of all, one in a hundred may be claimed.
     let all = 4.0 * f64::from(count);
     assert!(all_claimed <= 0.01 * all + 3.0 * (0.01 * all).sqrt(), "{all_claimed} of {all}");

@@ -250,10 +250,10 @@ fn name(variants: &mut [Variant], names: Option<&[String]>) -> Result<(), Resolv
 /// The base by its name, or by its place from 1.
 pub(crate) fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, ResolveError> {
     let Some(asked) = asked else { return Ok(0) };
-    let place = variants.iter().position(|variant| variant.name == asked);
+    let index = variants.iter().position(|variant| variant.name == asked);
     let number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    match place.or(number.filter(|number| *number < variants.len())) {
-        Some(place) => Ok(place as u32),
+    match index.or(number.filter(|number| *number < variants.len())) {
+        Some(index) => Ok(index as u32),
         None => {
             let known: Vec<String> = (1..)
                 .zip(variants)

@@ -31,27 +31,31 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     }
     let earlier = if a.len() + b.len() == 2 { earlier(own, &a, &b)? } else { Vec::new() };
     let (a, b) = (Side { name: &options.a, runs: &a }, Side { name: &options.b, runs: &b });
-    let told = versus(a, b, &earlier, options.threshold.share(), 1);
+    let report = versus(a, b, &earlier, options.threshold.share(), 1);
     let lang = options.lang.of_report();
     if let Some((sheets, typesetter)) = sheets {
-        sheets.write(typesetter.as_deref(), |lang| compose_versus(&told, lang))?;
-        versus_sentences(&told, lang).iter().try_for_each(|said| print(said))?;
+        sheets.write(typesetter.as_deref(), |lang| compose_versus(&report, lang))?;
+        versus_sentences(&report, lang).iter().try_for_each(|sentence| print(sentence))?;
     } else if options.json {
-        print_document(versus_json(&told).trim_end())?;
+        print_document(versus_json(&report).trim_end())?;
     } else {
-        let (table, sentences) = (versus_table(&told, lang), versus_sentences(&told, lang));
+        let (table, sentences) = (versus_table(&report, lang), versus_sentences(&report, lang));
         if options.markdown {
             print(&table_markdown(&table))?;
             print(
-                &sentences.iter().map(|said| format!("- {said}")).collect::<Vec<_>>().join("\n"),
+                &sentences
+                    .iter()
+                    .map(|sentence| format!("- {sentence}"))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
             )?;
         } else {
             print(&table.caption)?;
             print_table(&table, false)?;
-            sentences.iter().try_for_each(|said| print(said))?;
+            sentences.iter().try_for_each(|sentence| print(sentence))?;
         }
     }
-    Ok(match (told.count("slower"), told.count("cannot-tell"), told.rows.len()) {
+    Ok(match (report.count("slower"), report.count("cannot-tell"), report.rows.len()) {
         (0, 0, 1..) => Status::Valid,
         (0, ..) => Status::CannotTell,
         _ => Status::Invalid,

@@ -164,7 +164,7 @@ fn render(file: &Path, checked: &Checked) -> String {
 }
 
 fn line(damage: &Damage) -> String {
-    let place =
+    let location =
         if damage.run.is_empty() { "file".to_owned() } else { format!("run {}", damage.run) };
-    format!("{place}: {}: {}", damage.record, damage.parts.join(", "))
+    format!("{location}: {}: {}", damage.record, damage.parts.join(", "))
 }

@@ -74,13 +74,15 @@ fn describe_medium(name: &str) -> Result<String> {
     };
     let values = description.numbers(name, format, &std::collections::BTreeMap::new())?;
     let mut lines = vec![format!("{name}: {} (EMULATED)", description.title)];
-    let said = [
+    let remarks = [
         ("", description.about.clone()),
         ("checked: ", description.checked().words().to_owned()),
         ("compared with ", description.compared_with.clone()),
         ("host ", description.host.clone().unwrap_or_default()),
     ];
-    lines.extend(said.iter().filter(|(_, text)| !text.is_empty()).map(|(k, t)| format!("{k}{t}")));
+    lines.extend(
+        remarks.iter().filter(|(_, text)| !text.is_empty()).map(|(k, t)| format!("{k}{t}")),
+    );
     for format in description.formats.iter() {
         lines.push(format!("format {}: {}", format.0, format.1.title));
     }
@@ -145,11 +147,11 @@ fn achieved(name: &str) -> Result<Vec<String>> {
         let errors = comparison.errors_of(*used);
         let (worst, id) = errors.worst?;
         let of_use = comparison.figures.iter().filter(|f| f.published.used == *used);
-        let mut places: Vec<String> = Vec::new();
+        let mut citations: Vec<String> = Vec::new();
         for figure in of_use {
-            let place = format!("{}, {}", figure.published.document, figure.published.section);
-            if !places.contains(&place) {
-                places.push(place);
+            let citation = format!("{}, {}", figure.published.document, figure.published.section);
+            if !citations.contains(&citation) {
+                citations.push(citation);
             }
         }
         Some(format!(
@@ -157,7 +159,7 @@ fn achieved(name: &str) -> Result<Vec<String>> {
             errors.count,
             errors.mean? * 100.0,
             worst * 100.0,
-            places.join("; ")
+            citations.join("; ")
         ))
     };
     let mut lines: Vec<String> = USES.iter().filter_map(line).collect();

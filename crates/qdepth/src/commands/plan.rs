@@ -433,9 +433,9 @@ mod tests {
             let looks = Cell::new(0);
             let counted = plan.points.iter().inspect(|_| looks.set(looks.get() + 1));
             let all = by_target(counted, targets);
-            let told: usize = all.iter().map(|points| points.len()).sum();
-            assert!(all.iter().all(|of_target| of_target.len() * targets == told));
-            (looks.get(), told)
+            let listed: usize = all.iter().map(|points| points.len()).sum();
+            assert!(all.iter().all(|of_target| of_target.len() * targets == listed));
+            (looks.get(), listed)
         };
         let (few, many) = (looks(10), looks(1000));
         assert_eq!(few.0 * 100, many.0);

@@ -37,14 +37,14 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     };
     can_be_predicted(medium, &plan.name)?;
     let signals = Signals::watch()?;
-    let places: Vec<usize> = (0..plan.points.len()).collect();
-    let outcome = |place: &usize| (*place, predict(medium, &plan.points[*place], signals.stop()));
-    let mut all = on_all_processors(&places, outcome)?;
-    all.sort_by_key(|(place, _)| *place);
+    let indices: Vec<usize> = (0..plan.points.len()).collect();
+    let outcome = |index: &usize| (*index, predict(medium, &plan.points[*index], signals.stop()));
+    let mut all = on_all_processors(&indices, outcome)?;
+    all.sort_by_key(|(index, _)| *index);
     let mut rows = Vec::new();
-    for (place, predicted) in all {
+    for (index, predicted) in all {
         match predicted {
-            Ok(Some(predicted)) => rows.push((&plan.points[place], predicted)),
+            Ok(Some(predicted)) => rows.push((&plan.points[index], predicted)),
             Ok(None) => {}
             Err(FitError::Interrupted) if signals.caught().is_some() => {
                 return Ok(Status::Interrupted(signals.caught().unwrap_or_default()));
@@ -67,13 +67,13 @@ fn can_be_predicted(medium: &TargetExpression, plan: &str) -> Result<()> {
     if !others || checked.iter().all(|(_, checked)| checked.rests_on_paper()) {
         return Ok(());
     }
-    let told = checked.iter().map(|(name, checked)| format!("{name} ({})", checked.words()));
-    let told: Vec<String> = told.collect();
+    let media = checked.iter().map(|(name, checked)| format!("{name} ({})", checked.words()));
+    let media: Vec<String> = media.collect();
     bail!(Usage(format!(
         "predict {text}: a medium in it was not fitted to measured runs, so nobody knows its \
          error: {}; `qdepth media fit RUN -o mydrive.toml` makes one, and `qdepth run {plan} \
          {text}` emulates without an interval",
-        told.join(", "),
+        media.join(", "),
         text = medium.text(),
     )))
 }

@@ -44,10 +44,10 @@ pub(crate) fn print_points(data: &Table) -> Result<()> {
 
 /// A table of texts, of which all but the first column stand as numbers do.
 pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> Table {
-    let column = |(place, heading): (usize, &&str)| Column {
+    let column = |(index, heading): (usize, &&str)| Column {
         heading: (*heading).to_owned(),
         unit: String::new(),
-        align: if place == 0 { Align::Text } else { Align::Number },
+        align: if index == 0 { Align::Text } else { Align::Number },
         rank: 0,
     };
     let cell = |text: String| Cell { text, ..Cell::default() };

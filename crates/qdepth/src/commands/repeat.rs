@@ -162,13 +162,13 @@ fn columns(options: &RunOptions, asked: &PlanRequest) -> Result<Vec<CampaignColu
 /// Measures what is missing, and tells what all of it says. None where nothing was missing.
 fn go_on(desk: &Desk<'_>, campaign: &Campaign) -> Result<Option<Status>> {
     let repeat = campaign.request.repeat;
-    let (mut place, mut measured, mut worst) = (0, false, Status::Valid);
+    let (mut index, mut measured, mut worst) = (0, false, Status::Valid);
     let known = known(desk, campaign)?;
     for block in 0..most(repeat) {
         for column in campaign.order(block) {
-            let member = Member { campaign, index: place, column };
-            let found = known.iter().find(|kept| kept.index == place);
-            place += 1;
+            let member = Member { campaign, index, column };
+            let found = known.iter().find(|kept| kept.index == index);
+            index += 1;
             if found.is_some_and(|kept| kept.whole) {
                 continue;
             }
@@ -194,8 +194,8 @@ fn go_on(desk: &Desk<'_>, campaign: &Campaign) -> Result<Option<Status>> {
     if !measured {
         return Ok(None);
     }
-    let told = print_result(desk, campaign)?;
-    Ok(Some(if worst == Status::Valid { told } else { worst }))
+    let status = print_result(desk, campaign)?;
+    Ok(Some(if worst == Status::Valid { status } else { worst }))
 }
 
 /// The runs that the campaign has already, where it is taken up again.
@@ -261,10 +261,12 @@ fn is_decided(groups: &[Vec<Measured>], campaign: &Campaign, tolerance: Toleranc
         let mut rates = known.rows.iter().filter(|row| row.is_rate());
         return rates.all(|row| row.half_width_share().is_some_and(narrow));
     }
-    compared(groups, campaign, tolerance.share(), INTERIM_CHECKS.len() as u32).iter().all(|told| {
-        let mut rates = told.rows.iter().filter(|row| row.is_rate());
-        rates.all(|row| row.verdict != "cannot-tell")
-    })
+    compared(groups, campaign, tolerance.share(), INTERIM_CHECKS.len() as u32).iter().all(
+        |comparison| {
+            let mut rates = comparison.rows.iter().filter(|row| row.is_rate());
+            rates.all(|row| row.verdict != "cannot-tell")
+        },
+    )
 }
 
 /// Each later column beside the first.
@@ -307,32 +309,34 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
             Repeat::UntilSteady => &alone[alone.len().saturating_sub(WINDOW_ROUNDS)..],
             Repeat::Times(_) | Repeat::Until(_) => alone,
         };
-        let mut told = repeated(&campaign.request.columns[0].name, counted);
+        let mut report = repeated(&campaign.request.columns[0].name, counted);
         if repeat == Repeat::UntilSteady {
-            told.rounds = rounds(&groups).tracked;
+            report.rounds = rounds(&groups).tracked;
         }
         if silent {
             // The lines of events stand there.
         } else if desk.options.json {
-            print_document(repeated_json(&told).trim_end())?;
+            print_document(repeated_json(&report).trim_end())?;
         } else {
-            let table = repeated_table(&told, lang);
+            let table = repeated_table(&report, lang);
             print(&table.caption)?;
             print_table(&table, false)?;
-            rounds_sentences(&told.rounds, lang).iter().try_for_each(|said| print(said))?;
+            rounds_sentences(&report.rounds, lang)
+                .iter()
+                .try_for_each(|sentence| print(sentence))?;
         }
         return Ok(if decided { Status::Valid } else { Status::CannotTell });
     }
     let all = compared(&groups, campaign, threshold, interim_checks);
-    for told in all.iter().filter(|_| !silent) {
+    for comparison in all.iter().filter(|_| !silent) {
         if desk.options.json {
-            print_document(versus_json(told).trim_end())?;
+            print_document(versus_json(comparison).trim_end())?;
             continue;
         }
-        let table = versus_table(told, lang);
+        let table = versus_table(comparison, lang);
         print(&table.caption)?;
         print_table(&table, false)?;
-        versus_sentences(told, lang).iter().try_for_each(|said| print(said))?;
+        versus_sentences(comparison, lang).iter().try_for_each(|sentence| print(sentence))?;
     }
     let ids = |group: &[Measured]| -> String {
         group.iter().map(|(run, _)| &run.id[..13]).collect::<Vec<_>>().join(",")
@@ -340,7 +344,7 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
     if let [a, b] = groups.as_slice() {
         desk.screen.print_line(&format!("again      qdepth compare {} {}", ids(a), ids(b)));
     }
-    let any = |verdict: &str| all.iter().any(|told| told.count(verdict) > 0);
+    let any = |verdict: &str| all.iter().any(|comparison| comparison.count(verdict) > 0);
     Ok(match (any("slower"), any("cannot-tell")) {
         (true, _) => Status::Invalid,
         (false, true) => Status::CannotTell,

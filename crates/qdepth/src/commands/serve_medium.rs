@@ -22,7 +22,7 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let medium = target_expression(&options.medium)?;
     let folder = options.data.as_deref().or(options.socket.parent());
     let folder = folder.filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let (place, listener) = Socket::listen(&options.socket)?;
+    let (socket_file, listener) = Socket::listen(&options.socket)?;
     let folder = Folder::open(folder)?;
     let way = Way::measured(folder.nameless()?, options.busy_poll).map_err(usage)?;
     let lead = options.lead.unwrap_or(way.lead());
@@ -42,7 +42,7 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
         stay_on(cpu)?;
     }
     let served = server.serve(signals.stop(), options.once);
-    if let Err(error) = place.remove() {
+    if let Err(error) = socket_file.remove() {
         screen.print_line(&format!("the socket is left: {error}"));
     }
     let served = served?;
@@ -60,12 +60,12 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
 }
 
 fn stay_on(cpu: u32) -> Result<()> {
-    let said = |error| {
+    let refusal = |error| {
         let allowed: Vec<String> = allowed_cpus().iter().map(u32::to_string).collect();
         let allowed = allowed.join(", ");
         Usage(format!("--cpu {cpu}: {error}; this program may run on CPU {allowed}"))
     };
-    Ok(pin(&[cpu]).map_err(said)?)
+    Ok(pin(&[cpu]).map_err(refusal)?)
 }
 
 /// What another word on the command line mends is wrong usage.

@@ -15,17 +15,17 @@ pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
         bail!(Usage("--round: a round takes some time, as 1min".to_owned()));
     }
     let (run, points) = chosen(&options.choice)?;
-    let told = steady_report(&run, &points, options.round);
+    let report = steady_report(&run, &points, options.round);
     let lang = options.lang.of_report();
     if options.json {
-        print_document(steady_json(&told).trim_end())?;
+        print_document(steady_json(&report).trim_end())?;
     } else {
-        let table = steady_table(&told, lang);
+        let table = steady_table(&report, lang);
         print(&table.caption)?;
         print_table(&table, false)?;
-        steady_sentences(lang).iter().try_for_each(|said| print(said))?;
+        steady_sentences(lang).iter().try_for_each(|sentence| print(sentence))?;
     }
-    Ok(match (told.some_have_none(), told.all_have_levels()) {
+    Ok(match (report.some_have_none(), report.all_have_levels()) {
         (true, _) => Status::Invalid,
         (false, true) => Status::Valid,
         (false, false) => Status::CannotTell,

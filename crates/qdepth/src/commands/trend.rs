@@ -25,7 +25,7 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
         let table = trend_table(&trend, lang);
         print(&table.caption)?;
         print_table(&table, false)?;
-        trend_sentences(&trend, lang).iter().try_for_each(|said| print(said))?;
+        trend_sentences(&trend, lang).iter().try_for_each(|sentence| print(sentence))?;
     }
     if let Some((sheets, typesetter)) = page {
         sheets.write(typesetter.as_deref(), |lang| compose_trend(&trend, lang))?;

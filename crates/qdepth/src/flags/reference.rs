@@ -173,8 +173,8 @@ fn the_reference_of_reasons_is_what_is_told() {
         let names: Vec<String> = values.iter().map(|name| format!("`{name}`")).collect();
         let own = values.iter().map(|name| ((*name).to_owned(), name.to_uppercase()));
         let reason = Reason::from_parts(code, own.collect()).expect("a code of the list");
-        let (names, told) = (names.join(", "), reason_text(&reason, Lang::En));
-        let _ = writeln!(page, "| `{code}` | {names} | {when} | {} |", cell(&told));
+        let (names, text) = (names.join(", "), reason_text(&reason, Lang::En));
+        let _ = writeln!(page, "| `{code}` | {names} | {when} | {} |", cell(&text));
     }
     assert_page("reasons.md", &page);
 }

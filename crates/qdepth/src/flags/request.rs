@@ -109,16 +109,16 @@ mod tests {
         let request = options(words).request().unwrap_or_else(|why| panic!("{words:?}: {why}"));
         let Preview { plan, .. } = preview(&System::real(), request.plan.as_ref().unwrap())
             .unwrap_or_else(|why| panic!("{words:?}: {why:#}"));
-        let told = command(&request, plan.seed).unwrap();
-        (plan.hash(), told.value.unwrap())
+        let shown = command(&request, plan.seed).unwrap();
+        (plan.hash(), shown.value.unwrap())
     }
 
     fn comes_again(line: &str) -> String {
         let words = shlex::split(line).unwrap();
-        let (hash, told) = asked(&words);
-        let (again, told_again) = asked(&shlex::split(&told).unwrap());
-        assert_eq!(hash, again, "{line}\n{told}");
-        assert_eq!(told, told_again, "{line}");
+        let (hash, shown) = asked(&words);
+        let (again, shown_again) = asked(&shlex::split(&shown).unwrap());
+        assert_eq!(hash, again, "{line}\n{shown}");
+        assert_eq!(shown, shown_again, "{line}");
         hash
     }
 

@@ -96,10 +96,10 @@ pub(crate) struct Language(Lang);
 impl Language {
     const ALL: [Self; Lang::ALL.len()] = {
         let mut all = [Self(Lang::ALL[0]); Lang::ALL.len()];
-        let mut place = 0;
-        while place < all.len() {
-            all[place] = Self(Lang::ALL[place]);
-            place += 1;
+        let mut index = 0;
+        while index < all.len() {
+            all[index] = Self(Lang::ALL[index]);
+            index += 1;
         }
         all
     };

@@ -65,11 +65,12 @@ fn a_resumed_run_takes_no_option_that_it_would_ignore() {
     }
     assert!(refused >= 20, "{refused}");
     // How it is told is no part of the plan.
-    let told = ["--plain", "--no-report", "--json", "--events=e.jsonl", "--otlp=http://[::1]:4318"];
-    for given in told {
+    let outputs =
+        ["--plain", "--no-report", "--json", "--events=e.jsonl", "--otlp=http://[::1]:4318"];
+    for given in outputs {
         assert!(Flags::read_from(["qdepth", "run", "--resume", given]).is_ok(), "{given}");
     }
     let both = ["qdepth", "run", "--resume", "somewhere", "--request-size=4KiB"];
-    let told = Flags::read_from(both).unwrap_err().to_string();
-    assert!(told.contains("PLAN | TARGET") && told.contains("--request-size"), "{told}");
+    let message = Flags::read_from(both).unwrap_err().to_string();
+    assert!(message.contains("PLAN | TARGET") && message.contains("--request-size"), "{message}");
 }

@@ -45,9 +45,10 @@ pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let lines: Vec<String> = lines.collect();
     // One line stays free: where all are drawn on, a terminal scrolls.
     let room = size.height.saturating_sub(lines.len() + 1);
-    let told: Vec<String> = live.messages.iter().flat_map(|text| wrap(text, size.width)).collect();
-    let newest = told.len().saturating_sub(room);
-    told.into_iter().skip(newest).chain(lines).collect()
+    let messages: Vec<String> =
+        live.messages.iter().flat_map(|text| wrap(text, size.width)).collect();
+    let newest = messages.len().saturating_sub(room);
+    messages.into_iter().skip(newest).chain(lines).collect()
 }
 
 fn of_writing(writing: &Writing, now: Duration, width: usize) -> Vec<String> {
@@ -212,16 +213,16 @@ fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
             continue;
         }
         let least = columns.iter().enumerate().max_by_key(|(_, column)| column.rank);
-        let Some((place, _)) = least else { break };
-        columns.remove(place);
+        let Some((index, _)) = least else { break };
+        columns.remove(index);
     }
     let left = size.width.saturating_sub(width(&columns) + GAP).min(MINUTE);
     let mut lines = vec![row(&columns, |column| column.heading)];
     if left >= DRAWN_MIN.max("last minute".len()) {
         lines[0] = format!("{}  last minute", lines[0]);
     }
-    for (place, figures) in figures[..shown].iter().enumerate() {
-        let text = row(&columns, |column| &column.cells[place]);
+    for (index, figures) in figures[..shown].iter().enumerate() {
+        let text = row(&columns, |column| &column.cells[index]);
         let rates = figures.map(|f| if loads.len() == 1 { &live.rates } else { &f.rates });
         let drawn = rates.filter(|_| left >= DRAWN_MIN).map(|rates| sparkline(rates, left));
         lines.push(drawn.map_or(text.clone(), |drawn| format!("{text}  {drawn}")));
@@ -337,10 +338,10 @@ fn sparkline(rates: &VecDeque<f64>, width: usize) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let top = rates.iter().copied().fold(0.0, f64::max).max(1e-9);
     // Each place stands for an equal part of the minute, counted from now.
-    let place = |seconds_ago: usize| seconds_ago * width / MINUTE;
-    let mut places: Vec<(f64, u32)> = vec![(0.0, 0); width];
+    let slot = |seconds_ago: usize| seconds_ago * width / MINUTE;
+    let mut slots: Vec<(f64, u32)> = vec![(0.0, 0); width];
     for (ago, rate) in rates.iter().rev().enumerate() {
-        if let Some((sum, count)) = places.get_mut(place(ago)) {
+        if let Some((sum, count)) = slots.get_mut(slot(ago)) {
             (*sum, *count) = (*sum + rate, *count + 1);
         }
     }
@@ -348,7 +349,7 @@ fn sparkline(rates: &VecDeque<f64>, width: usize) -> String {
         0 => None,
         count => LEVELS.get(((sum / f64::from(*count) / top) * 7.0).round() as usize),
     };
-    places.iter().rev().filter_map(level).collect()
+    slots.iter().rev().filter_map(level).collect()
 }
 
 /// A bar of what is left of the width beside its texts.
@@ -373,8 +374,8 @@ fn fitted(parts: &[(u8, String)], width: usize) -> String {
     };
     while needed(&kept) > width {
         let least = kept.iter().enumerate().filter(|(_, (rank, _))| *rank > 0);
-        let Some((place, _)) = least.max_by_key(|(_, (rank, _))| *rank) else { break };
-        kept.remove(place);
+        let Some((index, _)) = least.max_by_key(|(_, (rank, _))| *rank) else { break };
+        kept.remove(index);
     }
     let over = needed(&kept).saturating_sub(width);
     if over > 0

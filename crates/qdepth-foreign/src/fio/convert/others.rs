@@ -92,12 +92,12 @@ impl Making {
             self.remark(job, "replay_no_stall", what.to_owned());
         }
         let mut loads = Vec::new();
-        for (place, (path, trace)) in files.iter().enumerate() {
+        for (index, (path, trace)) in files.iter().enumerate() {
             let mut load = self.replayed_on(job, origin, path, trace, whole)?;
-            let suffix = if files.len() > 1 { format!("-{}", place + 1) } else { String::new() };
+            let suffix = if files.len() > 1 { format!("-{}", index + 1) } else { String::new() };
             let clone = origin.clone + 1;
             load.profile = format!("{}-{clone}-{}{suffix}", number + 1, slug(&job.name));
-            load.replays = Some(place);
+            load.replays = Some(index);
             loads.push(load);
         }
         Ok(loads)

@@ -28,7 +28,7 @@ pub(super) struct Samples {
 impl Samples {
     /// Of points that ran at the same time.
     pub(super) fn new(members: &[&PointRecord], side: Side) -> Self {
-        let places: &[usize] = match side {
+        let directions: &[usize] = match side {
             Side::Reads => &[0],
             Side::Writes => &[1],
             Side::Trims => &[2],
@@ -47,7 +47,7 @@ impl Samples {
             }
             let sum = &mut sums[window];
             sum.0 += interval.length_ns;
-            for (ios, bytes) in places.iter().map(|place| figures(interval, *place)) {
+            for (ios, bytes) in directions.iter().map(|direction| figures(interval, *direction)) {
                 (sum.1, sum.2) = (sum.1 + ios, sum.2 + bytes);
             }
         }
@@ -66,8 +66,8 @@ impl Samples {
 }
 
 /// I/Os and bytes of an interval in one direction: 0 reads, 1 writes, 2 trims.
-pub(crate) fn figures(interval: &IntervalRecord, place: usize) -> (u64, u64) {
-    match place {
+pub(crate) fn figures(interval: &IntervalRecord, direction: usize) -> (u64, u64) {
+    match direction {
         0 => (interval.reads, interval.read_bytes),
         1 => (interval.writes, interval.written_bytes),
         _ => (interval.trims, interval.trimmed_bytes),

@@ -104,9 +104,9 @@ fn name(rule: &Settling) -> &'static str {
 /// Their series, those of one place in time together.
 fn slices(members: &[&PointRecord]) -> Vec<Slice> {
     let longest = members.iter().map(|point| point.intervals.len()).max().unwrap_or(0);
-    let at = |place: usize| {
+    let at = |index: usize| {
         let mut sum = Slice::default();
-        for interval in members.iter().filter_map(|point| point.intervals.get(place)) {
+        for interval in members.iter().filter_map(|point| point.intervals.get(index)) {
             let times = [
                 &interval.read_service_time,
                 &interval.write_service_time,

@@ -17,7 +17,7 @@ impl OptionReader<'_> {
             access.trims != Trims::None,
         ];
         let mut least = [[0.0; 3]; 2];
-        for (place, (name, above)) in
+        for (index, (name, above)) in
             [("rate_min", "rate"), ("rate_iops_min", "rate_iops")].into_iter().enumerate()
         {
             let (asked, most) = (limits(name)?, limits(above)?);
@@ -29,7 +29,7 @@ impl OptionReader<'_> {
                 return Err(self.refuse(name, format!("refused: it is above {above}=")));
             }
             for kind in 0..3 {
-                least[place][kind] = asked[kind].filter(|_| does[kind]).unwrap_or(0.0);
+                least[index][kind] = asked[kind].filter(|_| does[kind]).unwrap_or(0.0);
             }
         }
         // As in fio, milliseconds, and 0 for the usual.

@@ -57,7 +57,7 @@ impl OptionReader<'_> {
         let share = |text: &str| {
             let parts: Vec<&str> = text.split(',').map(str::trim).collect();
             let last = parts.iter().rfind(|part| !part.is_empty()).copied().unwrap_or("100");
-            let percent = |place: usize| match parts.get(place).copied() {
+            let percent = |index: usize| match parts.get(index).copied() {
                 Some("") => Ok(100.0),
                 part => number(part.unwrap_or(last).trim_end_matches('%')),
             };

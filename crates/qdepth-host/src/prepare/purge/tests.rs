@@ -170,20 +170,20 @@ const QUICK: Patience = Patience { pause: Duration::ZERO, polls: 5, polls_per_li
 fn waited(answers: &[String], patience: Patience) -> (Vec<String>, io::Result<()>) {
     let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
     let machine = FakeMachine::new().with_outputs(LOG, &answers);
-    let told = RefCell::new(Vec::new());
+    let lines = RefCell::new(Vec::new());
     let watch =
-        Watch { print_line: &|line| told.borrow_mut().push(line.to_owned()), stop: &|| false };
+        Watch { print_line: &|line| lines.borrow_mut().push(line.to_owned()), stop: &|| false };
     let end = wait_for_sanitize(&machine.system, DEVICE, patience, watch);
-    (told.into_inner(), end)
+    (lines.into_inner(), end)
 }
 
 #[test]
 fn a_sanitize_is_waited_for_and_told() {
     let answers = [log(WORKING, 0), log(WORKING, 16384), log(WORKING, 49152), log(DONE, 65535)];
-    let (told, end) = waited(&answers, QUICK);
+    let (lines, end) = waited(&answers, QUICK);
     end.unwrap();
     assert_eq!(
-        told,
+        lines,
         [
             "sanitize   /dev/nvme0n1: 0 %, 90 s in all as it estimates",
             "sanitize   /dev/nvme0n1: 75 %, 90 s in all as it estimates",
@@ -191,9 +191,9 @@ fn a_sanitize_is_waited_for_and_told() {
     );
     // It completed before the first look, or with blocks that stayed allocated.
     for status in [DONE, "(4) Completed successfully with deallocation"] {
-        let (told, end) = waited(&[log(status, 65535)], QUICK);
+        let (lines, end) = waited(&[log(status, 65535)], QUICK);
         end.unwrap();
-        assert!(told.is_empty(), "{told:?}");
+        assert!(lines.is_empty(), "{lines:?}");
     }
 }
 

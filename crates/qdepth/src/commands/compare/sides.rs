@@ -99,8 +99,8 @@ fn of_file(part: &str) -> Result<Vec<Document>> {
         })
     })?;
     // Each is told apart by its place, since files have no ids.
-    let named = |(place, run): (usize, &qdepth_foreign::Imported)| {
-        let id = format!("{part}#{}", place + 1);
+    let named = |(index, run): (usize, &qdepth_foreign::Imported)| {
+        let id = format!("{part}#{}", index + 1);
         document(&run.record(&id, "", env!("CARGO_PKG_VERSION")), &run.points)
     };
     Ok(runs.iter().enumerate().map(named).collect())
@@ -148,7 +148,7 @@ fn filter(asked: &str) -> Result<RunFilter> {
         if value.is_empty() && KEYS.contains(&key) {
             bail!(Usage(format!("`{asked}`: nothing stands behind {key}=")));
         }
-        let place = match key {
+        let slot = match key {
             "note" => {
                 filter.notes.push(value.to_owned());
                 continue;
@@ -168,7 +168,7 @@ fn filter(asked: &str) -> Result<RunFilter> {
             "since" | "until" => day(asked, value)?,
             _ => value.to_owned(),
         };
-        if place.replace(written).is_some() {
+        if slot.replace(written).is_some() {
             bail!(Usage(format!("`{asked}`: {key}= is given twice; note= alone may be")));
         }
     }
@@ -222,9 +222,9 @@ fn none_alike(
     let listed = |asked: bool, kind: &str, all: Vec<String>| -> Option<String> {
         let names: BTreeSet<String> = all.into_iter().collect();
         let more = if names.len() > NAMES_MAX { ", …" } else { "" };
-        let told: Vec<String> = names.into_iter().take(NAMES_MAX).collect();
-        let told = if told.is_empty() { "none".to_owned() } else { told.join(", ") };
-        asked.then(|| format!("; {kind}: {told}{more}"))
+        let shown: Vec<String> = names.into_iter().take(NAMES_MAX).collect();
+        let text = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+        asked.then(|| format!("; {kind}: {text}{more}"))
     };
     let all = &comparable;
     let there = [

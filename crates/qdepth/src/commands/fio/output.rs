@@ -78,7 +78,7 @@ fn count(entry: &mut FioEntry, ran: &Ran) {
 
 /// Jobs that ended since they did not keep their rate, in fio's words.
 pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<String> {
-    let said = |point: &PointRecord| {
+    let message = |point: &PointRecord| {
         let short = point.findings.iter().find(|finding| finding.code == Code::RateNotKept)?;
         let origin = converted.origins.get(point.index as usize)?;
         let name = &set.jobs.get(origin.job)?.name;
@@ -89,7 +89,7 @@ pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecor
             _ => format!("{name}: rate_iops_min={least} not met, got {reached} IOPS"),
         })
     };
-    points.iter().filter_map(said).collect()
+    points.iter().filter_map(message).collect()
 }
 
 /// Each job with the number of its group.
@@ -192,9 +192,9 @@ impl Logs {
     pub(super) fn open(set: &JobSet, converted: &Converted) -> Result<Self> {
         let mut files = BTreeMap::new();
         for (path, ..) in wanted(set, converted) {
-            if let Entry::Vacant(place) = files.entry(path) {
-                let file = ResultFile::file(place.key(), Privacy::Private)?;
-                place.insert(file);
+            if let Entry::Vacant(entry) = files.entry(path) {
+                let file = ResultFile::file(entry.key(), Privacy::Private)?;
+                entry.insert(file);
             }
         }
         Ok(Self(files))

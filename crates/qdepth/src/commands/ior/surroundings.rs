@@ -57,9 +57,9 @@ pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> R
     let bytes = if drawn { sharing * ior.block } else { end(ior, sharing) };
     let mut least = u64::MAX;
     for rank in 0..files {
-        let place = rank as usize % targets.len();
-        let stem = Path::new(&ior.files[place]).file_name().unwrap_or_default().to_string_lossy();
-        let path = targets[place].join(ior.file_name(&stem, rank));
+        let index = rank as usize % targets.len();
+        let stem = Path::new(&ior.files[index]).file_name().unwrap_or_default().to_string_lossy();
+        let path = targets[index].join(ior.file_name(&stem, rank));
         let long = std::fs::metadata(&path).map(|found| found.len());
         if let Some(length) = long.as_ref().ok().filter(|length| **length >= bytes) {
             least = least.min(*length);
