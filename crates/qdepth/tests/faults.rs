@@ -348,10 +348,15 @@ fn figures(document: &Value) -> Vec<Value> {
 fn killed(name: &str, (toml, words): (&str, &str), moments: u64, same: bool) {
     let workspace = Workspace::new();
     workspace.write("plan.toml", toml);
-    let began = Instant::now();
-    let document = workspace.run(words).expect_finished().json();
-    all_points(&document, 6);
-    let whole = began.elapsed().as_millis() as u64;
+    let timed = || {
+        let began = Instant::now();
+        let document = workspace.run(words).expect_finished().json();
+        all_points(&document, 6);
+        (began.elapsed().as_millis() as u64, document)
+    };
+    // The first may load the program from the disk: moments of its length lie behind all others.
+    let (first, document) = timed();
+    let whole = timed().0.min(first);
     let mut seed = 0x9e37_79b9_u64;
     let mut seen = std::collections::BTreeMap::<_, u32>::new();
     for moment in 0..moments {
