@@ -2,6 +2,7 @@
 //! them. Everything that takes a campaign up again is kept beside each of its runs.
 
 use anyhow::Context;
+use qdepth_linux::EngineChoice;
 use qdepth_logbook::Logbook;
 use qdepth_measure::Seed;
 use qdepth_record::{Observation, RunHeadline, RunRecord, RunState};
@@ -26,8 +27,10 @@ pub struct Campaign {
 }
 
 /// What a campaign asks for, whole: no file is read again once it has begun, which may have been
-/// edited meanwhile. What is consented to is no part of it.
+/// edited meanwhile. What is consented to is no part of it. What this version does not know of it
+/// is refused: it would measure something else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CampaignRequest {
     /// How often each column is measured.
     pub repeat: Repeat,
@@ -35,14 +38,37 @@ pub struct CampaignRequest {
     pub seed: u64,
     /// What each block measures, in an order of its own.
     pub columns: Vec<CampaignColumn>,
-    /// By which interface of the kernel, by the name of the choice.
-    pub engine: String,
+    /// By which interface of the kernel.
+    #[serde(with = "engine")]
+    pub engine: EngineChoice,
     /// The emulated medium that is put beside each point.
     pub expect: Option<String>,
 }
 
+/// An engine by its name, as the logbook has it.
+mod engine {
+    use qdepth_linux::EngineChoice;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(
+        engine: &EngineChoice,
+        output: S,
+    ) -> Result<S::Ok, S::Error> {
+        output.serialize_str(engine.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        input: D,
+    ) -> Result<EngineChoice, D::Error> {
+        let name = String::deserialize(input)?;
+        let unknown = || D::Error::custom(format!("this version knows no engine `{name}`"));
+        EngineChoice::from_name(&name).ok_or_else(unknown)
+    }
+}
+
 /// What a block measures once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CampaignColumn {
     /// For people: the target, the name that was given, or the plan.
     pub name: String,
@@ -170,7 +196,62 @@ fn value<'a>(run: &'a RunRecord, key: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use qdepth_workload::{Choices, shipped_plan_names, shipped_plan_text};
+
     use super::*;
+
+    /// A fact of a run that is kept.
+    fn kept(key: &str, value: &str) -> Observation {
+        Observation {
+            subject: SUBJECT.to_owned(),
+            key: key.to_owned(),
+            value: Ok(value.to_owned()),
+            source: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_request_comes_back_as_it_was_and_one_of_a_newer_version_is_refused() {
+        let column = |name: &str| CampaignColumn {
+            name: name.to_owned(),
+            plan: PlanRequest {
+                file: shipped_plan_text(name).unwrap().parse().unwrap(),
+                choices: Choices {
+                    until_credible: "99.99".parse().ok(),
+                    until: "±2.5%".parse().ok(),
+                    ..Choices::default()
+                },
+                targets: vec!["a b".into()],
+            },
+            command: vec!["qdepth".to_owned(), "run".to_owned()],
+        };
+        let request = CampaignRequest {
+            repeat: "until=3%".parse().unwrap(),
+            seed: u64::MAX,
+            columns: shipped_plan_names().map(column).collect(),
+            engine: EngineChoice::from_name("sync").unwrap(),
+            expect: Some("media:null".to_owned()),
+        };
+        let campaign = Campaign { id: "7".to_owned(), request };
+        let member = Member { campaign: &campaign, index: 0, column: 0 };
+        let run = RunRecord { environment: member.facts().unwrap(), ..RunRecord::default() };
+        assert_eq!(Campaign::from_run(&run).unwrap().unwrap().request, campaign.request);
+        assert!(Campaign::from_run(&RunRecord::default()).is_none());
+        let text = serde_json::to_string(&campaign.request).unwrap();
+        for (was, is) in [
+            ("\"seed\":18446744073709551615", "\"seed\":1,\"pause\":\"1s\""),
+            ("\"read_only\":false", "\"read_only\":false,\"write_only\":true"),
+            ("\"engine\":\"sync\"", "\"engine\":\"of-tomorrow\""),
+            ("\"repeat\":\"until=±3%\"", "\"repeat\":\"0\""),
+        ] {
+            let other = text.replace(was, is);
+            assert_ne!(other, text, "{was}");
+            let facts = [kept(ID, "7"), kept(RunRecord::CAMPAIGN_REQUEST.1, &other)];
+            let run = RunRecord { environment: facts.to_vec(), ..RunRecord::default() };
+            let why = format!("{:#}", Campaign::from_run(&run).unwrap().unwrap_err());
+            assert!(why.contains("begin it anew"), "{is}: {why}");
+        }
+    }
 
     #[test]
     fn each_block_has_every_column_once_in_an_order_of_its_own() {
@@ -187,7 +268,7 @@ mod tests {
             repeat: Repeat::Times(200),
             seed: 7,
             columns: vec![column; 3],
-            engine: "auto".to_owned(),
+            engine: EngineChoice::Auto,
             expect: None,
         };
         let campaign = Campaign { id: String::new(), request };

@@ -118,6 +118,7 @@ pub struct Ran {
 
 /// The load that is asked for: a plan as written, what is chosen of it, and on what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlanRequest {
     /// The plan as written.
     pub file: PlanFile,

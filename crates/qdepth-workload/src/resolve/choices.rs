@@ -33,6 +33,7 @@ impl TargetShape {
 
 /// What the command line decides over the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Choices {
     /// Only these profiles, by short name.
     pub profiles: Option<Vec<String>>,
@@ -75,6 +76,7 @@ pub struct Choices {
 
 /// What the command line decides over a staircase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stairs {
     /// Bytes per second of the first step.
     pub from: Option<Bytes>,

@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use qdepth_linux::EngineChoice;
 use qdepth_logbook::Logbook;
 use qdepth_measure::{ROUNDS_MAX, Tolerance, WINDOW_ROUNDS};
 use qdepth_record::{Document, RunState};
@@ -69,7 +68,7 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
     let seed = options.load.seed.unwrap_or_else(|| id.as_u128() as u64 & u64::from(u32::MAX));
     let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
     let names = names.join(", ");
-    let engine = request.engine.name().to_owned();
+    let engine = request.engine;
     let expect = request.expect.clone();
     let campaign = Campaign {
         id: id.to_string(),
@@ -215,7 +214,7 @@ fn run_at(desk: &Desk<'_>, member: Member<'_>, block: u32, begun: bool) -> Resul
     let seed = campaign.seed_of(block);
     let request = RunRequest {
         plan: (!begun).then(|| columns[column as usize].plan_with(seed)),
-        engine: EngineChoice::from_name(engine).unwrap_or(EngineChoice::Auto),
+        engine: *engine,
         expect: expect.clone(),
         command: Some(command.clone()),
         facts: member.facts()?,
