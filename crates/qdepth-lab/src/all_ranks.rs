@@ -114,12 +114,10 @@ impl AllRanks {
     pub(crate) fn heartbeat(&self, stop: &AtomicBool) {
         let mut group = self.group.borrow_mut();
         group.heartbeat_with(&mut || self.seen.borrow_mut().taken());
-        let was_stopped = stop.load(Ordering::Relaxed);
-        if group.lost().is_some() || group.is_halted() {
-            stop.store(true, Ordering::Relaxed);
-        }
-        let is_to_ask = !was_stopped || group.is_leader();
-        if stop.load(Ordering::Relaxed) && is_to_ask && !self.has_halted.replace(true) {
+        let must_stop = group.lost().is_some() || group.is_halted();
+        let stops_for_others = must_stop && !stop.swap(true, Ordering::Relaxed);
+        let leader_stops = group.is_leader() && stop.load(Ordering::Relaxed);
+        if (stops_for_others || leader_stops) && !self.has_halted.replace(true) {
             group.halt();
         }
     }

@@ -47,14 +47,13 @@ pub(crate) fn measure(
         }
         runs.push((ran.run, ran.points));
     }
-    let (mut run, points) = together(asked, runs)?;
+    let (plan, mut run, points) = together(asked, runs)?;
     run.environment.extend(command(lab.request, run.seed));
     run.environment.extend(lab.request.facts.iter().cloned());
     logbook.hold(&run.id)?;
     publisher.follow(&logbook);
-    let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage)?;
-    let events = Events::started(publisher, &run, &plan, points.len());
     logbook.begin_run(&RunRecord { state: RunState::Running, ended_at: None, ..run.clone() })?;
+    let events = Events::started(publisher, &run, &plan, points.len());
     for point in &points {
         logbook.add_point(&run.id, point)?;
     }
@@ -66,11 +65,11 @@ pub(crate) fn measure(
     Ok(Some(Ran { run, points, signal: None, lost, planned, ranks: Vec::new() }))
 }
 
-/// One run of the runs of all variants: their points and targets, numbered anew.
+/// One run of the runs of all variants, with its plan: their points and targets, numbered anew.
 fn together(
     asked: &PlanRequest,
     runs: Vec<(RunRecord, Vec<PointRecord>)>,
-) -> Result<(RunRecord, Vec<PointRecord>)> {
+) -> Result<(Plan, RunRecord, Vec<PointRecord>)> {
     let read = |run: &RunRecord| Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage);
     let plans = runs.iter().map(|(run, _)| read(run)).collect::<Result<Vec<_>, _>>()?;
     let lengths: Vec<u32> = plans.iter().map(|plan| plan.points.len() as u32).collect();
@@ -97,7 +96,7 @@ fn together(
     (run.plan_hash, run.plan_text) = (plan.hash(), plan.text());
     run.points_planned = plan.points.len() as u32;
     run.comparison = plan.comparison.as_ref().map(comparison);
-    Ok((run, points))
+    Ok((plan, run, points))
 }
 
 /// A target is called by its variant too: the same directory may be several of them.

@@ -28,7 +28,7 @@
     part("loads").hidden = true; part("machines").textContent = "";
   }
   function load(point) {
-    return point.words + " × " + point.outstanding;
+    return (point.words ?? point.profile_title) + " × " + point.outstanding;
   }
   function loads() {
     return [...started.values()].filter((point) => visit && point.group === visit.group);
@@ -159,7 +159,7 @@
     },
     "finding-raised"(e) {
       const item = document.createElement("li");
-      item.textContent = (e.point === null ? "" : (e.point + 1) + ". ") + (e.severity === "invalid" ? "C: " : "") + e.words;
+      item.textContent = (e.point === null ? "" : (e.point + 1) + ". ") + (e.severity === "invalid" ? "C: " : "") + (e.words ?? e.code);
       part("findings").append(item);
     },
     "run-ended"(e) {

@@ -252,6 +252,8 @@ impl Screen {
             target.map_or_else(String::new, |target| format!(", {target}"))
         };
         match event {
+            // The run of all variants has nothing left to measure.
+            RunEvent::RunStarted(run) if run.points_done == run.points => None,
             RunEvent::RunStarted(run) => Some(begins(run)),
             RunEvent::PointStarted(point) if self.plain && !state.live.is_emulated() => {
                 Some(measures(point, &on(point), points))

@@ -57,7 +57,9 @@ fn variants_are_runs_of_their_own_and_columns_of_one_comparison() {
 fn variants_and_the_run_of_all_of_them_are_events() {
     let workspace = Workspace::new();
     workspace.write("plan.toml", PLAN);
-    workspace.run("run plan.toml --events e.jsonl --no-report").expect(0);
+    let ended = workspace.run("run plan.toml --events e.jsonl --no-report").expect(0);
+    let begin = ended.err.lines().filter(|line| line.contains(", seed ")).count();
+    assert_eq!(begin, 2, "the run of all measures nothing: {}", ended.err);
     let text = fs::read_to_string(workspace.join("e.jsonl")).unwrap();
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told = |name: &str, field: &str| -> Vec<Value> {

@@ -71,10 +71,10 @@ fn of_writing(writing: &Writing, now: Duration, width: usize) -> Vec<String> {
         Some((share, amount)) => barred(share, amount, &parts, width),
         None => fitted(&[vec![(0, amount.clone())], parts].concat(), width),
     };
-    vec![
-        fitted(&[(0, (*phase).to_owned()), (0, visible(what, Lines::One).into_owned())], width),
-        second,
-    ]
+    let first =
+        fitted(&[(0, (*phase).to_owned()), (0, visible(what, Lines::One).into_owned())], width);
+    // Not every preparation of a machine writes.
+    if bytes.is_none() && *written == 0 { vec![first] } else { vec![first, second] }
 }
 
 fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {

@@ -187,6 +187,20 @@ fn a_machine_tells_its_load_and_its_drives_heat_and_several_what_each_does() {
 }
 
 #[test]
+fn a_preparation_that_writes_nothing_has_no_figures() {
+    let writing = Writing {
+        phase: "preparing",
+        what: "mount /dev/md0".to_owned(),
+        bytes: None,
+        written: 0,
+        since: Duration::ZERO,
+    };
+    let live = Live { writing: Some(writing), ..Live::default() };
+    let size = Size { width: 80, height: 24 };
+    assert_eq!(lines(&live, Duration::from_secs(2), size), ["preparing  mount /dev/md0"]);
+}
+
+#[test]
 fn nothing_is_wider_than_the_terminal_at_any_width() {
     let writing = Some(Writing {
         phase: "preparing",
