@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
     AreaSpec, Arrivals, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, TargetsSpec,
+    WriteTomlError,
 };
 
 pub use configuration::IcfRefusal;
@@ -48,7 +49,7 @@ impl IcfPlan {
     ///
     /// # Errors
     /// A number that TOML does not have.
-    pub fn text(&self) -> Result<String, toml_edit::ser::Error> {
+    pub fn text(&self) -> Result<String, WriteTomlError> {
         let remarks = self.remarks.iter().map(|remark| format!("# {}\n", one_line(remark)));
         let numbered = self.targets.iter().zip(1..);
         let targets =

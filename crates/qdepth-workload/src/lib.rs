@@ -67,4 +67,5 @@ pub use steps::{FlowSpec, LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
 pub use stream::RequestStream;
 pub use target_spec::TargetSpec;
 pub use trace::{Recorded, Trace};
+pub use write::WriteTomlError;
 pub use written_targets::WrittenTargets;

@@ -5,6 +5,9 @@ use toml_edit::{Item, Table, Value};
 
 use crate::profile::PlanFile;
 
+/// A plan with a number that TOML does not have.
+pub use toml_edit::ser::Error as WriteTomlError;
+
 /// The lists of tables that are sections of their own; what else is nested stands on one line.
 const SECTIONS: [&str; 6] = ["profile", "sweep", "step", "load", "target", "variant"];
 
@@ -13,7 +16,7 @@ impl PlanFile {
     ///
     /// # Errors
     /// A number that TOML does not have: a seed or stamp of 2^63 or more.
-    pub fn to_toml(&self) -> Result<String, toml_edit::ser::Error> {
+    pub fn to_toml(&self) -> Result<String, WriteTomlError> {
         let mut document = toml_edit::ser::to_document(self)?;
         divide(document.as_table_mut());
         Ok(document.to_string())
