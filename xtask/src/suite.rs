@@ -12,60 +12,22 @@ use serde_json::Value;
 
 use crate::command::root;
 
+mod counts;
+
+pub use counts::Counts;
+use counts::{Failing, OfFigures};
+
 /// Tests of the program, most of which run it on storage: package and target.
 const MEASURES: (&str, &str) = ("qdepth", "all");
 /// All of its tests may wait at a time; `tests/common/turns.rs` says how many run.
 const MEASURES_THREADS: usize = 1000;
 
-/// Figures of a run of tests.
-#[derive(Default)]
-pub struct Counts {
-    pub passed: u64,
-    pub failed: u64,
-    pub skipped: u64,
-    /// What failed tests printed: told again at the end, where somebody looks.
-    pub failures: Vec<String>,
-}
-
-impl Counts {
-    pub fn add(&mut self, other: Self) {
-        self.passed += other.passed;
-        self.failed += other.failed;
-        self.skipped += other.skipped;
-        self.failures.extend(other.failures);
-    }
-
-    /// A check that is no test of cargo's; none where it cannot be made here.
-    pub fn check(&mut self, what: &str, answer: Result<Option<()>>) {
-        match answer {
-            Ok(Some(())) => self.passed += 1,
-            Ok(None) => {
-                println!("SKIPPED: {what} is not to be had here");
-                self.skipped += 1;
-            }
-            Err(why) => self.fail(what, &why),
-        }
-    }
-
-    fn fail(&mut self, what: &str, why: &anyhow::Error) {
-        let line = format!("{what}: FAILED: {why:#}");
-        println!("{line}");
-        self.failures.push(line);
-        self.failed += 1;
-    }
-
-    /// Says what failed and how many there were.
-    pub fn close(self) -> Result<()> {
-        for line in &self.failures {
-            println!("{line}");
-        }
-        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
-        if self.failed > 0 {
-            bail!("{} tests failed", self.failed);
-        }
-        Ok(())
-    }
-}
+/// A figure that does not hold may be the machine's doing: on shared CPUs a generator stood still
+/// for 115 ms that nothing of ours held. A test of figures that fails is made again behind all
+/// others; so often in a row it must pass then, and the summary names it.
+const PASSES: usize = 2;
+/// Where more of them fail, it is not the machine.
+const TRIED_AGAIN_AT_MOST: usize = 3;
 
 /// A binary of tests.
 pub struct TestBinary {
@@ -80,21 +42,36 @@ impl TestBinary {
         (&*self.package, &*self.target) == MEASURES
     }
 
+    fn command(&self, examples: Option<&Path>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("--show-output").current_dir(&self.folder);
+        command.envs(examples.map(|folder| ("QDEPTH_FIO_EXAMPLES", folder)));
+        command
+    }
+
     /// Runs it, shows what it prints, and counts.
     fn run(&self, examples: Option<&Path>) -> Counts {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let mut command = Command::new(&self.program);
-        command.arg("--show-output").current_dir(&self.folder);
+        let mut command = self.command(examples);
         // Many tests wait for storage: with as many threads as CPUs, half of the CPUs' time went
         // by unused. With twice as many, figures depended on the machine being quiet.
         let threads = if self.measures() { MEASURES_THREADS } else { cpus + 1 };
         if std::env::var_os("RUST_TEST_THREADS").is_none() {
             command.env("RUST_TEST_THREADS", threads.to_string());
         }
-        command.envs(examples.map(|folder| ("QDEPTH_FIO_EXAMPLES", folder)));
         let name = format!("{} of {}", self.target, self.package);
         println!("running {name}");
         counted(&name, command, self.measures())
+    }
+
+    /// Whether a test of figures passes as often as it must.
+    fn passes_again(&self, examples: Option<&Path>, test: &OfFigures) -> bool {
+        (0..PASSES).all(|_| {
+            let mut command = self.command(examples);
+            command.args(["--exact", &test.name]);
+            let counts = counted(&test.name, command, true);
+            (counts.passed, counts.failed) == (1, 0)
+        })
     }
 }
 
@@ -158,8 +135,22 @@ pub fn run(
         });
         let mut counts = lane(first.clone(), behind_first);
         counts.add(rest.join().map_err(|_| anyhow::anyhow!("a lane of tests panicked"))?);
+        if let [binary] = first[..] {
+            try_again(&mut counts, binary, examples);
+        }
         Ok(counts)
     })
+}
+
+/// Makes tests of figures again that failed, now that nothing else runs.
+fn try_again(counts: &mut Counts, binary: &TestBinary, examples: Option<&Path>) {
+    let failed = std::mem::take(&mut counts.of_figures);
+    if failed.len() > TRIED_AGAIN_AT_MOST {
+        return;
+    }
+    for test in failed.iter().filter(|test| binary.passes_again(examples, test)) {
+        counts.passed_again(test);
+    }
 }
 
 /// This thread, and what it starts, gets CPUs that nobody else wants (`SCHED_IDLE`). Where that
@@ -184,7 +175,7 @@ fn counted(name: &str, mut command: Command, at_once: bool) -> Counts {
     let mut run = || -> Result<()> {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().context("it has no output")?;
-        let (mut failing, mut text) = (false, String::new());
+        let (mut failing, mut text) = (Failing::default(), String::new());
         for line in BufReader::new(out).split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned();
             counts.line(&line, &mut failing);
@@ -208,41 +199,4 @@ fn counted(name: &str, mut command: Command, at_once: bool) -> Counts {
         counts.fail(name, &why);
     }
     counts
-}
-
-impl Counts {
-    /// Takes what a line of a test's output says.
-    fn line(&mut self, line: &str, failing: &mut bool) {
-        *failing = line == "failures:" || *failing && !line.starts_with("test result: ");
-        if *failing {
-            self.failures.push(line.to_owned());
-        }
-        if let Some(result) = line.strip_prefix("test result: ") {
-            self.passed += number_before(result, " passed");
-            self.failed += number_before(result, " failed");
-            self.skipped += number_before(result, " ignored");
-        }
-        self.skipped += u64::from(line.trim_start().starts_with("SKIPPED"));
-    }
-}
-
-fn number_before(text: &str, word: &str) -> u64 {
-    let before = text.split(word).next().unwrap_or_default();
-    before.rsplit(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok()).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_tests_print_is_counted_and_failures_are_told_again() {
-        let mut counts = Counts::default();
-        let mut failing = false;
-        let text = "test a ... ok\n  SKIPPED: b: not root\nfailures:\n---- c ----\nbecause\n\
-                    test result: FAILED. 12 passed; 1 failed; 2 ignored; 0 measured\nbehind";
-        text.lines().for_each(|line| counts.line(line, &mut failing));
-        assert_eq!((counts.passed, counts.failed, counts.skipped), (12, 1, 3));
-        assert_eq!(counts.failures, ["failures:", "---- c ----", "because"]);
-    }
 }

@@ -29,11 +29,47 @@ struct Others {
 }
 
 /// That no other test runs.
-pub(crate) struct Alone(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
+pub(crate) struct Alone {
+    _turn: MutexGuard<'static, ()>,
+    begun: CpuTime,
+}
 
 impl Drop for Alone {
+    /// A failure says whose fault it may be: `cargo xtask test` makes such a test again.
     fn drop(&mut self) {
         IS_ALONE.set(false);
+        if std::thread::panicking() {
+            println!("{TEST_OF_FIGURES}: {:.1} % stolen", self.begun.stolen_percent());
+        }
+    }
+}
+
+/// What a test of figures that fails says first; xtask/src/suite.rs reads it.
+const TEST_OF_FIGURES: &str = "TEST OF FIGURES";
+
+/// CPU time of the machine since it began, in ticks.
+struct CpuTime {
+    whole: u64,
+    stolen: u64,
+}
+
+impl CpuTime {
+    /// Zero where the kernel does not say.
+    fn now() -> Self {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let line = stat.lines().next().unwrap_or_default();
+        let ticks: Vec<u64> =
+            line.split_whitespace().skip(1).filter_map(|word| word.parse().ok()).collect();
+        // user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in user's.
+        let whole = ticks.iter().take(8).sum();
+        Self { whole, stolen: ticks.get(7).copied().unwrap_or(0) }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a share of ticks")]
+    fn stolen_percent(&self) -> f64 {
+        let now = Self::now();
+        let whole = now.whole.saturating_sub(self.whole).max(1);
+        100.0 * now.stolen.saturating_sub(self.stolen) as f64 / whole as f64
     }
 }
 
@@ -56,7 +92,7 @@ pub(crate) fn alone() -> Alone {
     }
     HAS_BEGUN.store(true, Ordering::Relaxed);
     IS_ALONE.set(true);
-    Alone(guard)
+    Alone { _turn: guard, begun: CpuTime::now() }
 }
 
 /// One of those that run beside others.

@@ -1,0 +1,156 @@
+//! What a run of tests came to, by what it prints.
+
+use anyhow::{Result, bail};
+
+/// How the output of a test that had the machine to itself begins
+/// (crates/qdepth/tests/common/turns.rs).
+const OF_FIGURES: &str = "TEST OF FIGURES: ";
+
+/// A test of figures that failed.
+pub struct OfFigures {
+    pub name: String,
+    /// What the machine did meanwhile.
+    pub evidence: String,
+}
+
+/// Figures of a run of tests.
+#[derive(Default)]
+pub struct Counts {
+    pub passed: u64,
+    pub failed: u64,
+    pub skipped: u64,
+    /// What failed tests printed: told again at the end, where somebody looks.
+    pub failures: Vec<String>,
+    /// Those of the failed that hold figures against a truth.
+    pub of_figures: Vec<OfFigures>,
+    /// Those of the passed that failed at first, as they are told.
+    pub at_another_try: Vec<String>,
+}
+
+impl Counts {
+    pub fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.failures.extend(other.failures);
+        self.of_figures.extend(other.of_figures);
+        self.at_another_try.extend(other.at_another_try);
+    }
+
+    /// A check that is no test of cargo's; none where it cannot be made here.
+    pub fn check(&mut self, what: &str, answer: Result<Option<()>>) {
+        match answer {
+            Ok(Some(())) => self.passed += 1,
+            Ok(None) => {
+                println!("SKIPPED: {what} is not to be had here");
+                self.skipped += 1;
+            }
+            Err(why) => self.fail(what, &why),
+        }
+    }
+
+    pub fn fail(&mut self, what: &str, why: &anyhow::Error) {
+        let line = format!("{what}: FAILED: {why:#}");
+        println!("{line}");
+        self.failures.push(line);
+        self.failed += 1;
+    }
+
+    /// A test of figures that failed and passes now.
+    pub fn passed_again(&mut self, test: &OfFigures) {
+        self.failed -= 1;
+        self.passed += 1;
+        self.at_another_try.push(format!("{} ({})", test.name, test.evidence));
+    }
+
+    /// Says what failed and how many there were.
+    pub fn close(self) -> Result<()> {
+        for line in &self.failures {
+            println!("{line}");
+        }
+        for line in &self.at_another_try {
+            println!("PASSED AT ANOTHER TRY: {line}");
+        }
+        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
+        if self.failed > 0 {
+            bail!("{} tests failed", self.failed);
+        }
+        Ok(())
+    }
+}
+
+/// Where in the output of tests a line stands.
+#[derive(Default)]
+pub struct Failing {
+    /// Among those that failed.
+    is: bool,
+    /// The one whose output it is.
+    name: String,
+}
+
+impl Counts {
+    /// Takes what a line of a test's output says.
+    pub fn line(&mut self, line: &str, failing: &mut Failing) {
+        failing.is = line == "failures:" || failing.is && !line.starts_with("test result: ");
+        if failing.is {
+            self.failures.push(line.to_owned());
+            let name =
+                line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"));
+            if let Some(name) = name {
+                name.clone_into(&mut failing.name);
+            }
+            if let Some(evidence) = line.strip_prefix(OF_FIGURES) {
+                let (name, evidence) = (failing.name.clone(), evidence.to_owned());
+                self.of_figures.push(OfFigures { name, evidence });
+            }
+        }
+        if let Some(result) = line.strip_prefix("test result: ") {
+            self.passed += number_before(result, " passed");
+            self.failed += number_before(result, " failed");
+            self.skipped += number_before(result, " ignored");
+        }
+        self.skipped += u64::from(line.trim_start().starts_with("SKIPPED"));
+    }
+}
+
+fn number_before(text: &str, word: &str) -> u64 {
+    let before = text.split(word).next().unwrap_or_default();
+    before.rsplit(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(text: &str) -> Counts {
+        let (mut counts, mut failing) = (Counts::default(), Failing::default());
+        text.lines().for_each(|line| counts.line(line, &mut failing));
+        counts
+    }
+
+    #[test]
+    fn what_tests_print_is_counted_and_failures_are_told_again() {
+        let counts = counted(
+            "test a ... ok\n  SKIPPED: b: not root\nfailures:\n---- c ----\nbecause\n\
+             test result: FAILED. 12 passed; 1 failed; 2 ignored; 0 measured\nbehind",
+        );
+        assert_eq!((counts.passed, counts.failed, counts.skipped), (12, 1, 3));
+        assert_eq!(counts.failures, ["failures:", "---- c ----", "because"]);
+    }
+
+    #[test]
+    fn a_test_of_figures_that_failed_is_known_by_its_name_and_counts_where_it_passes_again() {
+        let mut counts = counted(
+            "successes:\n---- s::a stdout ----\nTEST OF FIGURES: no failure\nfailures:\n\
+             ---- s::b stdout ----\nwords\n---- s::c stdout ----\npanicked\n\
+             TEST OF FIGURES: 12.0 % stolen\n\
+             test result: FAILED. 12 passed; 2 failed; 0 ignored; 0 measured\n",
+        );
+        let names: Vec<&str> = counts.of_figures.iter().map(|test| &*test.name).collect();
+        assert_eq!(names, ["s::c"]);
+        let test = counts.of_figures.remove(0);
+        counts.passed_again(&test);
+        assert_eq!((counts.passed, counts.failed), (13, 1));
+        assert_eq!(counts.at_another_try, ["s::c (12.0 % stolen)"]);
+    }
+}
