@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Shard, Target};
 use qdepth_fit::{FitError, below, predict};
+use qdepth_linux::keep_freed;
 use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_record::ExpectedRecord;
 use qdepth_workload::{Plan, Point};
@@ -58,6 +59,7 @@ pub(crate) fn expected(
     }
     let mut all = Vec::new();
     let points = plan.points.len();
+    keep_freed();
     for emulated in on_all_processors(&groups, |group| emulate(medium, group, points, stop))? {
         all.extend(emulated?);
     }

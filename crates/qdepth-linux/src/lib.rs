@@ -37,7 +37,7 @@ pub use errno::errno_name;
 pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, take_priority,
 };
-pub use memory::Memory;
+pub use memory::{Memory, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};
 pub use operations::entry_name;

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use qdepth_files::Privacy;
 use qdepth_fit::{FitError, Fitted, Kind, Missed, description, fit};
+use qdepth_linux::keep_freed;
 use qdepth_media::Description;
 
 use crate::commands::read::{chosen_all, table};
@@ -28,6 +29,7 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
         seen.provenance.title
     ));
     let capacity = seen.provenance.capacity_bytes;
+    keep_freed();
     let fitted = match fit(&seen.observed, kind, capacity, signals.stop()) {
         Ok(fitted) => fitted,
         Err(FitError::Interrupted) => match signals.caught() {

@@ -4,6 +4,7 @@
 use anyhow::{Result, bail};
 use qdepth_fit::{FitError, Prediction, Standing, predict};
 use qdepth_host::system::System;
+use qdepth_linux::keep_freed;
 use qdepth_media::{TargetExpression, is_emulated};
 use qdepth_workload::Point;
 use serde_json::json;
@@ -36,6 +37,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
         ));
     };
     can_be_predicted(medium, &plan.name)?;
+    keep_freed();
     let signals = Signals::watch()?;
     let indices: Vec<usize> = (0..plan.points.len()).collect();
     let outcome = |index: &usize| (*index, predict(medium, &plan.points[*index], signals.stop()));
