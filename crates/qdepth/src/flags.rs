@@ -37,7 +37,7 @@ pub(crate) use certify::CertifyOptions;
 pub(crate) use compare::CompareOptions;
 pub(crate) use examples::with_examples;
 pub(crate) use export::ExportOptions;
-pub(crate) use fio::{FioRun, SortedWords};
+pub(crate) use fio::{FioRun, SortedWords, own_options};
 pub(crate) use host::{
     CalibrateOptions, CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption,
     PrepareOptions, TuneOptions,
@@ -91,10 +91,8 @@ pub(crate) enum Command {
     Profiles,
     /// Measure fio's job files with fio's meaning of them
     ///
-    /// Options are fio's (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…)
-    /// and of `qdepth run` (--destroy, --consent, --overwrite-signature, --keep, --engine,
-    /// --logbook, --report, --no-report, --json); --convert prints the plan as TOML and measures
-    /// nothing
+    /// Options are fio's (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…),
+    /// and some of qdepth's own among them
     Fio(FioOptions),
     /// Measure a command line of IOR with IOR's meaning of it, and print IOR's table
     ///

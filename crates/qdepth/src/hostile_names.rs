@@ -114,7 +114,7 @@ const MORE: &[&str] = &[
     "compare latest {}:latest",
     "plan plan.toml",
     "reproduce --html {}",
-    "reproduce iodrive --paper {}",
+    "reproduce write-pressure --paper {}",
 ];
 
 /// Beginnings of lines that end before the name is looked at, or that tell of it by another name;

@@ -23,7 +23,7 @@ use qdepth_workload::{Choices, Extent, TargetShape, resolve};
 
 use crate::commands::run;
 use crate::exit_status::{self, Status};
-use crate::flags::{EngineFlag, FioOptions, FioRun, SortedWords};
+use crate::flags::{EngineFlag, FioOptions, FioRun, SortedWords, own_options};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
@@ -69,7 +69,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         if called == Called::Fio {
             print_line("No job(s) defined");
         }
-        return Err(Usage(format!("name a job file, or a job: --name=JOB --rw=…\n\n{HELP}")).into());
+        return Err(no_job().into());
     }
     let set = jobs(&line, run.convert)?;
     let name = line.files.first().map_or("fio", |path| stem(path));
@@ -200,23 +200,34 @@ fn check(converted: &Converted) -> Result<()> {
     Ok(())
 }
 
-const HELP: &str = "qdepth measures fio's jobs, with fio's options and job files:
+/// What `--help` says among fio's options.
+fn help() -> String {
+    format!(
+        "qdepth measures fio's jobs, with fio's options and job files:
 
   fio [OPTION …] [--name=JOB --OPTION=VALUE …] [JOBFILE …]
 
   --output=FILE, --output-format=normal,terse,json,json+, --minimal, --terse-version=2..5,
   --append-terse, --section=NAME, --readonly, --parse-only, --showcmd, --eta=WHEN, --version
-  --cmdhelp[=OPTION]  what is done with each option of a job
-  --enghelp           the engines
+  --cmdhelp[=OPTION]
+      what is done with each option of a job
+  --enghelp
+      the engines
 
-Of qdepth's own, as `qdepth run --help` tells them: --destroy, --consent, --overwrite-signature,
---keep, --engine, --cpus, --logbook, --report, --no-report, --json; --convert prints the jobs as a
-plan; --strict says findings, and ends with 1 where a point is not valid.";
+Of qdepth's own:
+{}",
+        own_options()
+    )
+}
+
+fn no_job() -> Usage {
+    Usage(format!("name a job file, or a job: --name=JOB --rw=…\n\n{}", help()))
+}
 
 fn inform(what: &Inform, words: &[String]) -> Result<Status> {
     match what {
         Inform::Version => print_document(output::VERSION)?,
-        Inform::Help => print_document(HELP)?,
+        Inform::Help => print_document(&help())?,
         Inform::Options(name) => {
             let text = fio_options(name.as_deref());
             if text.is_empty() {

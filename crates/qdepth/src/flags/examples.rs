@@ -3,7 +3,7 @@
 
 use clap::{Command, CommandFactory};
 
-use crate::flags::Flags;
+use crate::flags::{Flags, own_options};
 
 /// A command, and command lines with what they do.
 type Examples = (&'static str, [[&'static str; 2]; 3]);
@@ -256,8 +256,10 @@ pub(crate) fn with_examples() -> Command {
             "" => command.after_help(shown(examples)),
             name => command.mut_subcommand(name, |sub| {
                 let behind = sub.get_after_help().map(ToString::to_string);
+                let ours = (name == "fio").then(own_options);
+                let ours = ours.map(|ours| format!("Of qdepth's own:\n{ours}"));
                 let all: Vec<String> =
-                    [Some(shown(examples)), behind].into_iter().flatten().collect();
+                    [ours, Some(shown(examples)), behind].into_iter().flatten().collect();
                 sub.after_help(all.join("\n\n"))
             }),
         };

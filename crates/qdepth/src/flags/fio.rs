@@ -35,6 +35,19 @@ pub(crate) struct FioRun {
     pub(crate) strict: bool,
 }
 
+/// Every option of ours with what it does, a line each.
+pub(crate) fn own_options() -> String {
+    let command = FioRun::command();
+    let lines =
+        command.get_arguments().filter(|argument| !argument.is_hide_set()).map(|argument| {
+            let value = argument.get_value_names().filter(|_| argument.get_action().takes_values());
+            let value = value.map(|names| format!("=<{}>", names.join(" "))).unwrap_or_default();
+            let name = format!("--{}{value}", argument.get_long().unwrap_or_default());
+            format!("  {name}\n      {}", argument.get_help().cloned().unwrap_or_default())
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Words, sorted by whose they are.
 #[derive(Debug, Default)]
 pub(crate) struct SortedWords {
