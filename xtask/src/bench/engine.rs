@@ -9,11 +9,12 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::bar::{Bar, Goal};
+use super::examples::{self, ONE_POINT};
 use super::programs::{
     Figure, Load, fio, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file,
 };
 use super::zram::Zram;
-use crate::command::{output, root, show};
+use crate::command::{output, root};
 
 /// The core that both are pinned to.
 const CORE: &str = "1";
@@ -70,10 +71,7 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
 /// Where fio or zram is not to be had.
 pub fn engine(rounds: usize) -> Result<Vec<Bar>> {
     fio_is_there()?;
-    show(
-        "cargo",
-        &["build", "--release", "--quiet", "-p", "qdepth-linux", "--example", "one_point"],
-    )?;
+    examples::build()?;
     let zram = Zram::new()?;
     println!(
         "one core, {SECONDS} s each, {rounds} rounds; rate ours / theirs (median, least to most)"
@@ -200,7 +198,7 @@ fn goal(row: &Row, peer: &str) -> Option<Goal> {
 }
 
 fn one_point(row: &Row) -> Result<Figure> {
-    let program = root().join("target/release/examples/one_point").display().to_string();
+    let program = examples::program(ONE_POINT);
     let outstanding = row.outstanding.to_string();
     let args = [row.target.as_str(), &outstanding, SECONDS, row.engine];
     let value: Value = serde_json::from_str(&pinned(Some(CORE), &program, &args, &[0])?)?;

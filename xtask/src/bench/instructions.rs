@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 
 use super::bar::{Bar, Goal};
+use super::examples::{self, ECHO_LOOP, ONE_EMULATED, ONE_POINT};
 use super::media;
-use crate::command::{output, output_and_errors, root, show, there_is};
+use crate::command::{output, output_and_errors, there_is};
 
 /// Most instructions of the loop for an I/O by what is outstanding: drawing it, booking it, pacing,
 /// and the smallest target there is. With one outstanding, a turn of the loop is for one I/O alone.
@@ -31,12 +32,8 @@ pub fn instructions() -> Result<Vec<Bar>> {
     if !there_is("valgrind") {
         bail!("valgrind is not installed");
     }
-    show(
-        "cargo",
-        &["build", "--release", "--quiet", "-p", "qdepth-engine", "--example", "echo_loop"],
-    )?;
-    media::build()?;
-    let echo = root().join("target/release/examples/echo_loop").display().to_string();
+    examples::build()?;
+    let echo = examples::program(ECHO_LOOP);
     let mut bars = Vec::new();
     for (outstanding, budget) in LOOP {
         let depth = outstanding.to_string();
@@ -50,7 +47,7 @@ pub fn instructions() -> Result<Vec<Bar>> {
                 .map(str::to_owned)
                 .into()
         };
-        let per_io = per_io(&media::program(), words, ms)?;
+        let per_io = per_io(&examples::program(ONE_EMULATED), words, ms)?;
         let name = format!("emulated {expression} {outstanding}: instructions per I/O");
         bars.push(Bar::new(name, Goal::AtMost(budget), vec![per_io]));
     }
@@ -85,11 +82,8 @@ pub fn inlined() -> Result<Option<usize>> {
     if !there_is("objdump") {
         return Ok(None);
     }
-    show(
-        "cargo",
-        &["build", "--release", "--quiet", "-p", "qdepth-linux", "--example", "one_point"],
-    )?;
-    let program = root().join("target/release/examples/one_point").display().to_string();
+    examples::build()?;
+    let program = examples::program(ONE_POINT);
     let text = output("objdump", &["--disassemble", "--no-show-raw-insn", &program], &[0])?;
     if !text.contains("\tsyscall") {
         return Ok(None);

@@ -4,7 +4,8 @@
 use anyhow::{Context, Result};
 
 use super::bar::{Bar, Goal};
-use crate::command::{output, root, show};
+use super::examples::{self, ONE_EMULATED};
+use crate::command::output;
 
 /// Media, profile, outstanding, virtual time (some five million requests), and the bar in millions.
 const LOADS: [(&str, &str, u32, u32, f64); 4] = [
@@ -17,7 +18,7 @@ const LOADS: [(&str, &str, u32, u32, f64); 4] = [
 /// # Errors
 /// Where it cannot be built or run.
 pub fn media(rounds: usize) -> Result<Vec<Bar>> {
-    build()?;
+    examples::build()?;
     let mut rates = vec![Vec::new(); LOADS.len()];
     for _ in 0..rounds {
         for ((expression, profile, outstanding, ms, _), rates) in LOADS.iter().zip(&mut rates) {
@@ -35,28 +36,19 @@ pub fn media(rounds: usize) -> Result<Vec<Bar>> {
     Ok(LOADS.iter().zip(rates).map(bar).collect())
 }
 
-/// # Errors
-/// Where it cannot be built.
-pub fn build() -> Result<()> {
-    show(
-        "cargo",
-        &["build", "--release", "--quiet", "-p", "qdepth-media", "--example", "one_emulated"],
-    )
-}
-
 /// What one emulated point was.
 pub struct Run {
     pub issued: f64,
     pub cpu_s: f64,
 }
 
-pub fn program() -> String {
-    root().join("target/release/examples/one_emulated").display().to_string()
-}
-
 fn one_emulated(expression: &str, profile: &str, outstanding: u32, ms: u32) -> Result<Run> {
     let (outstanding, ms) = (outstanding.to_string(), ms.to_string());
-    read(&output(&program(), &[expression, profile, &outstanding, &ms], &[0])?)
+    read(&output(
+        &examples::program(ONE_EMULATED),
+        &[expression, profile, &outstanding, &ms],
+        &[0],
+    )?)
 }
 
 /// Requests and CPU seconds, as it prints them.

@@ -5,6 +5,7 @@ mod agree;
 mod all;
 mod bar;
 mod engine;
+mod examples;
 mod instructions;
 mod job_file;
 mod live;

@@ -5,8 +5,9 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::bar::{Bar, Goal};
+use super::examples::{self, ONE_POINT};
 use super::programs::fio_with;
-use crate::command::{output, root, show};
+use crate::command::output;
 
 /// Streams and I/Os per second of each; the last are the eight writers of Intel's write-pressure
 /// set at 500 MB/s: 62,500 KiB/s each in requests of 8 KiB.
@@ -33,8 +34,7 @@ struct Kept {
 /// # Errors
 /// Where a program cannot be run.
 pub fn pacing() -> Result<Vec<Bar>> {
-    let build = ["build", "--release", "--quiet", "-p", "qdepth-linux", "--example", "one_point"];
-    show("cargo", &build)?;
+    examples::build()?;
     println!("reads of 512 B of /dev/zero by a schedule; late = response time of such a read");
     let mut bars = Vec::new();
     for (streams, rate) in SCHEDULES {
@@ -69,7 +69,7 @@ pub fn pacing() -> Result<Vec<Bar>> {
 }
 
 fn qdepth(streams: u32, rate: f64, seconds: f64) -> Result<Kept> {
-    let program = root().join("target/release/examples/one_point").display().to_string();
+    let program = examples::program(ONE_POINT);
     let words = [seconds.to_string(), streams.to_string(), rate.to_string()];
     let [seconds, streams, rate] = words.each_ref().map(String::as_str);
     let args = ["/dev/zero", "64", seconds, "io_uring", "512", "1073741824", streams, rate];

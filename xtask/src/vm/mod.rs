@@ -60,8 +60,9 @@ pub fn vm() -> Result<Option<Counts>> {
     let target = target_folder()?;
     let folder = target.join("vm");
     std::fs::create_dir_all(&folder)?;
-    show("cargo", &["build", "--quiet", "-p", "qdepth"])?;
-    show("cargo", &["build", "--quiet", "-p", "qdepth-linux", "--example", "both_ways"])?;
+    // As the tests have them built, with the features of the whole workspace.
+    let built = ["build", "--quiet", "--workspace", "--bin", "qdepth", "--example", "both_ways"];
+    show("cargo", &built)?;
     let text = |path: PathBuf| path.display().to_string();
     let here = root().join("xtask/src/vm");
     let image = [
