@@ -230,7 +230,7 @@ fn a_rank_that_is_killed_ends_the_point_as_failed() {
     }
     let _alone = alone();
     // Most of its time mpirun waits for the ranks that are left.
-    for moments in (0..20_u64).collect::<Vec<_>>().chunks(4) {
+    for moments in (0..20_u64).collect::<Vec<_>>().chunks(10) {
         std::thread::scope(|scope| {
             for moment in moments {
                 scope.spawn(|| kill_a_rank(*moment));
