@@ -211,3 +211,50 @@ fn counted(name: &str, mut command: Command, at_once: bool) -> Counts {
     }
     counts
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A binary of tests that fails whole in two tests of figures and one of words; by itself, the
+    /// first of them passes, and the second passes every other time.
+    const FAILING: &str = r#"#!/bin/sh
+name=
+while [ $# -gt 0 ]; do [ "$1" = --exact ] && name=$2; shift; done
+echo "$name" >>calls
+result() { echo "test result: $1. $2 passed; $3 failed; 0 ignored; 0 measured"; }
+case $name in
+"") for test in steady shaky; do
+        printf -- '---- %s ----\n' "$test stdout" >>text
+        echo "TEST OF FIGURES: 3.0 % stolen" >>text
+    done
+    printf 'failures:\n'; cat text; printf -- '---- words stdout ----\npanicked\n'
+    result FAILED 5 3; exit 101 ;;
+steady) result ok 1 0 ;;
+shaky) if [ $(($(grep -c shaky calls) % 2)) = 0 ]; then result FAILED 0 1; exit 101
+    else result ok 1 0; fi ;;
+*) result ok 0 0 ;;
+esac
+"#;
+
+    #[test]
+    fn a_test_of_figures_that_failed_counts_where_it_passes_twice_in_a_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("all");
+        std::fs::write(&program, FAILING).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let binary = TestBinary {
+            package: MEASURES.0.to_owned(),
+            target: MEASURES.1.to_owned(),
+            program,
+            folder: folder.path().to_owned(),
+        };
+        let counts = run(&[binary], None, [|_| (); 2]).unwrap();
+        assert_eq!((counts.passed, counts.failed), (6, 2));
+        assert_eq!(counts.at_another_try, ["steady (3.0 % stolen)"]);
+        let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
+        assert_eq!(calls.lines().collect::<Vec<_>>(), ["", "steady", "steady", "shaky", "shaky"]);
+    }
+}
