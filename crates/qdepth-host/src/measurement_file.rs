@@ -266,20 +266,6 @@ pub fn create(
     clear(system, directory, wanted, 0)?.make(wanted, progress)
 }
 
-/// Takes a file that the user named for a plan that writes: one that is empty is filled, one of
-/// ours is used, any other is refused. It is never removed.
-///
-/// # Errors
-/// As [`clear`] and [`Cleared::make`].
-pub fn adopt(
-    system: &System,
-    file: &Inspected,
-    wanted: &Wanted<'_>,
-    progress: Progress<'_>,
-) -> Result<MeasurementFile, Problem> {
-    clear(system, file, wanted, 0)?.make(wanted, progress)
-}
-
 /// Whether a file can be made there, as far as can be told without making one.
 pub(crate) fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;

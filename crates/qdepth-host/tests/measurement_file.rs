@@ -231,7 +231,8 @@ fn an_empty_file_given_by_name_is_filled_and_kept() {
     let adopt = || {
         let target = inspect(&system, &path)?;
         let mut go_on = |_| ControlFlow::Continue(());
-        measurement_file::adopt(&system, &target, &wanted(false), &mut go_on)
+        measurement_file::clear(&system, &target, &wanted(false), 0)?
+            .make(&wanted(false), &mut go_on)
     };
     drop(adopt().unwrap());
     assert_eq!(fs::metadata(&path).unwrap().len(), SIZE + 4096);
@@ -307,7 +308,8 @@ fn an_empty_file_that_somebody_writes_to_is_left() {
             })
         };
         let mut go_on = |_| ControlFlow::Continue(());
-        let result = measurement_file::adopt(&system, &target, &wanted(false), &mut go_on);
+        let result = measurement_file::clear(&system, &target, &wanted(false), 0)
+            .and_then(|cleared| cleared.make(&wanted(false), &mut go_on));
         let guard = guard_of(result.map(drop));
         assert!([Guard::G2Exclusive, Guard::G8Ownership].contains(&guard), "{window}: {guard}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "precious\n", "{window}");

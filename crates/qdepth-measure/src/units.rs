@@ -163,10 +163,6 @@ impl Bytes {
     pub const fn gib(n: u64) -> Self {
         Self(n << 30)
     }
-    /// The size in MiB (2^20 bytes).
-    pub fn as_mib_f64(self) -> f64 {
-        self.0 as f64 / f64::from(1 << 20)
-    }
 }
 
 impl Add for Bytes {

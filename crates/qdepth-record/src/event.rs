@@ -301,13 +301,6 @@ impl From<&FindingRaised> for Finding {
     }
 }
 
-impl PointStarted {
-    /// Planned time of the run before its window begins, ns.
-    pub fn window_at_ns(&self) -> u64 {
-        self.planned_before_ns.saturating_add(self.warm_up_ns)
-    }
-}
-
 impl Interval {
     /// Completed reads, writes and trims a second.
     pub fn io_per_s(&self) -> [f64; 3] {
