@@ -39,7 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-record", &["qdepth-measure"]),
     ("qdepth-logbook", &["qdepth-files", "qdepth-measure", "qdepth-record"]),
     ("qdepth-parquet", &["qdepth-record"]),
-    ("qdepth-foreign", &["qdepth-measure", "qdepth-record", "qdepth-workload"]),
+    ("qdepth-foreign", &["qdepth-measure", "qdepth-record", "qdepth-words", "qdepth-workload"]),
     ("qdepth-pdf", &["qdepth-files"]),
     ("qdepth-reference", &["qdepth-files", "qdepth-measure"]),
     (

@@ -15,6 +15,7 @@ use qdepth_workload::{
     WriteTomlError,
 };
 
+use crate::remark::{Remark, Remarked};
 pub use configuration::IcfRefusal;
 use configuration::{Access, Icf, Spec, Worker};
 use read::read;
@@ -27,7 +28,7 @@ pub struct IcfPlan {
     /// The targets by their names in the file; the plan numbers them in this order.
     pub targets: Vec<String>,
     /// What is done in another way than Iometer does it.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Remark>,
 }
 
 /// Reads a configuration as a plan of this name.
@@ -50,7 +51,8 @@ impl IcfPlan {
     /// # Errors
     /// A number that TOML does not have.
     pub fn text(&self) -> Result<String, WriteTomlError> {
-        let remarks = self.remarks.iter().map(|remark| format!("# {}\n", one_line(remark)));
+        let sentences = self.remarks.iter().map(|remark| Remarked::from(*remark).to_string());
+        let remarks = sentences.map(|sentence| format!("# {}\n", one_line(&sentence)));
         let numbered = self.targets.iter().zip(1..);
         let targets =
             numbered.map(|(target, number)| format!("# target {number}: {}\n", one_line(target)));
@@ -87,36 +89,36 @@ fn head(icf: &Icf, name: &str) -> Result<PlanFile, IcfRefusal> {
 struct Making<'a> {
     icf: &'a Icf,
     plan: PlanFile,
-    remarks: Vec<String>,
+    remarks: Vec<Remark>,
 }
 
 impl Making<'_> {
-    fn remark(&mut self, what: &str) {
-        if !self.remarks.iter().any(|remark| remark == what) {
-            self.remarks.push(what.to_owned());
+    fn remark(&mut self, what: Remark) {
+        if !self.remarks.contains(&what) {
+            self.remarks.push(what);
         }
     }
 
     fn remarks_of_all(&mut self) {
         let icf = self.icf;
         if icf.seconds == 0 {
-            self.remark("the file says no run time: 60 s each (`duration`)");
+            self.remark(Remark::NoRunTime);
         }
         if icf.managers > 1 {
-            self.remark("workers of all managers run on this machine, at the same time");
+            self.remark(Remark::ManagersOnThisMachine);
         }
         if icf.workers.iter().any(|worker| worker.pattern != 1) {
-            self.remark("what is written never compresses; Iometer repeats a pattern, or a buffer");
+            self.remark(Remark::PayloadNeverRepeats);
         }
         if icf.workers.iter().any(|worker| worker.outstanding == 0) {
-            self.remark("a worker without a number of outstanding I/Os has one");
+            self.remark(Remark::OneOutstandingByDefault);
         }
     }
 
     fn steps(&mut self, targets: &[String]) -> Result<(), IcfRefusal> {
         let icf = self.icf;
         if icf.workers.is_empty() {
-            self.remark("the file has specifications and no worker: one, with one outstanding I/O");
+            self.remark(Remark::NoWorkerInFile);
             for spec in &icf.specs {
                 let profile = self.profile(spec, &Worker::default())?;
                 let load = LoadSpec { profile, outstanding: 1, ..LoadSpec::default() };
@@ -125,7 +127,7 @@ impl Making<'_> {
             return Ok(());
         }
         if targets.is_empty() {
-            self.remark("the file names no target: each worker uses the first of the command line");
+            self.remark(Remark::NoTargetInFile);
         }
         let several = icf.workers.iter().find(|worker| worker.targets.len() > 1);
         if let Some(worker) = several.filter(|_| icf.varied.targets) {
@@ -188,7 +190,7 @@ impl Making<'_> {
             }));
         }
         if loads.is_empty() {
-            self.remark("a test in which every worker is idle is left out");
+            self.remark(Remark::IdleTestLeftOut);
             return Ok(());
         }
         let mut title = names.join(", ");
@@ -211,10 +213,10 @@ impl Making<'_> {
     fn profile(&mut self, spec: &Spec, worker: &Worker) -> Result<String, IcfRefusal> {
         let mix = Mix::from_spec(spec)?;
         if mix.random_differs {
-            self.remark("lines of one specification are random in their mean share, each alike");
+            self.remark(Remark::MeanRandomShare);
         }
         if mix.align_differs {
-            self.remark("lines of one specification are aligned as the least of them");
+            self.remark(Remark::LeastAlignment);
         }
         let title = if spec.name.is_empty() { "without a name" } else { &spec.name };
         let bytes = |sectors: u64| Bytes(sectors.saturating_mul(512));

@@ -1,9 +1,11 @@
 //! A run of another program, as read from its results.
 
-use qdepth_measure::{Code, Finding};
+use qdepth_measure::{Code, Finding, label};
 use qdepth_record::{
     MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
 };
+
+use crate::remark::Remark;
 
 /// One run of another program.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,8 +22,8 @@ pub struct Imported {
     pub targets: Vec<String>,
     /// What was measured.
     pub points: Vec<PointRecord>,
-    /// What the program did not say and what was read otherwise, in words.
-    pub remarks: Vec<String>,
+    /// What the program did not say and what was read otherwise.
+    pub remarks: Vec<Remark>,
 }
 
 impl Imported {
@@ -35,7 +37,8 @@ impl Imported {
             mark = mark.label("version", &self.version);
         }
         if !self.remarks.is_empty() {
-            mark = mark.label("remarks", self.remarks.join("; "));
+            let codes: Vec<&str> = self.remarks.iter().map(|remark| remark.as_str()).collect();
+            mark = mark.label("remarks", codes.join(label::BETWEEN));
         }
         let target = |(index, name): (usize, &String)| TargetRecord {
             index: index as u32,

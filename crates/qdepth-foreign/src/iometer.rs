@@ -2,6 +2,7 @@
 //! their names.
 
 use crate::imported::{Imported, target_index};
+use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
 
 /// Most results of a file: each takes some 200 KiB as a record.
@@ -25,7 +26,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Imported, String> {
     let mut run = Imported {
         program: "Iometer".to_owned(),
         file: file.to_owned(),
-        remarks: vec!["Iometer says no percentiles".to_owned()],
+        remarks: vec![Remark::NoPercentiles],
         ..Imported::default()
     };
     let mut accesses: Vec<Access> = Vec::new();

@@ -10,7 +10,9 @@ mod import;
 mod imported;
 mod iometer;
 pub mod ior;
+mod remark;
 
 pub use icf::{IcfPlan, IcfRefusal, icf_plan};
 pub use import::{ImportError, import};
 pub use imported::Imported;
+pub use remark::{Remark, Remarked};

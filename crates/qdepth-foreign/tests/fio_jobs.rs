@@ -1,6 +1,7 @@
 //! fio's job files: what is read, what is refused and how that is said, and the plan that comes of
 //! it.
 
+use qdepth_foreign::Remark;
 use qdepth_foreign::fio::{Absent, CommandLine, Converted, FioRefusals, JobSet, Surroundings};
 use qdepth_measure::Bytes;
 use qdepth_workload::{
@@ -163,7 +164,8 @@ fn what_cannot_change_a_figure_is_a_remark() {
     let (_, converted) = plan("[a]\nsize=1m\nfallocate=none\nmem=mmaphuge\ninvalidate=1\n");
     let remarks: Vec<String> = converted.remarks.iter().map(ToString::to_string).collect();
     assert_eq!(remarks.len(), 2, "{remarks:?}");
-    assert!(remarks[0].starts_with("jobs.fio:3: [a] fallocate=none: "));
+    let written = "a measurement file is always written in full before it is measured";
+    assert_eq!(remarks[0], format!("jobs.fio:3: [a] fallocate=none: {written}"));
 }
 
 #[test]
@@ -540,7 +542,7 @@ fn zones_and_ways_back_are_gone_as_fio_goes_them() {
 fn a_hyphen_in_bs_is_fio_s_comma() {
     let (reads, converted) = plan("[a]\nrw=randread\nbs=4k-64k\nsize=1m\n");
     assert_eq!(reads.points[0].request_size.single(), Some(4096));
-    assert!(converted.remarks.iter().any(|remark| remark.what.contains("bsrange=")));
+    assert!(converted.remarks.iter().any(|said| said.what == Remark::SizesOfReadsAndWrites.into()));
     let (writes, _) = plan("[a]\nrw=randwrite\nbs=4k-64k\nsize=1m\n");
     assert_eq!(writes.points[0].request_size.single(), Some(65536));
 }
@@ -553,11 +555,12 @@ fn what_is_not_there_may_be_there_later_and_what_is_too_short_is_said() {
     assert_eq!(refused.list().len(), 2, "{refused}");
     let later = set.convert_with("t", 1, &|_| None, Absent::Later).unwrap();
     assert_eq!(later.targets, ["/later", "b.0.0"]);
-    assert!(later.remarks.iter().all(|remark| remark.what.contains("is not there")));
+    assert!(later.remarks.iter().all(|said| said.what == Remark::FileNotThereYet.into()));
     assert_eq!(later.remarks.len(), 2);
     let set = read("[a]\nrw=read\nfilename=/there\nsize=4m\n").unwrap();
     let short = set.convert("t", 1, &|_| Some(1 << 20)).unwrap();
-    assert!(short.remarks[0].what.contains("not made longer"), "{:?}", short.remarks);
+    let what = &short.remarks[0].what;
+    assert_eq!((what.remark, what.figure), (Remark::FileNotExtended, Some(("bytes", 1 << 20))));
 }
 
 #[test]
@@ -573,7 +576,8 @@ fn exitall_ends_what_runs_beside_and_what_is_behind_as_it_says() {
     assert_eq!(ends(&all), [true, true], "nothing is behind what ends all");
     assert!(refusal(&two("exitall").replace("[b]", "[b]\nnew_group")).contains("exit_what="));
     let (_, converted) = plan(&all);
-    let said = converted.remarks.iter().filter(|remark| remark.what.contains("is not run"));
+    let not_run = Remark::NotRunAfterExitall.into();
+    let said = converted.remarks.iter().filter(|remark| remark.what == not_run);
     assert_eq!(said.count(), 1, "{:?}", converted.remarks);
 }
 

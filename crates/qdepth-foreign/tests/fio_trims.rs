@@ -1,6 +1,7 @@
 //! fio's jobs that trim, those whose engine does nothing, those that search a depth, and those that
 //! repeat what they write.
 
+use qdepth_foreign::Remark;
 use qdepth_foreign::fio::{CommandLine, Converted, Engine, FioRefusals, JobSet, Surroundings};
 use qdepth_workload::{Choices, Extent, Plan, TargetShape, resolve};
 
@@ -40,7 +41,8 @@ fn trims_have_the_third_figures_and_writes_follow_them() {
     assert_eq!(point.request_size.single(), Some(16 << 10));
     assert_eq!(point.arrivals.rate(), Some(30.0));
     assert_eq!((point.outstanding, converted.engine), (1, None), "one at a time, as in fio");
-    assert!(converted.remarks.iter().any(|remark| remark.what.contains("one trim at a time")));
+    let said = |what: Remark| converted.remarks.iter().any(|remark| remark.what == what.into());
+    assert!(said(Remark::OneTrimAtATime));
 
     let (pairs, _) = plan(&format!("{JOB}rw=trimwrite\nbs=4k\nrate_iops=25\nloops=3\n"));
     let point = &pairs.points[0];
@@ -73,7 +75,10 @@ fn what_cannot_be_trimmed_so_is_refused() {
     // What only trims reads nothing back, and what is so anyway may be asked for.
     let (all, said) = plan(&format!("{JOB}rw=randtrim\nverify=crc32c\nnum_range=1\n"));
     assert!(!all.points[0].verify && all.points.len() == 1);
-    assert!(said.remarks.iter().any(|said| said.what.contains("nothing to verify")), "{said:?}");
+    assert!(
+        said.remarks.iter().any(|said| said.what == Remark::TrimsNotVerified.into()),
+        "{said:?}"
+    );
     plan(&format!("{JOB}rw=randwrite\ntrim_percentage=0\nverify_only=0\natomic=0\nfdp=0\n"));
 }
 
@@ -84,7 +89,7 @@ fn what_does_nothing_is_an_emulated_medium_and_says_so() {
     assert_eq!(converted.targets, ["media:null@service_us=1@servers=1"]);
     assert_eq!(plan.points[0].area.length_bytes, 100 << 30);
     let said = converted.remarks.iter().find(|remark| remark.location.contains("ioengine=null"));
-    assert!(said.expect("a remark").what.starts_with("EMULATED"), "{:?}", converted.remarks);
+    assert!(said.unwrap().what.to_string().starts_with("EMULATED"), "{:?}", converted.remarks);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use qdepth_foreign::{Imported, import};
+use qdepth_foreign::{Imported, Remark, import};
 use qdepth_logbook::Logbook;
 use qdepth_record::{PointSummary, RunState};
 
@@ -60,7 +60,7 @@ fn a_job_of_fio_keeps_its_figures_and_its_source() {
     assert_eq!((times.count, times.min_ns, times.max_ns), (10_000, Some(90), Some(4000)));
     // Of completion, as the percentiles are.
     assert_eq!(times.mean_ns, Some(100.0));
-    assert!(runs[0].remarks[0].contains("completion"));
+    assert_eq!(runs[0].remarks, [Remark::CompletionLatency]);
     // 99.99 has one sample beyond it, so it is not reported.
     let named: Vec<u64> = times.percentiles.iter().map(|p| p.value.0).collect();
     assert_eq!(named, [100, 300, 900]);
@@ -143,10 +143,10 @@ fn what_was_reported_together_or_without_total_latency_is_said_to_be_so() {
     let together = text.replace("\"read\":", "\"mixed\":").replace("\"write\":", "\"other\":");
     let run = &read("mixed.json", &together)[0];
     assert_eq!(run.points[0].reads.completed, 100);
-    assert!(run.remarks.iter().any(|remark| remark.contains("together")), "{:?}", run.remarks);
+    assert!(run.remarks.contains(&Remark::MixedStandsAsReads), "{:?}", run.remarks);
     let run = &read("clat.json", &text.replace("\"lat_ns\"", "\"qlat_ns\""))[0];
     assert_eq!(run.points[0].reads.stated.as_ref().and_then(|s| s.mean_ns), Some(100.0));
-    assert!(run.remarks.iter().any(|remark| remark.contains("completion")), "{:?}", run.remarks);
+    assert!(run.remarks.contains(&Remark::CompletionLatency), "{:?}", run.remarks);
 }
 
 #[test]

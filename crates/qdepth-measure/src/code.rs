@@ -191,7 +191,7 @@ codes! {
         "measured after an interruption of the run";
     Imported = "imported", REMARK, Both, [], ["program", "version", "file", "remarks"],
         "measured by another program, and read from its results";
-    NotLiteral = "not-literal", REMARK, Run, [], ["option", "what"],
+    NotLiteral = "not-literal", REMARK, Run, ["bytes", "transfers"], ["option", "what", "name"],
         "an option of another program's job that was done in another way, which the finding says";
     BelowExpected = "below-expected", REMARK, Point,
         ["share", "io_per_s", "expected_io_per_s"],

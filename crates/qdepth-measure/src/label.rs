@@ -33,6 +33,8 @@ pub const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 pub const ROUNDS: [&str; 5] = ["too-short", "steady", "cyclic", "drifting", "never-steady"];
 /// Counts that must be equal.
 pub const COUNTS: [&str; 2] = ["issued", "histogram"];
+/// Between codes that stand in one text.
+pub const BETWEEN: &str = "; ";
 
 /// Every code.
 pub fn all() -> impl Iterator<Item = &'static str> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Finding, RANK};
+use qdepth_measure::{Finding, RANK, label};
 use qdepth_record::Reason;
 use qdepth_record::figures::Figures;
 
@@ -94,6 +94,12 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
         let span = [("low", low.clone()), ("high", high.clone())];
         values.insert(name, if low == high { low } else { fill_in(words.findings.span, &span) });
     }
+    for name in ["what", "remarks"] {
+        let codes = finding.labels.get(name);
+        if let Some(text) = codes.and_then(|codes| remarks_text(words, codes, &values)) {
+            values.insert(name, text);
+        }
+    }
     let explanation = fill(explanation, &values);
     let explanation = match finding.labels.get(RANK) {
         Some(rank) => {
@@ -107,6 +113,14 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
 /// A text of a finding: the words of a code, or what stands there.
 fn label_text(words: &Words, text: &str) -> String {
     entry(words.finding_labels, text).unwrap_or(text).to_owned()
+}
+
+/// What was done in another way than another program does it, with the finding's own figures. None
+/// where the text is no code, as in logbooks of former versions: it is shown as it stands.
+fn remarks_text(words: &Words, codes: &str, values: &BTreeMap<&str, String>) -> Option<String> {
+    let sentence = |code| Some(fill(entry(words.remarks, code)?, values));
+    let sentences: Option<Vec<String>> = codes.split(label::BETWEEN).map(sentence).collect();
+    Some(sentences?.join(words.clause))
 }
 
 /// From the one to the other.
@@ -134,7 +148,7 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    use qdepth_measure::{Code, label};
+    use qdepth_measure::Code;
     use qdepth_record::{figures, source};
 
     use super::*;
@@ -270,6 +284,28 @@ mod tests {
         assert!(finding_text(&suspended, Lang::Ja).explanation.contains("サスペンド"));
         let named = Finding::invalid(Code::BackgroundWork).label("device", "md127");
         assert!(finding_text(&named, Lang::Ja).explanation.contains("md127"));
+    }
+
+    #[test]
+    fn a_remark_is_told_in_the_language_with_its_figures_and_an_old_one_as_it_stands() {
+        let not_literal = |what: &str| Finding::remark(Code::NotLiteral).label("what", what);
+        let worded =
+            |finding: &Finding| Lang::ALL.map(|lang| finding_text(finding, lang).explanation);
+        let longer = not_literal("file-not-extended").value("bytes", f64::from(1 << 20));
+        let [en, ja] = worded(&longer);
+        assert!(en.ends_with(": it is not made longer: the load ends with it, at 1 MiB."), "{en}");
+        assert!(ja.contains("（1 MiB）で") && !ja.contains("file-not-extended"), "{ja}");
+        let [en, ja] = worded(&not_literal("directory-not-there").label("name", "a/b"));
+        assert!(en.contains("`a/b` is not a directory") && ja.contains("`a/b`"), "{en} {ja}");
+        let old = "each file has the mean length";
+        assert!(worded(&not_literal(old)).iter().all(|text| text.contains(old)));
+
+        let imported = |remarks: &str| Finding::remark(Code::Imported).label("remarks", remarks);
+        let [en, ja] = worded(&imported("total-latency; mixed-stands-as-reads"));
+        assert!(en.contains("(latency is fio's total latency; reads and writes were"), "{en}");
+        assert!(ja.contains("fioの総レイテンシ、読み取りと"), "{ja}");
+        let old = "latency is fio's total latency; reads and writes stand as reads";
+        assert!(worded(&imported(old)).iter().all(|text| text.contains(old)));
     }
 
     /// The value of a key at the start of a line.

@@ -40,6 +40,8 @@ mod fio_forms;
 #[cfg(test)]
 mod fio_others;
 #[cfg(test)]
+mod fio_remarks;
+#[cfg(test)]
 mod fio_runs;
 #[cfg(test)]
 mod first_minute;

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::getopt::{Word, words};
-use super::refusal::{FioRefusal, FioRefusals};
+use super::refusal::{FioRefusal, FioRefusals, FioRemark};
+use crate::remark::Remark;
 
 /// A form of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +55,7 @@ pub struct CommandLine {
     /// What is printed in place of a measurement.
     pub inform: Option<Inform>,
     /// What is not done literally.
-    pub notes: Vec<String>,
+    pub remarks: Vec<FioRemark>,
 }
 
 /// Options that say how fio itself works, and that have no effect here.
@@ -132,9 +133,7 @@ impl CommandLine {
         match name {
             "readonly" => self.read_only = true,
             "parse-only" => self.parse_only = true,
-            "bandwidth-log" => {
-                self.note(name, "no log of all jobs together is written; write_bw_log= of each is");
-            }
+            "bandwidth-log" => self.remark(name, Remark::NoLogOfAllJobs),
             "output" => self.output = value,
             "section" => self.sections.extend(value),
             "output-format" => output_options.forms = value.unwrap_or_default(),
@@ -148,17 +147,18 @@ impl CommandLine {
             }
             "enghelp" => self.inform = Some(Inform::Engines),
             "showcmd" => self.inform = Some(Inform::CommandLine),
-            "status-interval" => self.note(name, "one result is printed, at the end"),
-            "debug" => self.note(name, "qdepth has no such output"),
-            "idle-prof" => self.note(name, "the CPUs' idle time is not reported"),
+            "status-interval" => self.remark(name, Remark::OneResultAtEnd),
+            "debug" => self.remark(name, Remark::NoSuchOutput),
+            "idle-prof" => self.remark(name, Remark::IdleTimeNotReported),
             _ if WITHOUT_EFFECT.contains(&name) => {}
             _ => return Err(refuse(&format!("--{name}"), "refused: qdepth has no such thing")),
         }
         Ok(())
     }
 
-    fn note(&mut self, name: &str, what: &str) {
-        self.notes.push(format!("command line: --{name}: {what}"));
+    fn remark(&mut self, name: &str, what: Remark) {
+        let location = format!("command line: --{name}");
+        self.remarks.push(FioRemark { location, what: what.into() });
     }
 }
 

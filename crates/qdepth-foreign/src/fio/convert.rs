@@ -12,6 +12,7 @@ use super::load::{Load, Origin};
 use super::plan::plan;
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::values::{Amount, Engine, Trims};
+use crate::remark::{Remark, Remarked};
 use loads::{
     JobFile, NOTHING_BYTES, depths, end, job_files, on_all, parent, read_back, refuse, slug,
 };
@@ -208,9 +209,7 @@ impl JobSet {
                 let written = all.iter().filter(|load| !load.reads_back);
                 for job in written.map(|load| &self.jobs[load.origin.job]) {
                     if job.settling.is_some() {
-                        let what = "goes on to its end, steady or not, since it has several clones \
-                                    or files or runs beside another job";
-                        made.remark(job, "steadystate", what.to_owned());
+                        made.remark(job, "steadystate", Remark::NotEndedWhenSteady);
                     }
                 }
             }
@@ -239,8 +238,7 @@ impl JobSet {
         if let Some(last) = steps.iter().position(ends_run) {
             for load in steps.drain(last + 1..).flatten() {
                 let job = &self.jobs[load.origin.job];
-                let what = "is not run, since a job before it ends all (exit_what=all)";
-                made.remark(job, "exitall", what.to_owned());
+                made.remark(job, "exitall", Remark::NotRunAfterExitall);
             }
         }
     }
@@ -264,9 +262,8 @@ impl JobSet {
         let differ = self.jobs.iter().find(|job| job.cpus != self.jobs[0].cpus);
         let location =
             |job: &Job| format!("{}:{}: [{}] cpus_allowed", job.file, job.line, job.name);
-        let what =
-            "the workers of all jobs may run on the CPUs of all; where a job names none, anywhere";
-        let cpus = differ.map(|job| FioRemark { location: location(job), what: what.to_owned() });
+        let cpus = differ
+            .map(|job| FioRemark { location: location(job), what: Remark::CpusOfAllJobs.into() });
         for remark in of_jobs.chain(cpus) {
             // One of a global section is remarked of every job.
             if !all.iter().any(|known| same_option(known, &remark)) {
@@ -405,9 +402,7 @@ impl Making {
     ) -> Result<u64, FioRefusal> {
         let is_share = job.span.offset != Amount::Bytes(0) && job.span.offset.bytes(None).is_none();
         if existing.is_none() && made.is_some() && is_share {
-            let what = "offset: as in fio, a share of a file that is to be made is nothing, and it \
-                        begins at 0; write it in bytes";
-            self.remark(job, path, what.to_owned());
+            self.remark(job, path, Remark::OffsetShareOfNothing);
         }
         let unknown = |what: &str| {
             refuse(
@@ -457,17 +452,14 @@ impl Making {
         let may_be_absent = existing.is_none() && (is_device || self.absent);
         if may_be_absent && asked.is_none_or(|bytes| bytes == 0) {
             if !is_device {
-                let what =
-                    "it is not there, and has no size=: it must be there when it is measured";
-                self.remark(job, path, what.to_owned());
+                self.remark(job, path, Remark::FileNotThereYet);
             }
             return self.load_on_absent(job, origin, path, offset, *depth, files);
         }
         if let (Some(bytes), Some(all)) = (asked, existing)
             && bytes > all.saturating_sub(offset)
         {
-            let what = format!("it is not made longer: the load ends with it, at {all} B");
-            self.remark(job, path, what);
+            self.remark(job, path, Remarked::counted(Remark::FileNotExtended, "bytes", all));
         }
         let area = match (asked, existing) {
             (None, _) | (Some(0), None) => {
@@ -498,9 +490,9 @@ impl Making {
 }
 
 impl Making {
-    fn remark(&mut self, job: &Job, path: &str, what: String) {
+    fn remark(&mut self, job: &Job, path: &str, what: impl Into<Remarked>) {
         let location = format!("{}:{}: [{}] {path}", job.file, job.line, job.name);
-        let remark = FioRemark { location, what };
+        let remark = FioRemark { location, what: what.into() };
         if !self.remarks.contains(&remark) {
             self.remarks.push(remark);
         }

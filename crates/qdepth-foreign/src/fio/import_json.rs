@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::imported::{Imported, rfc3339, target_index};
+use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
 /// Most documents of a file, and most jobs of a document.
@@ -111,15 +112,12 @@ fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported
         point.started_at = run.started_at.clone().unwrap_or_default();
         run.points.push(point);
     }
-    run.remarks.push(
-        match completion {
-            true => "latency is fio's completion latency, which is what its percentiles are of",
-            false => "latency is fio's total latency",
-        }
-        .to_owned(),
-    );
+    run.remarks.push(match completion {
+        true => Remark::CompletionLatency,
+        false => Remark::TotalLatency,
+    });
     if jobs(document).any(|job| job.contains_key("mixed") && !job.contains_key("read")) {
-        run.remarks.push("reads and writes were reported together and stand as reads".to_owned());
+        run.remarks.push(Remark::MixedStandsAsReads);
     }
     Ok(run)
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use qdepth_measure::{LatencyHistogram, Nanos};
 
 use crate::imported::{Imported, target_index};
+use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
 
 /// Most windows of a point's series; a longer log has longer windows.
@@ -84,10 +85,7 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
     let mut run = Imported {
         program: "fio".to_owned(),
         file: names.join(", "),
-        remarks: vec![
-            "logs say neither request size nor outstanding I/Os nor whether access was random"
-                .to_owned(),
-        ],
+        remarks: vec![Remark::LogsWithoutLoad],
         ..Imported::default()
     };
     for (name, logs) in points {

@@ -16,6 +16,7 @@ use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::replay_log::Replay;
 use super::setting::{Section, Setting};
 use super::values::{Distribution, Durability, Engine, Sizes, Trims, texts};
+use crate::remark::Remark;
 
 /// Most clones of a job.
 const CLONES_MAX: u64 = 256;
@@ -304,7 +305,7 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
         }
         match rule {
             Rule::Honoured | Rule::Silent => {}
-            Rule::Remark(why) => remarks.push(setting.remark(&section.name, why)),
+            Rule::Remarked(what) => remarks.push(setting.remark(&section.name, what)),
             Rule::Only(values, _) if values.contains(&value) => {}
             // The engine is refused, which may be what the option belongs to.
             Rule::Only(..) | Rule::Refused(_) if is_engines => {}
@@ -338,10 +339,9 @@ fn gap(opts: &OptionReader<'_>, access: &Access, sizes: &Sizes) -> Result<u64, F
 
 /// What is said of several sizes where each place is to be touched once.
 fn drawn_independently(section: &Section) -> Option<FioRemark> {
-    let what = "requests of several sizes go to places that are drawn independently";
     let found =
         ["bssplit", "bsrange", "bs", "percentage_random"].iter().find_map(|name| section.get(name));
-    found.map(|setting| setting.remark(&section.name, what))
+    found.map(|setting| setting.remark(&section.name, Remark::PlacesDrawnIndependently))
 }
 
 /// The word before the colon, by its usual name.

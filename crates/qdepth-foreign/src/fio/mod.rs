@@ -51,6 +51,7 @@ pub use surroundings::Surroundings;
 pub use terse::export_fio_terse;
 pub use values::{Amount, Distribution, Durability, Engine, SizePart, Sizes, Trims};
 
+use crate::remark::{Remark, Remarked};
 use read::Reader;
 
 /// The jobs of a command line and its files, in order.
@@ -88,11 +89,13 @@ impl JobSet {
             }
             let missing = |folder: &&String| !(around.is_directory)(folder.as_str());
             if let Some(folder) = job.directories.iter().find(missing) {
-                let why = format!("`{folder}` is not a directory, and fio makes none: mkdir -p");
+                let what = Remarked::named(Remark::DirectoryNotThere, folder);
                 match section.get("directory").filter(|_| line.parse_only) {
                     // As in fio, it may be there when the job is run.
-                    Some(setting) => job.remarks.push(setting.remark(&section.name, &why)),
-                    None => refused.add(section.refuse_option("directory", why).into()),
+                    Some(setting) => job.remarks.push(setting.remark(&section.name, what)),
+                    None => {
+                        refused.add(section.refuse_option("directory", what.to_string()).into())
+                    }
                 }
             }
             job.stonewall |= section.next_file;

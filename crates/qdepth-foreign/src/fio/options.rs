@@ -10,6 +10,8 @@ use refused::REFUSED;
 pub(super) use rule::Rule;
 use table::{ALIASES, OPTIONS, STANDING_ALONE};
 
+use crate::remark::Remarked;
+
 /// The option's first name, where fio has it.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, first)| first);
@@ -68,7 +70,7 @@ pub fn fio_options(only: Option<&str>) -> String {
         let what = match rule(name) {
             Rule::Honoured => "honoured".to_owned(),
             Rule::Silent => "accepted: it is so anyway, or changes no figure".to_owned(),
-            Rule::Remark(what) => format!("accepted, with a remark: {what}"),
+            Rule::Remarked(what) => format!("accepted, with a remark: {}", Remarked::from(what)),
             Rule::Only(values, why) => {
                 let values: Vec<&str> =
                     values.iter().copied().filter(|value| !value.is_empty()).collect();

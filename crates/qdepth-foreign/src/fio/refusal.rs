@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::remark::Remarked;
+
 /// A job file, command line or option that cannot be honoured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FioRefusal {
@@ -114,7 +116,7 @@ pub struct FioRemark {
     /// Where, as `jobs.fio:12: [reader] invalidate=1`.
     pub location: String,
     /// What is done instead.
-    pub what: String,
+    pub what: Remarked,
 }
 
 impl fmt::Display for FioRemark {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::refusal::{FioRefusal, FioRemark};
+use crate::remark::Remarked;
 
 /// An option of a section, a global section or the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +40,9 @@ impl Setting {
         }
     }
 
-    pub(super) fn remark(&self, section: &str, what: &str) -> FioRemark {
+    pub(super) fn remark(&self, section: &str, what: impl Into<Remarked>) -> FioRemark {
         let location = format!("{}:{}: [{section}] {}", self.file, self.line, self.text());
-        FioRemark { location, what: what.to_owned() }
+        FioRemark { location, what: what.into() }
     }
 }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use qdepth_workload::{Arrivals, Choices, Extent, Plan, PlanFile, TargetShape, resolve};
 
 use super::{IcfPlan, icf_plan};
+use crate::remark::Remark;
 
 /// A configuration with this test type, these specifications and these workers.
 fn icf(kind: &str, specs: &str, workers: &str) -> String {
@@ -131,8 +132,8 @@ fn lines_of_a_specification_keep_sizes_of_reads_and_writes() {
     assert_eq!((server.request_size.sizes.len(), server.own_writes.is_none()), (2, true));
     assert_eq!(burst.arrivals, Arrivals::ThinkTime { time_ns: 20_000_000, requests: 4 });
     assert!((both.random_share - 0.5).abs() < 1e-9);
-    assert!(made.remarks.iter().any(|remark| remark.contains("mean share")), "{:?}", made.remarks);
-    assert!(made.remarks.iter().any(|remark| remark.contains("idle")), "{:?}", made.remarks);
+    assert!(made.remarks.contains(&Remark::MeanRandomShare), "{:?}", made.remarks);
+    assert!(made.remarks.contains(&Remark::IdleTestLeftOut), "{:?}", made.remarks);
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn files_of_1998_and_files_of_specifications_alone_are_read() {
     );
     let made = icf_plan("", &alone).unwrap();
     assert_eq!(plan(&made).points.len(), 2);
-    assert!(made.remarks.iter().any(|remark| remark.contains("no worker")), "{:?}", made.remarks);
+    assert!(made.remarks.contains(&Remark::NoWorkerInFile), "{:?}", made.remarks);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::options::{hog, packet, size, whole};
 use super::{Hog, Ior, IorRefusal, Summary};
+use crate::remark::Remark;
 
 impl Ior {
     /// `name=value,name=value`.
@@ -51,8 +52,8 @@ impl Ior {
             }
             "memorypernode" => self.hog = Some(hog(value).ok_or_else(bad)?),
             "memorypertask" => self.hog = Some(Hog::Task(size(value).ok_or_else(bad)?)),
-            "warningaserrors" => self.remark(&option, "findings say what is doubtful of a run"),
-            "summaryalways" => self.remark(&option, "the summary stands at the end"),
+            "warningaserrors" => self.remark(&option, Remark::WarningsAreFindings),
+            "summaryalways" => self.remark(&option, Remark::SummaryAtEnd),
             _ => return self.other(&option, &known, value),
         }
         Ok(())

@@ -12,6 +12,8 @@ mod tests;
 
 use thiserror::Error;
 
+use crate::remark::{Remark, Remarked};
+
 pub use json::ior_json;
 pub use options::ior_help;
 pub use result::{
@@ -179,7 +181,7 @@ pub struct Ior {
     /// `-O saveRankPerformanceDetailsCSV`.
     pub ranks_file: Option<String>,
     /// What is done in another way than the words say: the option, and how.
-    pub remarks: Vec<(String, String)>,
+    pub remarks: Vec<(String, Remarked)>,
 }
 
 impl Default for Ior {
@@ -274,13 +276,7 @@ impl Ior {
         let whole = if self.file_per_process { self.transfer } else { self.block };
         let pairs = (bytes_per_task / whole * whole / self.transfer).max(1);
         self.pairs = Some(pairs);
-        self.remark(
-            "-b",
-            &format!(
-                "there is room for {pairs} transfers of each task: a phase that has made them ends \
-                 before -D does"
-            ),
-        );
+        self.remark("-b", Remarked::counted(Remark::RoomEndsPhase, "transfers", pairs));
     }
 
     /// Where each task has a directory of its own (`-u`): these, and the file in each.
@@ -316,8 +312,8 @@ impl Ior {
         if self.multi_file { format!(".{}", self.repetition) } else { String::new() }
     }
 
-    pub(crate) fn remark(&mut self, option: &str, what: &str) {
-        self.remarks.push((option.to_owned(), what.to_owned()));
+    pub(crate) fn remark(&mut self, option: &str, what: impl Into<Remarked>) {
+        self.remarks.push((option.to_owned(), what.into()));
     }
 
     fn complete(mut self) -> Result<Self, IorRefusal> {
@@ -399,24 +395,19 @@ impl Ior {
 
     fn remarks_of_all(&mut self) {
         if self.reorder_random > 0 && self.reads {
-            let what =
-                "each task reads what it wrote, or the next one's where MPI has several nodes";
-            self.remark("-Z", what);
+            self.remark("-Z", Remark::ReadsOfNextNode);
         }
         if self.random == 1 && !self.file_per_process {
-            self.remark("-z", "each task makes its own blocks' transfers, each once");
+            self.remark("-z", Remark::RandomWithinOwnBlocks);
         }
         if self.random > 1 {
-            let what = "each task draws in its own part of the file, and goes on from there for a \
-                        block in the mean";
-            self.remark("-z -z", what);
+            self.remark("-z -z", Remark::RandomWithinOwnPart);
         }
         if matches!(self.packet, Packet::Timestamp | Packet::Offset) && self.writes {
-            let what = "what is written never compresses, which IOR's does";
-            self.remark("--dataPacketType", what);
+            self.remark("--dataPacketType", Remark::PayloadIncompressible);
         }
         if self.use_existing && self.writes {
-            self.remark("-E", "a file that an earlier run kept is made anew");
+            self.remark("-E", Remark::KeptFileMadeAnew);
         }
     }
 }

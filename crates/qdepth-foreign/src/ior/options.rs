@@ -2,6 +2,7 @@
 //! `-z-k`), `-O name=value`, `--long`; and its scripts (`-f`).
 
 use super::{Hog, Ior, IorRefusal, Packet};
+use crate::remark::Remark;
 
 /// Options of one letter that take no value.
 const FLAGS: &str = "BCFKYZegkmruvwxzRWcEyHInpqSVP";
@@ -183,7 +184,7 @@ impl Ior {
             'd' => {
                 self.delay_s = count()?;
                 if value.contains('.') {
-                    self.remark("-d", "whole seconds, as IOR reads it");
+                    self.remark("-d", Remark::WholeSeconds);
                 }
             }
             'A' => self.reference = whole(value).ok_or_else(bad)?,
@@ -233,7 +234,7 @@ impl Ior {
             "posix.odirect" => self.direct = on,
             "collective" if on => return Err(IorRefusal::Unsupported(option, why_not('c'))),
             "collective" | "gpuDirect" | "dryRun" | "warningAsErrors" if !on => {}
-            "warningAsErrors" => self.remark(&option, "findings say what is doubtful of a run"),
+            "warningAsErrors" => self.remark(&option, Remark::WarningsAreFindings),
             "dataPacketType" | "random-offset-seed" | "randomPrefill" => {
                 let value = attached.or_else(|| rest.next().cloned());
                 let value = value.ok_or_else(|| IorRefusal::NoValue(option.clone()))?;

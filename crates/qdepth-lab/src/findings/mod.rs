@@ -21,8 +21,8 @@ use crate::prepare::Prepared;
 
 pub(crate) use machine::of_machine;
 pub(crate) use point_seen::PointSeen;
+pub use run::not_literal;
 pub(crate) use run::{device_changed, far_drive, not_steady, of_run};
-pub use run::{not_literal, noted};
 
 /// What a rank that does not lead doubts of its own machine and of itself.
 pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Finding> {

@@ -50,14 +50,9 @@ pub(crate) fn of_run(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     findings
 }
 
-/// An option that was done in another way.
+/// An option that was done in another way: the code of what is done.
 pub fn not_literal(option: &str, what: &str) -> Finding {
     Finding::remark(Code::NotLiteral).label("option", option).label("what", what)
-}
-
-/// An option of which no more is said than its own line does.
-pub fn noted(option: &str) -> Finding {
-    Finding::remark(Code::NotLiteral).label("option", option)
 }
 
 /// A drive on another NUMA node than these CPUs of its workers.

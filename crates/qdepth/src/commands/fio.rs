@@ -21,7 +21,7 @@ use qdepth_linux::{Engine as linux, EngineChoice};
 use qdepth_record::{PointRecord, export_json};
 use qdepth_workload::{Choices, Extent, TargetShape, resolve};
 
-use crate::commands::run;
+use crate::commands::{remarks, run};
 use crate::exit_status::{self, Status};
 use crate::flags::{EngineFlag, FioOptions, FioRun, SortedWords, own_options};
 use crate::result_file::ResultFile;
@@ -29,7 +29,6 @@ use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
 use disks::Watcher;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::findings::{not_literal, noted};
 use qdepth_lab::prepare::{find, previewed};
 use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
@@ -159,16 +158,13 @@ fn request(run: &FioRun, line: &CommandLine, converted: &Converted) -> Result<Ru
     let of_jobs = pinning(converted)?.unwrap_or(Pinning::Near);
     let pinning = run.cpus.as_ref().map(|cpus| Pinning::InTurn(cpus.0.clone()));
     let chosen = run.engine.map(EngineFlag::choice).or(converted.engine.map(engine));
-    let remarks = converted
-        .remarks
-        .iter()
-        .map(|remark: &FioRemark| not_literal(&remark.location, &remark.what));
+    let finding = |remark: &FioRemark| remarks::finding(&remark.location, &remark.what);
     Ok(RunRequest {
         keep: run.keep,
         consent: run.consent.words(),
         engine: chosen.unwrap_or(EngineChoice::Auto),
         pinning: pinning.unwrap_or(of_jobs),
-        remarks: remarks.chain(line.notes.iter().map(|note| noted(note))).collect(),
+        remarks: converted.remarks.iter().chain(&line.remarks).map(finding).collect(),
         ..RunRequest::new(plan, run.logbook.logbook.clone())
     })
 }

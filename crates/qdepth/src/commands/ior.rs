@@ -16,7 +16,7 @@ use qdepth_measure::Nanos;
 use qdepth_record::PointRecord;
 use qdepth_workload::{Choices, Point};
 
-use crate::commands::run;
+use crate::commands::{remarks, run};
 use crate::exit_status::{self, Status};
 use crate::flags::{EngineFlag, IorOptions, LOGBOOK_NAME, LogbookOption, RunReport};
 use crate::result_file::ResultFile;
@@ -24,7 +24,6 @@ use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
 use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::findings::not_literal;
 use qdepth_lab::request::{PlanRequest, Ran, RunRequest};
 use qdepth_lab::worker_result::{WorkerResult, WorkerResults};
 
@@ -139,10 +138,10 @@ impl Whole<'_> {
                 break;
             }
             let plan = plan(&mut part, tasks)?;
-            let remarks = part.remarks.iter();
+            let others = part.remarks.iter();
             let request = RunRequest {
                 engine: self.options.engine.choice(),
-                remarks: remarks.map(|(option, what)| not_literal(option, what)).collect(),
+                remarks: others.map(|(option, what)| remarks::finding(option, what)).collect(),
                 ..RunRequest::new(plan, self.options.logbook.logbook.clone())
             };
             let Self { options, results, failed, .. } = self;

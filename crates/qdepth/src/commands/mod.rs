@@ -17,6 +17,7 @@ pub(crate) mod media;
 pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod read;
+mod remarks;
 pub(crate) mod repeat;
 pub(crate) mod report;
 pub(crate) mod reproduce;

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::{Arg, Command};
+use qdepth_foreign::{Remark, Remarked};
 use qdepth_measure::{Code, Finding, Grade, Severity, Subject};
 use qdepth_record::{Reason, TableOf, Value as Cell};
 use qdepth_report::{Lang, finding_text, reason_text};
@@ -177,6 +178,28 @@ fn the_reference_of_reasons_is_what_is_told() {
         let _ = writeln!(page, "| `{code}` | {names} | {when} | {} |", cell(&text));
     }
     assert_page("reasons.md", &page);
+}
+
+#[test]
+fn the_reference_of_remarks_is_what_is_told() {
+    let mut page = "# What is done in another way\n\nWhat a job of fio or a command line of IOR \
+                    says and is not done literally (`what` of the finding \
+                    [not-literal](findings.md#not-literal)), and what a result of another program \
+                    left open (`remarks` of [imported](findings.md#imported), with `; ` between \
+                    several): codes, which never change their meaning. Their values stand beside \
+                    them in the finding. Reports make the sentence of them; what is remarked of \
+                    Iometer's configurations is told in comments of the plan alone. New codes may \
+                    come.\n\n| code | values | told as |\n|---|---|---|\n"
+        .to_owned();
+    for remark in Remark::ALL.iter().copied() {
+        let names: Vec<String> = remark.values().iter().map(|name| format!("`{name}`")).collect();
+        let (name, figures) = (Some("NAME".to_owned()), remark.values().iter());
+        let figure = figures.copied().find(|value| *value != "name").map(|name| (name, 4096));
+        let sentence = Remarked { remark, name, figure }.to_string();
+        let (code, names) = (remark.as_str(), names.join(", "));
+        let _ = writeln!(page, "| `{code}` | {names} | {} |", cell(&sentence));
+    }
+    assert_page("remarks.md", &page);
 }
 
 /// The columns of a point's latencies, of which there is one for each of these.

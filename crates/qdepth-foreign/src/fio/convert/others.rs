@@ -7,6 +7,7 @@ use super::{JobSet, Load, Making, Origin};
 use crate::fio::job::Job;
 use crate::fio::refusal::FioRefusal;
 use crate::fio::replay_log::Replay;
+use crate::remark::Remark;
 
 /// Areas of files that are made are whole multiples of this.
 const WHOLE: u64 = 4096;
@@ -88,8 +89,7 @@ impl Making {
     ) -> Result<Vec<Load>, FioRefusal> {
         let files = replay.for_clone(origin.clone);
         if files.len() > 1 && replay.speed.is_none() {
-            let what = "each file is replayed as fast as it goes, by a load of its own";
-            self.remark(job, "replay_no_stall", what.to_owned());
+            self.remark(job, "replay_no_stall", Remark::EachFileReplayedAlone);
         }
         let mut loads = Vec::new();
         for (index, (path, trace)) in files.iter().enumerate() {

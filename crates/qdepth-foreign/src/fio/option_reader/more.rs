@@ -9,6 +9,7 @@ use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
 use crate::fio::values::{Durability, Engine, Sizes, Trims, number, operation};
+use crate::remark::Remark;
 
 /// Shortest measurement of a depth, nanoseconds: what a point lasts at least.
 const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
@@ -265,7 +266,7 @@ impl OptionReader<'_> {
     /// What is not done literally beyond the rules of single options.
     pub(in crate::fio) fn notes(&self, engine: Engine) -> Result<Vec<FioRemark>, FioRefusal> {
         let mut notes = Vec::new();
-        let mut note = |name: &str, what: &str| {
+        let mut note = |name: &str, what: Remark| {
             notes.extend(self.get(name).map(|setting| setting.remark(&self.section.name, what)));
         };
         let written = |name: &str| self.get(name).and_then(|setting| setting.value.as_deref());
@@ -274,121 +275,96 @@ impl OptionReader<'_> {
             note(
                 "verify",
                 match self.access()?.trims {
-                    Trims::All => "what is trimmed holds nothing to verify",
-                    _ => "blocks are stamped with their place and the run, whatever the checksum",
+                    Trims::All => Remark::TrimsNotVerified,
+                    _ => Remark::OwnChecksum,
                 },
             );
         }
         if written("rw").is_some_and(|text| text.starts_with("rand") && text.contains(':')) {
-            note("rw", "a new place follows after so many requests in the mean");
+            note("rw", Remark::RunLengthsInTheMean);
         }
         if written("bs").is_some_and(|text| text.contains('-')) {
-            note(
-                "bs",
-                "as fio reads it, the first is for reads and the second for writes; bsrange= is a \
-                 range",
-            );
+            note("bs", Remark::SizesOfReadsAndWrites);
         }
         if self.get("fdatasync").is_some() {
-            note("fdatasync", "data is forced out with fsync or fdatasync, as the engine does");
+            note("fdatasync", Remark::FsyncOrFdatasync);
         }
         if self.logs()?.iter().any(Option::is_some) && self.whole("log_avg_msec", 0)? == 0 {
             for name in ["write_bw_log", "write_lat_log", "write_iops_log"] {
-                note(name, "a row is the mean of 100 ms, since single requests are not kept");
+                note(name, Remark::LogRowsOfHundredMs);
             }
         }
         if self.value("runtime", 0, time_ns)? > super::RUNTIME_MAX_NS {
-            note("runtime", "the job lasts a week at most");
+            note("runtime", Remark::RuntimeAWeekAtMost);
         } else if self.value("runtime", 0, time_ns)? == 0 {
-            note("time_based", "without a runtime the job ends with its bytes, as in fio");
+            note("time_based", Remark::EndsWithItsBytes);
         }
         self.files_notes(&mut note)?;
-        note("buffer_pattern", "payload compresses away as a pattern does, and is no such pattern");
+        note("buffer_pattern", Remark::CompressibleWithoutPattern);
         if self.switch("stonewall", false)? {
-            note(
-                "flow",
-                "it is tied to the jobs of its step alone, not to those before a stonewall",
-            );
+            note("flow", Remark::FlowWithinStep);
         }
         let hinted = |text: &str| text.split([',', ':']).any(|part| part.split('/').count() == 5);
         if written("cmdprio_bssplit").is_some_and(hinted) {
-            note("cmdprio_bssplit", "requests have a class and a level, and no hint");
+            note("cmdprio_bssplit", Remark::NoPriorityHint);
         }
         for name in ["cmdprio_percentage", "cmdprio_bssplit"] {
-            note(name, "latencies of all priorities are reported together");
+            note(name, Remark::PrioritiesReportedTogether);
         }
-        note(
-            "latency_target",
-            "depths of 1, 2, 4 … up to iodepth are measured for latency_window each; told is the \
-             deepest that kept the latency, and of it alone",
-        );
+        note("latency_target", Remark::DepthsDoubled);
         Ok(notes)
     }
 
     fn engine_notes(
         &self,
         engine: Engine,
-        note: &mut impl FnMut(&str, &str),
+        note: &mut impl FnMut(&str, Remark),
     ) -> Result<(), FioRefusal> {
         let written = self.get("ioengine").and_then(|setting| setting.value.as_deref());
         let trims = self.access()?.trims;
         if engine == Engine::Null {
-            note(
-                "ioengine",
-                "EMULATED: no storage does anything, and requests end one after the other, each in \
-                 a microsecond of invented time; `qdepth host calibrate` measures what the program \
-                 itself costs",
-            );
-            note("filename", "no file is touched");
+            note("ioengine", Remark::NullIsEmulated);
+            note("filename", Remark::NoFileTouched);
         } else if trims != Trims::None && engine == Engine::Synchronous {
-            note("iodepth", "one trim at a time, as in fio, and a write follows its trim");
+            note("iodepth", Remark::OneTrimAtATime);
         } else if trims != Trims::None {
-            note("rw", "as many trims are in flight as iodepth says; fio has one at a time");
+            note("rw", Remark::TrimsAtIodepth);
         } else if engine == Engine::Synchronous {
-            match written {
-                Some("mmap") => note(
-                    "ioengine",
-                    "the file is read and written through the page cache, and not mapped",
-                ),
-                Some("splice") => {
-                    note("ioengine", "the file is read and written through buffers, without pipes");
+            let what = match written {
+                Some("mmap") => Remark::PageCacheNotMapped,
+                Some("splice") => Remark::BuffersNotPipes,
+                Some("filecreate" | "dircreate") => Remark::EntriesClosedAtOnce,
+                Some("filestat" | "filedelete" | "dirstat" | "dirdelete") => {
+                    Remark::EntriesMadeBefore
                 }
-                Some("filecreate" | "dircreate") => note(
-                    "ioengine",
-                    "entries are made in a directory of their own; a file is closed at once, which \
-                     is in its time",
-                ),
-                Some("filestat" | "filedelete" | "dirstat" | "dirdelete") => note(
-                    "ioengine",
-                    "entries are made before, in a directory of their own; each file has bs bytes",
-                ),
-                _ => note("ioengine", "one request at a time, on qdepth's own engine"),
-            }
-            note("iodepth", "a synchronous engine has one request outstanding, as in fio");
+                _ => Remark::OwnSynchronousEngine,
+            };
+            note("ioengine", what);
+            note("iodepth", Remark::OneRequestOutstanding);
             if self.switch("hipri", false)? {
-                note("hipri", "completions of a synchronous engine are not polled");
+                note("hipri", Remark::SynchronousNotPolled);
             }
         }
         Ok(())
     }
 
-    fn files_notes(&self, note: &mut impl FnMut(&str, &str)) -> Result<(), FioRefusal> {
+    fn files_notes(&self, note: &mut impl FnMut(&str, Remark)) -> Result<(), FioRefusal> {
         let operation = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
         if self.whole("nrfiles", 1)? > 1 && !operation.is_of_entries() {
-            note("nrfiles", "the files lie behind one another in one, which all requests go to");
-            note("file_service_type", "the files lie behind one another in one");
+            note("nrfiles", Remark::FilesJoinedForAll);
+            note("file_service_type", Remark::FilesJoined);
         }
         if self.get("filesize").and_then(|s| s.value.as_deref()).is_some_and(|t| t.contains('-')) {
-            note("filesize", "each file has the mean length");
+            note("filesize", Remark::FilesOfMeanLength);
         }
         let distribution =
             self.get("random_distribution").and_then(|setting: &Setting| setting.value.as_deref());
         match distribution {
             Some(text) if text.starts_with("normal") => {
-                note("random_distribution", "in 128 zones, in each of which places are alike");
+                note("random_distribution", Remark::NormalInZones);
             }
             Some(text) if !text.starts_with("zoned") && text.matches(':').count() > 1 => {
-                note("random_distribution", "popular places are scattered, wherever the centre is");
+                note("random_distribution", Remark::PopularPlacesScattered);
             }
             _ => {}
         }

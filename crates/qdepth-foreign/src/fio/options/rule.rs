@@ -1,12 +1,14 @@
 //! What is done with an option.
 
+use crate::remark::Remark;
+
 /// What is done with an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::fio) enum Rule {
     /// Read, and done.
     Honoured,
     /// Cannot change a figure here, or is told with the figures; what is done.
-    Remark(&'static str),
+    Remarked(Remark),
     /// Says what is so anyway.
     Silent,
     /// Accepted only with one of these values, which ask for what is so anyway; else why not.

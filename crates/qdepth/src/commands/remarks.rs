@@ -1,0 +1,18 @@
+//! What jobs of other programs have done in another way, as findings of the run.
+
+use qdepth_foreign::Remarked;
+use qdepth_lab::findings::not_literal;
+use qdepth_measure::Finding;
+
+/// The finding of an option, with the values of its sentence.
+pub(crate) fn finding(option: &str, what: &Remarked) -> Finding {
+    let finding = not_literal(option, what.remark.as_str());
+    let finding = match &what.name {
+        Some(name) => finding.label("name", name),
+        None => finding,
+    };
+    match what.figure {
+        Some((name, value)) => finding.value(name, value as f64),
+        None => finding,
+    }
+}
