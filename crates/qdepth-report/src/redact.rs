@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Finding, RANK};
+use qdepth_measure::{Finding, RANK, label};
 use qdepth_record::{Observation, PointRecord, Record, RunRecord, Stored, TargetKind};
+use qdepth_words::{Lang, entry, words};
 
 use crate::presentation::Measured;
 
@@ -148,9 +149,18 @@ impl Names {
 
     fn hide_findings(&self, findings: &mut [Finding]) {
         for finding in findings {
-            finding.labels.iter_mut().for_each(|(_, text)| self.hide(text));
+            let labels = finding.labels.values_mut().filter(|text| !is_worded(text));
+            labels.for_each(|text| self.hide(text));
         }
     }
+}
+
+/// Codes of findings are words of ours, whatever a target is called.
+fn is_worded(text: &str) -> bool {
+    let words = words(Lang::default());
+    let known =
+        |code| entry(words.finding_labels, code).is_some() || entry(words.remarks, code).is_some();
+    text.split(label::BETWEEN).all(known)
 }
 
 /// Paths in an expression, as that of a description file in `raid0(media:/home/me/drive.toml*2)`.
@@ -173,7 +183,7 @@ fn naming(seen: &Observation) -> Option<(&str, &'static str)> {
 mod tests {
     use super::*;
     use crate::tests::fixture;
-    use crate::{Lang, Presentation, compose, html};
+    use crate::{Presentation, compose, html};
 
     fn secret_run() -> RunRecord {
         let mut run = fixture::run(2);
@@ -223,6 +233,25 @@ mod tests {
         }
         let open = html(&compose(&run, &points, Lang::En)).unwrap();
         assert!(open.contains("S4EWNX0M123456"), "without it they stand there");
+    }
+
+    /// `files`, a relative path, is the beginning of a code.
+    #[test]
+    fn a_target_that_is_called_like_a_code_takes_no_code_away() {
+        let mut run = fixture::run(1);
+        run.targets[0].kind = TargetKind::Directory;
+        run.targets[0].expression = "files".into();
+        let finding = |what: &str| {
+            Finding::remark(qdepth_measure::Code::NotLiteral)
+                .label("option", "a.fio:3: [files] registerfiles")
+                .label("what", what)
+        };
+        run.findings = vec![finding("files-registered"), finding("in files, as it was called")];
+        let (redacted, _) = redacted(&run, &[]);
+        let label = |number: usize, name: &str| redacted.findings[number].labels[name].clone();
+        assert_eq!(label(0, "what"), "files-registered");
+        assert_eq!(label(0, "option"), "a.fio:3: [path-1] registerpath-1");
+        assert_eq!(label(1, "what"), "in path-1, as it was called");
     }
 
     #[test]
