@@ -162,7 +162,9 @@ fn trust(view: &View<'_>) -> String {
             words.no_points
         } else if clean {
             words.no_cause
-        } else if c == 0 && points > 1 {
+        } else if points == 1 {
+            words.only_point[usize::from(c > 0)]
+        } else if c == 0 {
             words.all_valid[usize::from(b == points)]
         } else {
             words.graded

@@ -337,6 +337,18 @@ fn what_is_missing_or_not_valid_is_a_gap() {
 }
 
 #[test]
+fn an_only_point_is_told_as_one() {
+    let trust = |finding: Finding| {
+        let point = PointRecord { findings: vec![finding], ..fixture::one_point(8) };
+        summary_sentences(&fixture::run(1), &[point], Lang::En)[2].clone()
+    };
+    let remarked = trust(Finding::remark(Code::TooFewSamples));
+    assert!(remarked.starts_with("The point is valid, with a remark (grade B)"), "{remarked}");
+    let invalid = trust(Finding::invalid(Code::TooFewSamples));
+    assert!(invalid.starts_with("The point is not valid, and in no diagram"), "{invalid}");
+}
+
+#[test]
 fn odd_runs_make_sensible_pages() {
     let mut run = fixture::run(1);
     run.state = RunState::Interrupted;

@@ -16,7 +16,8 @@ pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         ("first", end(steps.titles.first())),
         ("last", end(steps.titles.last())),
     ];
-    fill_in(words.step_range, &values)
+    let template = if steps.titles.len() == 1 { words.only_step } else { words.step_range };
+    fill_in(template, &values)
 }
 
 /// The comparison at the highest common step, or the rise on the only target.
