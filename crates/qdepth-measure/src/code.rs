@@ -177,7 +177,7 @@ codes! {
          targets itself";
     NotSteady = "not-steady", REMARK, Both,
         ["rounds", "times_written", "io_per_s", "range_share", "slope_share", "period_ns"],
-        ["target", "course", "rule"],
+        ["target", "state", "rule"],
         "preconditioning, or a point with `--until steady`, ended without that: cyclic (with its \
          period), drifting, never steady, or too short ([steady.md](../method/steady.md))";
     DeviceChanged = "device-changed", INVALID, Both, [], ["was", "is"],

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Finding, RANK};
+use qdepth_measure::{Code, Finding, RANK};
 use qdepth_record::Reason;
 use qdepth_record::figures::Figures;
 
@@ -84,7 +84,7 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
     let mut values: BTreeMap<&str, String> = finding
         .labels
         .iter()
-        .map(|(name, text)| (name.as_str(), label_text(words, text)))
+        .map(|(name, text)| (label_name(finding.code, name), label_text(words, text)))
         .collect();
     for (name, value) in &finding.values {
         let all = others.iter().filter_map(|other| other.values.get(name)).chain([value]);
@@ -102,6 +102,11 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
         None => explanation,
     };
     FindingText { title: title.to_owned(), explanation, advice: fill(advice, &values) }
+}
+
+/// What a text of a finding is called; one had another name at first.
+fn label_name(code: Code, name: &str) -> &str {
+    if (code, name) == (Code::NotSteady, "course") { "state" } else { name }
 }
 
 /// A text of a finding: the words of a code, or what stands there.
@@ -134,7 +139,7 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    use qdepth_measure::{Code, label};
+    use qdepth_measure::label;
     use qdepth_record::{figures, source};
 
     use super::*;
@@ -240,7 +245,7 @@ mod tests {
         let rounds = Figures::new(figures::ROUNDS)
             .text("load", "random")
             .text("request_size", "4KiB")
-            .text("course", label::ROUNDS[1])
+            .text("state", label::ROUNDS[1])
             .text("rule", "snia")
             .figure("rounds", 5.0)
             .figure("round_ns", 6e10)
@@ -268,6 +273,12 @@ mod tests {
         }
         let suspended = Finding::invalid(Code::ClockDrift).label("why", label::SUSPENDED);
         assert!(finding_text(&suspended, Lang::Ja).explanation.contains("サスペンド"));
+        let unsteady = |name: &str| {
+            let finding = Finding::remark(Code::NotSteady).label(name, label::ROUNDS[2]);
+            finding_text(&finding, Lang::En).explanation
+        };
+        assert!(unsteady("state").contains("it is cyclic"), "{}", unsteady("state"));
+        assert_eq!(unsteady("course"), unsteady("state"), "as it was called at first");
         let named = Finding::invalid(Code::BackgroundWork).label("device", "md127");
         assert!(finding_text(&named, Lang::Ja).explanation.contains("md127"));
     }
