@@ -125,7 +125,9 @@ codes! {
         "requests failed; counts by direction and error";
     ShortTransfers = "short-transfers", REMARK, Point, ["short"], [],
         "transfers came back short and were completed by further requests";
-    DeviceGone = "device-gone", INVALID, Point, [], ["evidence"],
+    DeviceGone = "device-gone", INVALID, Point,
+        ["size_bytes", "offset_bytes"],
+        ["evidence", "direction", "device"],
         "a transfer of nothing inside the area: the device shrank or vanished";
     Hung = "hung", INVALID, Point, ["abandoned", "waited_ns"], [],
         "requests never came back in the time allowed";
@@ -150,7 +152,8 @@ codes! {
         "the time allowed was over before the rate was known to what `--until` asked";
     TooFewSamples = "too-few-samples", REMARK, Point, ["samples"], [],
         "under 1 000 I/Os: not even the 99th percentile has ten samples beyond it";
-    EngineFallback = "engine-fallback", REMARK, Point, [], ["engine", "why"],
+    EngineFallback = "engine-fallback", REMARK, Point, [],
+        ["engine", "refused", "operation", "why"],
         "`io_uring` could not be used; another engine was";
     EngineFeature = "engine-feature", REMARK, Point, [], ["feature", "why"],
         "a feature of the engine is missing here";
@@ -185,7 +188,8 @@ codes! {
          run, which then ends)";
     SeriesTruncated = "series-truncated", REMARK, Point, ["lost_intervals"], [],
         "part of the series found no room; totals are whole";
-    TargetFailed = "target-failed", INVALID, Point, [], ["why"],
+    TargetFailed = "target-failed", INVALID, Point, [],
+        ["why", "call", "error", "lost_rank", "message"],
         "the engine failed as a whole";
     Resumed = "resumed", REMARK, Point, [], [],
         "measured after an interruption of the run";

@@ -283,6 +283,43 @@ mod tests {
         assert!(finding_text(&named, Lang::Ja).explanation.contains("md127"));
     }
 
+    #[test]
+    fn a_target_that_failed_has_words_in_every_language_and_an_old_sentence_stays() {
+        let told = |finding: &Finding| Lang::ALL.map(|lang| finding_text(finding, lang).explanation);
+        let gone = Finding::invalid(Code::DeviceGone)
+            .label("evidence", label::NOTHING_MOVED)
+            .label("direction", "write")
+            .value("size_bytes", 4096.0)
+            .value("offset_bytes", 1_048_576.0);
+        let [en, ja] = told(&gone);
+        let sentence = "a transfer within the area moved nothing (writes, 4 KiB at 1 MiB)";
+        assert!(en.contains(sentence), "{en}");
+        assert!(ja.contains("（書き込み、1 MiBから 4 KiB）") && is_japanese(&ja), "{ja}");
+        let call = Finding::invalid(Code::TargetFailed)
+            .label("why", label::CALL_FAILED)
+            .label("call", "io_uring_enter")
+            .label("error", "EIO");
+        let [en, ja] = told(&call);
+        assert!(en.contains("a system call of the engine failed (io_uring_enter, EIO)"), "{en}");
+        assert!(ja.contains("io_uring_enter、EIO") && !ja.contains("failed"), "{ja}");
+        let fallback = Finding::remark(Code::EngineFallback)
+            .label("engine", "linux-aio")
+            .label("refused", "io_uring")
+            .label("operation", "IORING_OP_FSYNC")
+            .label("why", label::NO_OPERATION);
+        let [en, ja] = told(&fallback);
+        assert!(en.contains("io_uring, IORING_OP_FSYNC (the kernel does not have it)"), "{en}");
+        assert!(ja.contains("io_uring、IORING_OP_FSYNC（カーネルにない）"), "{ja}");
+        for (code, name, old) in [
+            (Code::DeviceGone, "evidence", "a write of 4096 B at 0 transferred nothing"),
+            (Code::TargetFailed, "why", "io_uring_enter: Input/output error (os error 5)"),
+            (Code::EngineFallback, "why", "io_uring: Operation not permitted (os error 1)"),
+        ] {
+            let old_finding = Finding::invalid(code).label(name, old);
+            assert!(told(&old_finding).iter().all(|text| text.contains(old)), "{old}");
+        }
+    }
+
     /// The value of a key at the start of a line.
     fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
         let lines =
