@@ -17,6 +17,7 @@ use qdepth_host::own_files::{self, OwnFiles};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
+use qdepth_linux::errno_name;
 use qdepth_measure::Bytes;
 use qdepth_media::{TargetExpression, Wear, is_emulated};
 use qdepth_record::TargetKind;
@@ -201,13 +202,14 @@ impl Prepared {
     /// Why direct I/O is not in effect, where it is not.
     pub(crate) fn not_direct(&self) -> Option<String> {
         let real = self.real()?;
-        match real.own_files() {
-            Some(files) => files.borrow().not_direct().map(str::to_owned),
-            None => match &real.claim()?.direct {
-                Direct::Refused(why) => Some(why.clone()),
+        let answer = match real.own_files() {
+            Some(files) => files.borrow().not_direct(),
+            None => match real.claim()?.direct {
+                Direct::Refused(answer) => Some(answer),
                 Direct::Yes | Direct::NotAsked => None,
             },
-        }
+        };
+        answer.map(|answer| errno_name(answer.raw_os_error()))
     }
 
     /// Leaves the target as it was found.

@@ -224,7 +224,7 @@ codes! {
     FarDrive = "far-drive", REMARK, Run, [], ["device", "node", "cpus"],
         "a drive is on another NUMA node than CPUs of its workers: all that they are kept on \
          (`--cpus`, or near the drive), or all that they may run on";
-    RecordDamaged = "record-damaged", INVALID, Run, [], ["record", "parts"],
+    RecordDamaged = "record-damaged", INVALID, Run, ["point", "row"], ["record", "parts"],
         "a record of the logbook is not what was written: a damaged point is left out, a damaged \
          record of the run is not to be relied on";
     Unknown = "unknown", EITHER, Both, [], ["code"],

@@ -49,6 +49,18 @@ pub const RING_TOO_OLD: &str = "ring-too-old";
 pub const NO_OPERATION: &str = "no-operation";
 /// More memory than one registered buffer may hold.
 pub const BUFFERS_TOO_LARGE: &str = "buffers-too-large";
+/// A file of the kernel that says something else than it should.
+pub const NOT_IN_ITS_FORM: &str = "not-in-its-form";
+/// The record of a run itself.
+pub const RUN_RECORD: &str = "run-record";
+/// That of a point, which is named by its place in the plan.
+pub const POINT_RECORD: &str = "point-record";
+/// That of a point whose place is not sure, which is named by its row.
+pub const POINT_ROW: &str = "point-row";
+/// The list of a run's points.
+pub const POINT_LIST: &str = "point-list";
+/// The list of runs.
+pub const RUN_LIST: &str = "run-list";
 /// What has neither a code nor a number of the kernel.
 pub const NOT_USABLE: &str = "not-usable";
 /// Directions of requests.
@@ -85,6 +97,12 @@ pub fn all() -> impl Iterator<Item = &'static str> {
         RING_TOO_OLD,
         NO_OPERATION,
         BUFFERS_TOO_LARGE,
+        NOT_IN_ITS_FORM,
+        RUN_RECORD,
+        POINT_RECORD,
+        POINT_ROW,
+        POINT_LIST,
+        RUN_LIST,
         NOT_USABLE,
     ];
     alone.into_iter().chain(DIRECTIONS).chain(ROUNDS).chain(COUNTS)
