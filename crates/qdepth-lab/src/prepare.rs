@@ -20,8 +20,9 @@ use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_linux::errno_name;
 use qdepth_measure::Bytes;
 use qdepth_media::{TargetExpression, Wear, is_emulated};
-use qdepth_record::TargetKind;
 use qdepth_record::event::Phase;
+use qdepth_record::phase_step::FILL;
+use qdepth_record::{PhaseStep, TargetKind};
 use qdepth_workload::{Extent, TargetShape, WrittenTargets};
 use rustix::fs::{FlockOperation, flock};
 
@@ -468,7 +469,7 @@ fn make_ready(
         Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(prepare_options))?),
         Cleared::File(cleared) => {
             let (path, bytes) = (&*inspected.expression, prepare_options.provision.bytes());
-            let step = path.display().to_string();
+            let step = PhaseStep::new(FILL).label("directory", path.display().to_string());
             let mut filling = Progress::begin(observer, Phase::Provisioning, step, Some(bytes));
             let mut progress = |bytes| {
                 filling.reach(bytes);

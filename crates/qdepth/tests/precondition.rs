@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{Workspace, alone, can, codes, points, token};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[cfg(test)]
 const MIB: u64 = 1 << 20;
@@ -50,6 +50,20 @@ fn what_is_written_before_the_run_begins_is_told_as_it_happens() {
             (event["event"].as_str().unwrap(), event["phase"].as_str().unwrap_or(""), bytes)
         })
         .collect();
+    let steps = events[..began].iter().filter(|event| event["event"] == "phase-started");
+    let steps: Vec<Value> =
+        steps.map(|event| json!([event["step"], event["labels"], event["values"]])).collect();
+    assert_eq!(
+        steps,
+        [
+            json!(["fill", { "directory": "there" }, {}]),
+            json!([
+                "passes",
+                { "load": "sequential", "request_size": "128KiB" },
+                { "area_bytes": 33_554_432.0, "passes": 2.0 },
+            ]),
+        ]
+    );
     let file = Some(32 * MIB);
     let twice = Some(64 * MIB);
     assert_eq!(
@@ -116,7 +130,7 @@ fn an_interruption_ends_it_before_the_first_point() {
     let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"random\"\npasses = 100\n";
     workspace.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
     let mut run = workspace.start("run plan.toml . --no-report");
-    run.wait_for_err("precondition  random 4KiB, 100 passes of 32MiB");
+    run.wait_for_err("precondition  random 4KiB, 100 × 32 MiB, ");
     run.signal("INT");
     let ended = run.wait().expect(130);
     assert!(ended.err.contains("nothing was measured"), "{}", ended.err);
