@@ -15,7 +15,7 @@ use toml::{Table, Value};
 /// The language whose keys are those of all.
 const BASE: &str = "en";
 /// Tables whose keys are names that are looked up, and no fields.
-const MAPS: [&str; 16] = [
+const MAPS: [&str; 17] = [
     "answer.questions",
     "applications",
     "certificate.proofs",
@@ -28,6 +28,7 @@ const MAPS: [&str; 16] = [
     "finding",
     "finding_labels",
     "paper.media.facts",
+    "phase_steps",
     "reason",
     "remarks",
     "steps",

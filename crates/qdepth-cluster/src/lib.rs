@@ -8,7 +8,7 @@
 mod rank_group;
 mod threads;
 
-pub use rank_group::{ClockOffset, Lost, RankGroup};
+pub use rank_group::{ClockOffset, Loss, Lost, RankGroup};
 pub use threads::{ThreadTransport, threads};
 
 /// What carries messages between the leader and the other ranks, in order and whole.

@@ -40,8 +40,25 @@ pub struct Lost {
     pub rank: u32,
     /// Of how many.
     pub size: u32,
-    /// How that was noticed, or what it said.
-    pub why: String,
+    /// How that was noticed.
+    pub why: Loss,
+}
+
+/// How it was noticed that a rank is lost.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Loss {
+    /// It gave no sign of life for so many seconds.
+    #[error("it has been silent for {0} s")]
+    Silent(u64),
+    /// It did not end when it was asked to.
+    #[error("it did not answer when all were asked to stop")]
+    NoAnswer,
+    /// The transport does not reach it, and why.
+    #[error("{0}")]
+    Unreachable(String),
+    /// It said so itself, in these words.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// How a rank's clock stands to that of rank 0.
@@ -151,11 +168,11 @@ impl<W: Transport> RankGroup<W> {
         }
         let message: Vec<u8> = std::iter::once(kind).chain(bytes.iter().copied()).collect();
         if let Err(why) = self.transport.send(to, &message) {
-            self.lose(to, why);
+            self.lose(to, Loss::Unreachable(why));
         }
     }
 
-    fn lose(&mut self, rank: u32, why: String) {
+    fn lose(&mut self, rank: u32, why: Loss) {
         let size = self.size();
         self.lost[rank as usize].get_or_insert(Lost { rank, size, why });
     }
@@ -174,19 +191,19 @@ impl<W: Transport> RankGroup<W> {
                         Some(&HALT) => self.halted = true,
                         Some(&FAILED) => {
                             let why = String::from_utf8_lossy(&message[1..]).into_owned();
-                            self.lose(from, why);
+                            self.lose(from, Loss::Failed(why));
                         }
                         Some(_) => self.inbox[index].push_back(message),
                     }
                 }
                 Ok(None) => break,
-                Err(why) => return self.lose(from, why),
+                Err(why) => return self.lose(from, Loss::Unreachable(why)),
             }
         }
         let silent = now.saturating_sub(self.heard_ns[index]);
         let limit = if from == 0 { LEADER_SILENCE_NS } else { SILENCE_NS };
         if silent > limit {
-            self.lose(from, format!("it has been silent for {} s", silent / 1_000_000_000));
+            self.lose(from, Loss::Silent(silent / 1_000_000_000));
         }
     }
 
@@ -211,7 +228,7 @@ impl<W: Transport> RankGroup<W> {
             if stopping() {
                 let since = *self.asked_ns.get_or_insert(now);
                 if now.saturating_sub(since) > STOPPING_NS {
-                    self.lose(from, "it did not answer when all were asked to stop".to_owned());
+                    self.lose(from, Loss::NoAnswer);
                 }
             }
             self.transport.pause(pause_ns);

@@ -10,7 +10,7 @@ use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
 use crate::series::{Interval, slice};
 use crate::shard::{Shard, StopGroup};
-use crate::target::{Completion, CpuTime, Slot, Target, TargetFailure};
+use crate::target::{Absence, Completion, CpuTime, Slot, Target, TargetFailure};
 
 /// How long requests in flight are waited for after the window, and after an interruption: a hung
 /// device must not hold the program (docs/method/thresholds.md).
@@ -580,16 +580,8 @@ fn next_check<const RESPONSE: bool>(ledger: &Ledger<RESPONSE>, least: Option<&Ru
 }
 
 fn shrunk(request: &Request) -> TargetFailure {
-    TargetFailure::Gone(format!(
-        "a {} of {} B at {} transferred nothing",
-        match request.direction {
-            Direction::Write => "write",
-            Direction::Trim => "trim",
-            Direction::Read | Direction::Sync => "read",
-        },
-        request.size,
-        request.offset
-    ))
+    let Request { direction, offset, size } = *request;
+    TargetFailure::Gone(Absence::NothingMoved { direction, size, offset })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Somewhere to send requests, and the clock that their completions are stamped by.
 
 use qdepth_measure::{Instant, Nanos};
-use qdepth_workload::Request;
+use qdepth_workload::{Direction, Request};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -90,10 +90,62 @@ impl CpuTime {
 pub enum TargetFailure {
     /// The device vanished or shrank.
     #[error("the device is gone: {0}")]
-    Gone(String),
+    Gone(Absence),
     /// The engine broke.
     #[error("the engine failed: {0}")]
-    Broken(String),
+    Broken(Fault),
+}
+
+/// By what it is known that a device is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+pub enum Absence {
+    /// A transfer inside the area moved nothing.
+    #[error("a {} of {size} B at {offset} transferred nothing", word(*direction))]
+    NothingMoved {
+        /// Which way.
+        direction: Direction,
+        /// Bytes that were to be moved.
+        size: u32,
+        /// Where they were, from the start of the target.
+        offset: u64,
+    },
+    /// Nothing answers in its place; its identity, in no language.
+    #[error("{0} is gone")]
+    NotThere(String),
+}
+
+/// Why an engine broke.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+pub enum Fault {
+    /// A system call failed that concerns all requests.
+    #[error("{call}: {}", std::io::Error::from_raw_os_error(*errno))]
+    Call {
+        /// Its name.
+        call: String,
+        /// The kernel's error number, positive.
+        errno: i32,
+    },
+    /// Every thread of the engine has ended.
+    #[error("every thread of the engine has ended")]
+    ThreadsEnded,
+    /// A rank that measured, too, is lost.
+    #[error("rank {rank} is lost: {cause} {message}")]
+    RankLost {
+        /// Which.
+        rank: u32,
+        /// How that was noticed: a code.
+        cause: String,
+        /// What it said itself; empty where it said nothing.
+        message: String,
+    },
+}
+
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Write => "write",
+        Direction::Trim => "trim",
+        Direction::Read | Direction::Sync => "read",
+    }
 }
 
 /// Somewhere to send requests, and the clock that their completions are stamped by.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use qdepth_measure::Seed;
-use qdepth_media::{Checked, Known, LoadCharacteristics, Outside, TargetExpression};
+use qdepth_media::{Checked, Known, LoadCharacteristics, Outside, TargetExpression, Unmeasured};
 use qdepth_workload::Point;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -36,16 +36,17 @@ const OF_PAPER: f64 = std::f64::consts::LN_2;
 const ASSUMED_DEGREES: f64 = 1e6;
 
 /// What stands behind a prediction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
     /// The load lies within what was measured.
     Inside,
     /// It does not: the interval is no promise.
-    Extrapolated(Vec<String>),
+    Extrapolated(Vec<Unmeasured>),
     /// Nothing of its kind was measured: there is no number.
-    NotKnown(Vec<String>),
-    /// A data sheet or a class: the error was never measured, and the interval is assumed.
-    Assumed(Vec<String>),
+    NotKnown(Vec<Unmeasured>),
+    /// A data sheet or a class, by medium: the error was never measured, and the interval is
+    /// assumed.
+    Assumed(Vec<(String, Checked)>),
 }
 
 /// What is predicted of a load. EMULATED.
@@ -110,9 +111,8 @@ pub fn predict(
     };
     let mut standing = standing(known, medium, point);
     if fitted.len() > 1 {
-        let more = "drives of several media at a time".to_owned();
         standing = match standing {
-            Standing::Inside => Standing::Extrapolated(vec![more]),
+            Standing::Inside => Standing::Extrapolated(vec![Unmeasured::SeveralMedia]),
             other => other,
         };
     }
@@ -224,7 +224,6 @@ fn assumed(
     if !media.iter().all(|(_, checked)| checked.rests_on_paper()) {
         return Ok(None);
     }
-    let reason = |(name, checked): &(String, Checked)| format!("{name}: {}", checked.words());
     let name = media.first().map_or("", |(name, _)| name);
     let (_, center) = emulated(medium, name, point, Pace::Ordinary, stop)?;
     let io_per_s = libm::exp(center.rate);
@@ -235,7 +234,7 @@ fn assumed(
         deviation: OF_PAPER,
         degrees: ASSUMED_DEGREES,
         day_to_day: 0.0,
-        standing: Standing::Assumed(media.iter().map(reason).collect()),
+        standing: Standing::Assumed(media),
     }))
 }
 
@@ -297,7 +296,7 @@ fn standing(known: &Known, medium: &TargetExpression, point: &Point) -> Standing
         }
     }
     if point.offered_io_per_s().is_some() {
-        beyond.push("requests that arrive by a schedule".to_owned());
+        beyond.push(Unmeasured::Schedule);
     }
     match (not.is_empty(), beyond.is_empty()) {
         (false, _) => Standing::NotKnown(not),

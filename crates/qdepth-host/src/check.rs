@@ -1,5 +1,7 @@
 //! What would disturb a measurement on this machine, and what to do about it.
 
+use std::collections::BTreeMap;
+
 use qdepth_record::{Observation, Reason};
 
 use crate::environment::unreadable;
@@ -15,6 +17,9 @@ const STEAL: f64 = 0.005;
 const PRESSURE: f64 = 0.02;
 /// Kelvins that a drive should be away from its warning limit before it is loaded.
 const HEAD_ROOM: f64 = 15.0;
+
+/// What interrupts are of.
+const INTERRUPTS: &str = "cpu";
 
 /// How something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,31 +43,144 @@ impl Standing {
     }
 }
 
-/// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// The governor of the CPUs.
+    Governor,
+    /// Whether the CPUs prefer speed.
+    EnergyPreference,
+    /// How long the deepest idle state takes to leave.
+    IdleStates,
+    /// Second threads of the cores.
+    Smt,
+    /// What the kernel's clock is read from.
+    ClockSource,
+    /// Swap space.
+    Swap,
+    /// Where interrupts of NVMe queues go.
+    Interrupts,
+    /// The scheduler of a device.
+    Scheduler,
+    /// The link of a device, beside what it could be.
+    Link,
+    /// What of its life a drive has used.
+    Wear,
+    /// What an array does beside.
+    BackgroundWork,
+    /// How far a drive is from its warning limit.
+    Heat,
+    /// Tasks that waited, for a CPU, I/O or memory.
+    Pressure,
+    /// I/O of others on a device.
+    ForeignIo,
+    /// CPU time that the hypervisor took.
+    Steal,
+}
+
+impl Check {
+    /// As in machine output; a code never changes its meaning.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Governor => "governor",
+            Self::EnergyPreference => "energy-preference",
+            Self::IdleStates => "idle-states",
+            Self::Smt => "smt",
+            Self::ClockSource => "clock-source",
+            Self::Swap => "swap",
+            Self::Interrupts => "interrupts",
+            Self::Scheduler => "scheduler",
+            Self::Link => "link",
+            Self::Wear => "wear",
+            Self::BackgroundWork => "background-work",
+            Self::Heat => "heat",
+            Self::Pressure => "pressure",
+            Self::ForeignIo => "foreign-io",
+            Self::Steal => "steal",
+        }
+    }
+
+    /// For a person.
+    fn title(self, subject: &str) -> String {
+        match self {
+            Self::Smt => "SMT".to_owned(),
+            Self::Steal => "stolen CPU time".to_owned(),
+            Self::Pressure => match subject {
+                "cpu" => "waiting for CPU".to_owned(),
+                "io" => "waiting for I/O".to_owned(),
+                other => format!("waiting for {other}"),
+            },
+            Self::ForeignIo => format!("{subject} foreign I/O"),
+            Self::Scheduler | Self::Link | Self::Wear | Self::BackgroundWork | Self::Heat => {
+                format!("{subject} {}", self.code().replace('-', " "))
+            }
+            _ => self.code().replace('-', " "),
+        }
+    }
+}
+
+/// One thing that was looked at: for a person in words, for machines as a code with what was read
+/// and counted.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// What.
+    /// Which.
+    pub check: Check,
+    /// Of what: a part of the machine, or a device.
+    pub subject: String,
+    /// The same for a person.
     pub what: String,
     /// How it stands.
     pub standing: Standing,
-    /// What was found, or why nothing was.
+    /// What was found for a person, or why nothing was.
     pub found: Result<String, Reason>,
-    /// What to do; empty where nothing is.
+    /// What to do, for a person; empty where nothing is.
     pub advice: String,
+    /// Figures by name, the unit in the name.
+    pub values: BTreeMap<&'static str, f64>,
+    /// Texts by name, as read.
+    pub labels: BTreeMap<&'static str, String>,
 }
 
 impl Item {
     /// Something that was found as good or as disturbing, with what to do about it.
-    pub fn new(what: &str, good: bool, found: impl Into<String>, advice: &str) -> Self {
+    fn new(
+        check: Check,
+        subject: &str,
+        good: bool,
+        found: impl Into<String>,
+        advice: &str,
+    ) -> Self {
         let standing = if good { Standing::Good } else { Standing::Disturbs };
         let advice = if good { String::new() } else { advice.to_owned() };
-        Self { what: what.to_owned(), standing, found: Ok(found.into()), advice }
+        Self { standing, found: Ok(found.into()), advice, ..Self::blank(check, subject) }
     }
 
     /// Something that cannot be seen.
-    pub fn unknown(what: &str, why: Reason) -> Self {
-        let standing = Standing::Unknown;
-        Self { what: what.to_owned(), standing, found: Err(why), advice: String::new() }
+    fn unknown(check: Check, subject: &str, why: Reason) -> Self {
+        Self { found: Err(why), ..Self::blank(check, subject) }
+    }
+
+    fn blank(check: Check, subject: &str) -> Self {
+        Self {
+            check,
+            subject: subject.to_owned(),
+            what: check.title(subject),
+            standing: Standing::Unknown,
+            found: Ok(String::new()),
+            advice: String::new(),
+            values: BTreeMap::new(),
+            labels: BTreeMap::new(),
+        }
+    }
+
+    fn value(mut self, name: &'static str, value: f64) -> Self {
+        self.values.insert(name, value);
+        self
+    }
+
+    fn label(mut self, name: &'static str, text: &str) -> Self {
+        self.labels.insert(name, text.to_owned());
+        self
     }
 }
 
@@ -71,38 +189,38 @@ pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
     let machine = Facts { facts, subject: "cpu" };
     let mut items = vec![
         machine.item(
-            "governor",
+            Check::Governor,
             "governor",
             |v| v == "performance",
             "Set `performance` (`qdepth host tune`)",
         ),
         machine.item(
-            "energy preference",
+            Check::EnergyPreference,
             "energy_preference",
             |v| v == "performance",
             "Set `performance` (`qdepth host tune`)",
         ),
         machine.item(
-            "idle states",
+            Check::IdleStates,
             "idle_states",
             |states| deepest_us(states) <= IDLE_MAX_US,
             "Turn the deep ones off (`qdepth host tune`): leaving one shows in the latency",
         ),
         machine.item(
-            "SMT",
+            Check::Smt,
             "smt_active",
             |v| v == "0",
             "Two threads of a core slow each other down: use fewer workers than cores",
         ),
         Facts { facts, subject: "kernel" }.item(
-            "clock source",
+            Check::ClockSource,
             "clock_source",
             |v| matches!(v, "tsc" | "kvm-clock" | "arch_sys_counter"),
             "Reading the clock is a call of the kernel: expect a cost of a microsecond for each \
              I/O",
         ),
         Facts { facts, subject: "memory" }.item(
-            "swap",
+            Check::Swap,
             "swap_total_bytes",
             |v| v == "0",
             "Turn it off while measuring (`swapoff -a`)",
@@ -130,10 +248,12 @@ impl Facts<'_> {
         }
     }
 
-    fn item(&self, what: &str, key: &str, good: impl Fn(&str) -> bool, advice: &str) -> Item {
+    fn item(&self, check: Check, key: &str, good: impl Fn(&str) -> bool, advice: &str) -> Item {
         match self.value(key) {
-            Ok(value) => Item::new(what, good(value), value, advice),
-            Err(why) => Item::unknown(what, why),
+            Ok(value) => {
+                Item::new(check, self.subject, good(value), value, advice).label("value", value)
+            }
+            Err(why) => Item::unknown(check, self.subject, why),
         }
     }
 }
@@ -153,39 +273,38 @@ fn devices(facts: &[Observation]) -> Vec<String> {
 /// What of a device matters; what a device does not have is no item.
 fn of_device(device: &Facts<'_>) -> Vec<Item> {
     let name = device.subject;
-    let what = |key: &str| format!("{name} {key}");
     let mut items = Vec::new();
     if let Ok(scheduler) = device.value("scheduler") {
         let turns = device.value("rotational") == Ok("1");
         let none = scheduler == "none" || scheduler.contains("[none]");
         let advice =
             "Set `none` (`qdepth host tune`): a scheduler reorders requests and costs CPU time";
-        items.push(Item::new(&what("scheduler"), none || turns, scheduler, advice));
+        let item = Item::new(Check::Scheduler, name, none || turns, scheduler, advice);
+        items.push(item.label("value", scheduler));
     }
     if let (Ok(link), Ok(possible)) = (device.value("link"), device.value("link_possible")) {
         let found =
             if link == possible { link.to_owned() } else { format!("{link} of {possible}") };
         let advice =
             "The link is smaller than the device could use: see slot, cable and firmware settings";
-        items.push(Item::new(&what("link"), link == possible, found, advice));
+        let item = Item::new(Check::Link, name, link == possible, found, advice);
+        items.push(item.label("link", link).label("possible", possible));
     }
     if let Ok(used) = device.value("percentage_used") {
-        let worn = used.parse::<f64>().is_ok_and(|used| used >= 100.0);
+        let percent = used.parse::<f64>().ok();
+        let worn = percent.is_some_and(|used| used >= 100.0);
         let found = format!("{used} % used");
-        items.push(Item::new(
-            &what("wear"),
-            !worn,
-            found,
-            "Beyond its rated life its figures say little of a new one",
-        ));
+        let advice = "Beyond its rated life its figures say little of a new one";
+        let item = Item::new(Check::Wear, name, !worn, found, advice);
+        items.push(match percent {
+            Some(percent) => item.value("used_percent", percent),
+            None => item,
+        });
     }
     if let Ok(work) = device.value("background_work") {
-        items.push(Item::new(
-            &what("background work"),
-            work == "idle",
-            work,
-            "Wait until the array is in order",
-        ));
+        let advice = "Wait until the array is in order";
+        let item = Item::new(Check::BackgroundWork, name, work == "idle", work, advice);
+        items.push(item.label("value", work));
     }
     items.extend(head_room(device));
     items
@@ -197,8 +316,9 @@ fn head_room(device: &Facts<'_>) -> Option<Item> {
     let now = number(["sensor_celsius", "temperature_celsius"])?;
     let limit = number(["sensor_warning_celsius", "warning_celsius"])?;
     let found = format!("{now:.0} °C, warns at {limit:.0} °C");
-    let what = format!("{} heat", device.subject);
-    Some(Item::new(&what, limit - now >= HEAD_ROOM, found, "Give it more air before a long load"))
+    let (is_cool, advice) = (limit - now >= HEAD_ROOM, "Give it more air before a long load");
+    let item = Item::new(Check::Heat, device.subject, is_cool, found, advice);
+    Some(item.value("celsius", now).value("warning_celsius", limit))
 }
 
 /// Whether each NVMe queue's interrupt comes to a CPU that its driver names.
@@ -206,7 +326,9 @@ fn interrupts(system: &System) -> Item {
     let path = "/proc/interrupts";
     let text = match system.read_file(path) {
         Ok(text) => text,
-        Err(error) => return Item::unknown("interrupts", unreadable(path, &error)),
+        Err(error) => {
+            return Item::unknown(Check::Interrupts, INTERRUPTS, unreadable(path, &error));
+        }
     };
     let storage = text
         .lines()
@@ -214,24 +336,29 @@ fn interrupts(system: &System) -> Item {
     let away = crate::prepare::misplaced_interrupts(system).len();
     let all = storage.count();
     if all == 0 {
-        return Item::unknown("interrupts", Reason::NoNvmeInterrupt {});
+        return Item::unknown(Check::Interrupts, INTERRUPTS, Reason::NoNvmeInterrupt {});
     }
     let found = format!("{away} of {all} NVMe interrupts away from the CPUs that the driver names");
-    Item::new("interrupts", away == 0, found, "Set them (`qdepth host tune`), and stop irqbalance")
+    let advice = "Set them (`qdepth host tune`), and stop irqbalance";
+    let item = Item::new(Check::Interrupts, INTERRUPTS, away == 0, found, advice);
+    item.value("away", away as f64).value("all", all as f64)
 }
 
 /// What two looks tell, with nothing of ours running in between.
 pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
     let seconds = (after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9).max(1e-9);
     let mut items = vec![steal(before.cpu.as_ref(), after.cpu.as_ref())];
-    for (index, what) in ["CPU", "I/O", "memory"].iter().enumerate() {
-        let what = format!("waiting for {what}");
+    for (index, what) in ["cpu", "io", "memory"].iter().enumerate() {
+        let item = |good, found, advice| Item::new(Check::Pressure, what, good, found, advice);
         items.push(match after.pressure_us[index].zip(before.pressure_us[index]) {
-            None => Item::unknown(&what, Reason::NotCounted { feature: "PSI".to_owned() }),
+            None => {
+                let why = Reason::NotCounted { feature: "PSI".to_owned() };
+                Item::unknown(Check::Pressure, what, why)
+            }
             Some((now, then)) => {
                 let share = now.saturating_sub(then) as f64 / 1e6 / seconds;
                 let found = format!("{:.1} % of the time", share * 100.0);
-                Item::new(&what, share <= PRESSURE, found, "Stop what else runs")
+                item(share <= PRESSURE, found, "Stop what else runs").value("share", share)
             }
         });
     }
@@ -244,30 +371,25 @@ pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
             let counts = now.since(then);
             let rate = (counts.reads + counts.writes) as f64 / seconds;
             let found = format!("{rate:.1} IO/s by others");
-            let what = format!("{name} foreign I/O");
-            items.push(Item::new(
-                &what,
-                rate < 1.0,
-                found,
-                "Find who (iotop, a backup, a scrub) and stop it",
-            ));
+            let advice = "Find who (iotop, a backup, a scrub) and stop it";
+            let item = Item::new(Check::ForeignIo, name, rate < 1.0, found, advice);
+            items.push(item.value("io_per_s", rate));
         }
     }
     items
 }
 
 fn steal(before: Option<&CpuTimes>, after: Option<&CpuTimes>) -> Item {
-    let what = "stolen CPU time";
     match after.zip(before).and_then(|(after, before)| after.steal_share_since(before)) {
-        None => Item::unknown(what, Reason::NotTold { path: "/proc/stat".to_owned() }),
+        None => {
+            let why = Reason::NotTold { path: "/proc/stat".to_owned() };
+            Item::unknown(Check::Steal, "cpu", why)
+        }
         Some(share) => {
             let found = format!("{:.2} %", share * 100.0);
-            Item::new(
-                what,
-                share <= STEAL,
-                found,
-                "Other machines share these CPUs: reserve them, or measure at another time",
-            )
+            let advice =
+                "Other machines share these CPUs: reserve them, or measure at another time";
+            Item::new(Check::Steal, "cpu", share <= STEAL, found, advice).value("share", share)
         }
     }
 }
@@ -319,6 +441,10 @@ mod tests {
                 .iter()
                 .all(|item| (item.standing == Standing::Disturbs) != item.advice.is_empty())
         );
+        let hot = items.iter().find(|item| item.check == Check::Heat).unwrap();
+        assert_eq!((&*hot.subject, hot.values["celsius"]), ("nvme0n1", 56.0));
+        let slow = items.iter().find(|item| item.check == Check::Governor).unwrap();
+        assert_eq!((&*slow.subject, &*slow.labels["value"]), ("cpu", "powersave"));
     }
 
     #[test]

@@ -398,7 +398,7 @@ pub(crate) fn set_direct(file: impl AsFd, wanted: bool) -> Direct {
         Ok(()) => Direct::Yes,
         Err(error) => {
             let _ = rustix::fs::fcntl_setfl(&file, OFlags::RDWR);
-            Direct::Refused(format!("set O_DIRECT: {error}"))
+            Direct::Refused(error)
         }
     }
 }

@@ -86,7 +86,7 @@ pub struct OwnFiles {
     size_bytes: u64,
     inodes: BTreeMap<String, (u64, u64)>,
     folders: Vec<OwnFolder>,
-    not_direct: Option<String>,
+    not_direct: Option<Errno>,
 }
 
 /// Asks every guard whether files may be made in a directory, or read there.
@@ -168,9 +168,9 @@ impl OwnFiles {
         self.size_bytes
     }
 
-    /// Why direct I/O was not to be had for a file, where it was asked for.
-    pub fn not_direct(&self) -> Option<&str> {
-        self.not_direct.as_deref()
+    /// What the file system answered where direct I/O was asked for, and not to be had for a file.
+    pub fn not_direct(&self) -> Option<Errno> {
+        self.not_direct
     }
 
     /// Whether a file of that name is there.
@@ -250,7 +250,7 @@ impl OwnFiles {
     /// be written and does not say that it is this run's.
     pub fn open(&mut self, name: &str, direct: bool, write: bool) -> Result<OwnedFd, Failure> {
         let path = self.path.join(name);
-        let open = || -> io::Result<(OwnedFd, Option<String>)> {
+        let open = || -> io::Result<(OwnedFd, Option<Errno>)> {
             let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
             let file = self.open_access(name, access)?;
             let mut id = [0_u8; 64];
@@ -269,13 +269,12 @@ impl OwnFiles {
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
                 return Err(io::Error::other("it is no regular file"));
             }
-            if direct && rustix::fs::fcntl_setfl(&file, access | OFlags::DIRECT).is_err() {
-                return Ok((file, Some("set O_DIRECT: refused by the file system".to_owned())));
-            }
-            Ok((file, None))
+            let set = || rustix::fs::fcntl_setfl(&file, access | OFlags::DIRECT);
+            let refused = if direct { set().err() } else { None };
+            Ok((file, refused))
         };
         let (file, refused) = open().map_err(|error| failure("open", &path, error))?;
-        self.not_direct = refused.or(self.not_direct.take());
+        self.not_direct = refused.or(self.not_direct);
         Ok(file)
     }
 

@@ -136,11 +136,12 @@ impl Checked {
     pub fn json(&self) -> String {
         let item = |item: &Item| {
             json!({
-                "what": item.what,
+                "code": item.check.code(),
+                "subject": item.subject,
                 "standing": item.standing.as_str(),
-                "found": item.found.as_ref().ok(),
+                "values": item.values,
+                "labels": item.labels,
                 "unknown_because": item.found.as_ref().err().map(ReasonEntry::from),
-                "advice": item.advice,
             })
         };
         let document = json!({

@@ -115,7 +115,7 @@ pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Obs
         source: source.to_owned(),
     };
     let chosen = lab.request.pinning.named().is_some();
-    let source = if chosen { "--cpus" } else { "sched_getaffinity and /sys/devices/system" };
+    let source = if chosen { "--cpus" } else { "sched_getaffinity(2), /sys/devices/system" };
     let mut facts = Vec::new();
     facts.extend((!kept.is_empty()).then(|| fact("cpus_of_workers", &kept, source)));
     let cpus = if kept.is_empty() { allowed_cpus() } else { kept };

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use qdepth_engine::Interval;
 use qdepth_files::{Kept, Trust};
 use qdepth_logbook::{Logbook, Sign};
-use qdepth_measure::{Bytes, Finding, Nanos};
+use qdepth_measure::{Finding, Nanos};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
 use qdepth_record::{
     FindingEntry, PointRecord, PointSummary, RunRecord, RunState, finding_entry, percentile_name,
@@ -23,6 +23,7 @@ use crate::Lab;
 use crate::failure::Usage;
 use crate::observer::Observer;
 use crate::rate_so_far::RateSoFar;
+use crate::record;
 use crate::together::MachineSight;
 
 /// Time of a point that one event tells of.
@@ -163,7 +164,7 @@ impl<'a> Events<'a> {
                 profile: point.profile.clone(),
                 profile_title: point.profile_title.clone(),
                 step: shown_step(&point.step),
-                variant: variant(self.compared.as_ref(), group, point),
+                column: column(self.compared.as_ref(), group, point),
                 outstanding: point.outstanding,
                 streams: point.streams,
                 offered_io_per_s: point.offered_io_per_s(),
@@ -278,25 +279,28 @@ impl<'a> Events<'a> {
     }
 }
 
-/// In what a point differs from its like in the other columns of a comparison, for people; empty
-/// where nothing is compared, or where its target says it.
-fn variant(compared: Option<&Comparison>, group: &[Point], point: &Point) -> String {
-    let Some((compared, own)) = compared.zip(point.variant) else { return String::new() };
-    let Some(variant) = compared.variants.get(own as usize) else { return String::new() };
-    let name = &variant.name;
+/// The column of a comparison that a point belongs to; none where nothing is compared, or where its
+/// target says it.
+fn column(
+    compared: Option<&Comparison>,
+    group: &[Point],
+    point: &Point,
+) -> Option<event::PointColumn> {
+    let (compared, own) = compared.zip(point.variant)?;
+    let variant = compared.variants.get(own as usize)?;
+    if matches!(compared.of, Compared::Drives | Compared::Targets) && variant.name.is_empty() {
+        return None;
+    }
     let alike = |other: &&Point| {
         other.variant == point.variant
             && (&other.profile, &other.step) == (&point.profile, &point.step)
     };
-    let position =
-        || group.iter().filter(alike).take_while(|earlier| earlier.index != point.index).count();
-    match compared.of {
-        Compared::Areas if name.parse::<Bytes>().is_ok() => format!("area {name}"),
-        Compared::Areas => {
-            format!("area {name}, {}", Bytes(point.area.length_bytes).for_people())
-        }
-        Compared::Processes if variant.parts == 1 => "1 process".to_owned(),
-        Compared::Processes => format!("process {} of {}", position() + 1, variant.parts),
-        Compared::Drives | Compared::Targets => name.clone(),
-    }
+    let before = group.iter().filter(alike).take_while(|earlier| earlier.index != point.index);
+    Some(event::PointColumn {
+        of: record::compared(compared.of).to_owned(),
+        name: variant.name.clone(),
+        part: before.count() as u32 + 1,
+        parts: variant.parts,
+        area_bytes: point.area.length_bytes,
+    })
 }

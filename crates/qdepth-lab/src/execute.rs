@@ -8,14 +8,15 @@ use std::sync::{Barrier, OnceLock};
 use std::thread::ScopedJoinHandle;
 
 use anyhow::{Context, Result};
-use qdepth_engine::{Ended, Interval, Outcome, Shard, StopGroup, TargetFailure, join};
+use qdepth_cluster::{Loss, Lost};
+use qdepth_engine::{Ended, Fault, Interval, Outcome, Shard, StopGroup, TargetFailure, join};
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
     ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OpenOptions, Probe, Pulse,
     Repeating, Verifying, pin, take_priority, waited_for_cpu,
 };
-use qdepth_measure::{Finding, Instant, Nanos};
+use qdepth_measure::{Finding, Instant, Nanos, label};
 use qdepth_workload::{Contents, Point};
 
 use crate::all_ranks::{AllRanks, clocks};
@@ -318,7 +319,7 @@ fn in_real_time(
         let lost =
             options.all_ranks.map_or(Ok(None), |all_ranks| share(all_ranks, &mut results, stop))?;
         let start = common.start.get().copied().unwrap_or_default();
-        let result = |of_point| point_result(of_point, used.clone(), lost.as_deref());
+        let result = |of_point| point_result(of_point, used.clone(), lost.as_ref());
         let mut all = results.into_iter().map(result).collect::<Result<Vec<PointResult>>>()?;
         for ((measured, point), waited) in all.iter_mut().zip(group).zip(waited) {
             let from = start + Nanos(point.delay_ns + point.warm_up_ns);
@@ -353,7 +354,7 @@ fn share(
     all_ranks: &AllRanks,
     results: &mut ShardResults,
     stop: &AtomicBool,
-) -> Result<Option<String>> {
+) -> Result<Option<Lost>> {
     let mut lost = None;
     for theirs in all_ranks.results(&shard_results::write(results)?, stop) {
         match theirs {
@@ -363,7 +364,7 @@ fn share(
                     mine.extend(theirs);
                 }
             }
-            Err(who) => lost = lost.or(Some(who.to_string())),
+            Err(who) => lost = lost.or(Some(who)),
         }
     }
     Ok(lost)
@@ -373,13 +374,13 @@ fn share(
 fn point_result(
     of_point: Vec<(Outcome, WorkerResult)>,
     used: Option<Used>,
-    lost: Option<&str>,
+    lost: Option<&Lost>,
 ) -> Result<PointResult> {
     let (outcomes, ranks): (Vec<Outcome>, Vec<WorkerResult>) = of_point.into_iter().unzip();
     let mut outcome = join(outcomes);
     if let Some(lost) = lost {
         outcome.ended = Ended::Failure;
-        outcome.failure = Some(TargetFailure::Broken(lost.to_owned()));
+        outcome.failure = Some(TargetFailure::Broken(fault(lost)));
     }
     // A rank without a stream of this group has no engine, and its results go nowhere.
     let used = used.unwrap_or_else(|| Used {
@@ -389,6 +390,17 @@ fn point_result(
         waited: 0.0,
     });
     Ok(PointResult { outcome, stood: Stood::default(), used, ranks })
+}
+
+/// A rank that is lost, as what its points failed by.
+fn fault(Lost { rank, why, .. }: &Lost) -> Fault {
+    let (cause, message) = match why {
+        Loss::Silent(_) => (label::RANK_SILENT, ""),
+        Loss::NoAnswer => (label::RANK_NOT_ENDING, ""),
+        Loss::Unreachable(_) => (label::RANK_UNREACHABLE, ""),
+        Loss::Failed(message) => (label::RANK_FAILED, &**message),
+    };
+    Fault::RankLost { rank: *rank, cause: cause.to_owned(), message: message.to_owned() }
 }
 
 /// What the workers of this rank drive of a point, each with its number among all workers.

@@ -1,5 +1,6 @@
 //! Whether a target is still the one that was claimed (G10), asked before every point and after it.
 
+use qdepth_engine::Absence;
 use qdepth_host::Refusal;
 use qdepth_host::guard::Claim;
 use qdepth_host::identity::Identity as Known;
@@ -13,7 +14,7 @@ pub(crate) enum Identity {
     /// Nothing: it is what was claimed.
     Same,
     /// It was pulled or detached. Its points fail; those of others go on.
-    Gone(String),
+    Gone(Absence),
     /// Another device or file stands in its place, or it has another size.
     Changed(Changed),
 }
@@ -23,7 +24,9 @@ impl Identity {
         let Some(claim) = real.claim() else { return Self::Same };
         match claim.check_identity(system) {
             Ok(()) => Self::Same,
-            Err(_) if claim.is_gone(system) => Self::Gone(format!("{} is gone", claim.identity)),
+            Err(_) if claim.is_gone(system) => {
+                Self::Gone(Absence::NotThere(claim.identity.stored()))
+            }
             Err(refusal) => {
                 Self::Changed(Changed::new(claim, claim.identity_now(system).as_ref(), refusal))
             }

@@ -1,6 +1,6 @@
 //! A point as measured, before it is sealed.
 
-use qdepth_engine::{Ended, Outcome, TargetFailure, in_turn, unrecorded};
+use qdepth_engine::{Absence, Ended, Outcome, TargetFailure, in_turn, unrecorded};
 use qdepth_linux::{ClockCheck, Engine, Probe};
 use qdepth_measure::Nanos;
 use qdepth_workload::Point;
@@ -29,7 +29,7 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// Nothing, since the target is gone.
-    pub(crate) fn nothing(point: &Point, why: String) -> Self {
+    pub(crate) fn nothing(point: &Point, why: Absence) -> Self {
         Self {
             outcome: Outcome {
                 ended: Ended::Failure,

@@ -12,6 +12,7 @@ use qdepth_host::monitor::{
     Clocks, CpuTimes, Disagreement, Interference, KernelStat, Sample, interference, series,
 };
 use qdepth_host::system::System;
+use qdepth_linux::errno_name;
 use qdepth_measure::{Nanos, label};
 use qdepth_record::{KernelCounts, MonitorRecord};
 
@@ -228,7 +229,7 @@ impl Monitors {
     /// What happened from this sample to a later one.
     pub(crate) fn until(&self, after: &Self) -> Seen {
         let mut missing = Vec::new();
-        let mut lacks = |what, error: &io::Error| missing.push((what, error.to_string()));
+        let mut lacks = |what, error: &io::Error| missing.push((what, unread(error)));
         let steal = match (&self.cpu, &after.cpu) {
             (Ok(before), Ok(after)) => after.steal_share_since(before),
             (Err(error), _) | (_, Err(error)) => {
@@ -247,6 +248,11 @@ impl Monitors {
         let clocks = after.clocks.disagreement_since(&self.clocks);
         Seen { kernel, steal, clocks, missing, ..Seen::default() }
     }
+}
+
+/// Why a monitor could not be read: the name of the kernel's answer, or a code.
+fn unread(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(|| label::NOT_IN_ITS_FORM.to_owned(), errno_name)
 }
 
 #[cfg(test)]
@@ -307,6 +313,10 @@ mod tests {
         let blind = seen();
         assert_eq!(names(&blind).len(), 2, "{blind:?}");
         assert_eq!((blind.kernel, blind.steal), (None, None));
+        assert!(blind.missing.iter().all(|(_, why)| why == "ENOENT"), "{blind:?}");
+        std::fs::write(device.join("stat"), "none\n").unwrap();
+        let odd = seen();
+        assert!(odd.missing.contains(&(label::DEVICE_COUNTERS, "not-in-its-form".to_owned())));
         std::fs::write(device.join("stat"), STAT).unwrap();
         assert_eq!(names(&seen()), [label::STEAL]);
         std::fs::write(root.path().join("proc/stat"), "cpu  1 2 3 4 5 6 7 8 0 0\n").unwrap();

@@ -2,6 +2,7 @@
 //! record, events are the only way out of the lab.
 
 use qdepth_measure::{Instant, Nanos};
+use qdepth_record::PhaseStep;
 use qdepth_record::event::{Message, Phase, PhaseEnded, PhaseProgress, PhaseStarted, RunEvent};
 
 /// Between two events of progress.
@@ -39,10 +40,10 @@ impl<'a> Progress<'a> {
     pub(crate) fn begin(
         observer: &'a dyn Observer,
         phase: Phase,
-        step: String,
+        step: PhaseStep,
         bytes: Option<u64>,
     ) -> Self {
-        observer.event(&RunEvent::PhaseStarted(PhaseStarted { phase, step, bytes }));
+        observer.event(&RunEvent::PhaseStarted(PhaseStarted::new(phase, step, bytes)));
         Self { observer, bytes: 0, reported_at: qdepth_linux::now() }
     }
 

@@ -6,7 +6,7 @@ use qdepth_linux::EngineChoice;
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_record::event::Phase;
 use qdepth_record::figures::{Figures, PASSES};
-use qdepth_record::{Observation, source};
+use qdepth_record::{Observation, PhaseStep, phase_step, source};
 use qdepth_workload::{Plan, Point, Wear};
 
 use crate::Lab;
@@ -69,7 +69,7 @@ fn written(
     options: MeasureOptions<'_>,
 ) -> Result<Vec<(usize, Observation)>> {
     let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
-    let step = group.first().map(what).unwrap_or_default();
+    let step = group.first().map(passes_step).unwrap_or_default();
     let mut progress = Progress::begin(lab.observer, Phase::Preconditioning, step, Some(bytes));
     let measured = execute(lab.system, targets, group, options, lab.signals.stop(), &mut |sight| {
         progress.add(sight.written());
@@ -95,6 +95,15 @@ fn done_in(point: &Point, took: Nanos) -> Figures {
         .figure("passes", passes(point) as f64)
         .figure("area_bytes", point.area.length_bytes as f64)
         .figure("took_ns", took.0 as f64)
+}
+
+/// The same before they begin.
+fn passes_step(point: &Point) -> PhaseStep {
+    PhaseStep::new(phase_step::PASSES)
+        .label("load", &point.profile)
+        .label("request_size", point.request_size.text())
+        .value("passes", passes(point) as f64)
+        .value("area_bytes", point.area.length_bytes as f64)
 }
 
 /// How often it writes its area.

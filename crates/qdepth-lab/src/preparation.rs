@@ -158,7 +158,7 @@ impl<'a> Preparation<'a> {
             stop: &|| lab.signals.caught().is_some(),
         };
         for step in &steps {
-            let _phase = Progress::begin(lab.observer, Phase::Preparation, step.describe(), None);
+            let _phase = Progress::begin(lab.observer, Phase::Preparation, step.phase_step(), None);
             apply(lab.system, step, &mut devices, &mut journal, watch)?;
         }
         drop(journal);

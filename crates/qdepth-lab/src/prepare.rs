@@ -17,10 +17,12 @@ use qdepth_host::own_files::{self, OwnFiles};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
+use qdepth_linux::errno_name;
 use qdepth_measure::Bytes;
 use qdepth_media::{TargetExpression, Wear, is_emulated};
-use qdepth_record::TargetKind;
 use qdepth_record::event::Phase;
+use qdepth_record::phase_step::FILL;
+use qdepth_record::{PhaseStep, TargetKind};
 use qdepth_workload::{Extent, TargetShape, WrittenTargets};
 use rustix::fs::{FlockOperation, flock};
 
@@ -201,13 +203,14 @@ impl Prepared {
     /// Why direct I/O is not in effect, where it is not.
     pub(crate) fn not_direct(&self) -> Option<String> {
         let real = self.real()?;
-        match real.own_files() {
-            Some(files) => files.borrow().not_direct().map(str::to_owned),
-            None => match &real.claim()?.direct {
-                Direct::Refused(why) => Some(why.clone()),
+        let answer = match real.own_files() {
+            Some(files) => files.borrow().not_direct(),
+            None => match real.claim()?.direct {
+                Direct::Refused(answer) => Some(answer),
                 Direct::Yes | Direct::NotAsked => None,
             },
-        }
+        };
+        answer.map(|answer| errno_name(answer.raw_os_error()))
     }
 
     /// Leaves the target as it was found.
@@ -466,7 +469,7 @@ fn make_ready(
         Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(prepare_options))?),
         Cleared::File(cleared) => {
             let (path, bytes) = (&*inspected.expression, prepare_options.provision.bytes());
-            let step = path.display().to_string();
+            let step = PhaseStep::new(FILL).label("directory", path.display().to_string());
             let mut filling = Progress::begin(observer, Phase::Provisioning, step, Some(bytes));
             let mut progress = |bytes| {
                 filling.reach(bytes);

@@ -104,20 +104,24 @@ pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
         parts: variant.parts,
         times: variant.times,
     };
-    let compared = match comparison.of {
-        Compared::Drives => "drives",
-        Compared::Targets => "targets",
-        Compared::Processes => "processes",
-        Compared::Areas => "areas",
-    };
     ComparisonRecord {
-        of: compared.to_owned(),
+        of: compared(comparison.of).to_owned(),
         variants: comparison.variants.iter().map(variant).collect(),
         base: comparison.base,
         base_above: comparison.base_above,
         shaded: comparison.shaded,
         latency_profiles: comparison.latency_profiles.clone(),
         published: comparison.published.clone(),
+    }
+}
+
+/// What the columns of a comparison are, as stored.
+pub(crate) fn compared(compared: Compared) -> &'static str {
+    match compared {
+        Compared::Drives => "drives",
+        Compared::Targets => "targets",
+        Compared::Processes => "processes",
+        Compared::Areas => "areas",
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use qdepth_measure::{Bytes, Nanos, SteadyRounds, SteadyRule, SteadyState, SteadyVerdict};
 use qdepth_record::event::Phase;
 use qdepth_record::figures::{Figures, ROUNDS};
-use qdepth_record::{Observation, source};
+use qdepth_record::{Observation, PhaseStep, phase_step, source};
 use qdepth_workload::{Point, UntilSteady};
 
 use crate::Lab;
@@ -32,6 +32,17 @@ pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
     )
 }
 
+/// The same for whoever is told of it.
+fn rounds_step(point: &Point, asked: UntilSteady) -> PhaseStep {
+    PhaseStep::new(phase_step::ROUNDS)
+        .label("load", &point.profile)
+        .label("request_size", point.request_size.text())
+        .label("rule", asked.rule.as_str())
+        .value("area_bytes", point.area.length_bytes as f64)
+        .value("rounds", f64::from(asked.rounds))
+        .value("round_ns", point.stop.duration_ns as f64)
+}
+
 fn whose(rule: SteadyRule) -> &'static str {
     match rule {
         SteadyRule::Own => "our own",
@@ -50,7 +61,7 @@ pub(crate) fn rounds(
     asked: UntilSteady,
     put: bool,
 ) -> Result<Done> {
-    let step = group.first().map(|point| rounds_text(point, asked)).unwrap_or_default();
+    let step = group.first().map(|point| rounds_step(point, asked)).unwrap_or_default();
     let before = if put { SteadyRounds::WRITTEN_MOST } else { 0.0 };
     let mut all = vec![SteadyRounds::new(asked.rule, before); group.len()];
     let mut bytes = vec![0; group.len()];
@@ -158,7 +169,7 @@ fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) 
     let mut figures = Figures::new(ROUNDS)
         .text("load", &point.profile)
         .text("request_size", &point.request_size.text())
-        .text("course", state.as_str())
+        .text("state", state.as_str())
         .text("rule", rule.as_str())
         .figure("rounds", rounds.count() as f64)
         .figure("round_ns", point.stop.duration_ns as f64)

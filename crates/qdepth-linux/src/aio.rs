@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::RawFd;
 
-use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
+use qdepth_engine::{Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, PriorityDraw, Request};
 use rustix::io::Errno;
@@ -194,7 +194,8 @@ impl Target for Aio {
             self.in_kernel -= 1;
         }
         if count < 0 && error(count) != Errno::INTR {
-            return Err(TargetFailure::Broken(format!("io_getevents: {}", error(count))));
+            let (call, errno) = ("io_getevents".to_owned(), error(count).raw_os_error());
+            return Err(TargetFailure::Broken(Fault::Call { call, errno }));
         }
         Ok(())
     }

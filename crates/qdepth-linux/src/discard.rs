@@ -12,6 +12,7 @@ use rustix::io_uring::{
 };
 
 use crate::call::call;
+use crate::lack::Lack;
 use crate::ring::{Await, Ring};
 
 /// `ioctl` and command of a ring (Linux 6.12) of <linux/fs.h> and <linux/blkdev.h>: `_IO(0x12, …)`.
@@ -74,10 +75,7 @@ impl Discard {
         ring.give_back();
         match Errno::from_raw_os_error(-answer) {
             Errno::INVAL => Ok(()),
-            why => Err(io::Error::other(format!(
-                "its io_uring discards nothing of a device (Linux 6.12, and a device that \
-                 discards): {why}"
-            ))),
+            why => Err(io::Error::other(Lack::Discards(why))),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Names of the kernel's error numbers, which are the same in every language.
 
-use std::io;
-
 macro_rules! named {
     ($($name:ident)+) => {
         /// What the kernel calls an error number, as `EIO`; a rare one goes by its number.
@@ -23,11 +21,6 @@ named! {
     ESTALE EUCLEAN EREMOTEIO EDQUOT ENOMEDIUM EMEDIUMTYPE ECANCELED EBADE ENOKEY EKEYREJECTED
 }
 
-/// Why something failed: the name of the kernel's answer, or what we say ourselves.
-pub(crate) fn reason(error: &io::Error) -> String {
-    error.raw_os_error().map_or_else(|| error.to_string(), errno_name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,7 +29,5 @@ mod tests {
     fn an_answer_of_the_kernel_is_its_name_in_every_language() {
         assert_eq!(errno_name(libc::EIO), "EIO");
         assert_eq!(errno_name(4000), "errno-4000");
-        assert_eq!(reason(&io::Error::from_raw_os_error(libc::EINVAL)), "EINVAL");
-        assert_eq!(reason(&io::Error::other("it has no trims")), "it has no trims");
     }
 }

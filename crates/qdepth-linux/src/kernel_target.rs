@@ -16,6 +16,7 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck};
 use crate::discard::Discard;
 use crate::inline::{Inline, Transfers};
+use crate::lack::{operation, reason};
 use crate::looped;
 use crate::operations::Operations;
 use crate::passthrough::{Namespace, Passthrough};
@@ -186,10 +187,22 @@ pub enum OpenError {
 /// What was found on the way to an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
-    /// Engines that did not work, with the reason.
-    pub refused: Vec<(Engine, String)>,
-    /// Features that the engine lacks here, by their codes, with the reason.
+    /// Engines that did not work.
+    pub refused: Vec<RefusedEngine>,
+    /// Features that the engine lacks here, by their codes, with the reason: a code, or the name
+    /// of the kernel's answer.
     pub missing: Vec<(&'static str, String)>,
+}
+
+/// An engine that did not work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedEngine {
+    /// Which.
+    pub engine: Engine,
+    /// Why: a code of [`qdepth_measure::label`], or the name of the kernel's answer.
+    pub why: String,
+    /// The operation that is lacking, where it is one, by the kernel's name.
+    pub operation: Option<&'static str>,
 }
 
 enum Queue {
@@ -251,6 +264,7 @@ impl KernelTarget {
             EngineChoice::Auto => vec![Engine::IoUring, Engine::LinuxAio, Engine::Threads],
             EngineChoice::Only(engine) => vec![engine],
         };
+        let mut tried = Vec::new();
         for engine in candidates {
             match Self::queue(engine, &file, options, &mut buffers, &mut found.missing) {
                 Ok(queue) => {
@@ -262,11 +276,13 @@ impl KernelTarget {
                         probe: found,
                     });
                 }
-                Err(why) => found.refused.push((engine, why.to_string())),
+                Err(error) => {
+                    tried.push(format!("{}: {error}", engine.name()));
+                    let (why, operation) = (reason(&error), operation(&error));
+                    found.refused.push(RefusedEngine { engine, why, operation });
+                }
             }
         }
-        let tried: Vec<String> =
-            found.refused.iter().map(|(e, why)| format!("{}: {why}", e.name())).collect();
         Err(OpenError::NoEngine(tried.join("; ")))
     }
 

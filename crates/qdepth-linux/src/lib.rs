@@ -14,6 +14,7 @@ mod discard;
 mod errno;
 mod inline;
 mod kernel_target;
+mod lack;
 mod looped;
 mod memory;
 mod mpi;
@@ -35,7 +36,7 @@ pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};
 pub use errno::errno_name;
 pub use kernel_target::{
-    Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, take_priority,
+    Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, RefusedEngine, take_priority,
 };
 pub use memory::{Memory, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};

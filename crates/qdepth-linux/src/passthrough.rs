@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
+use qdepth_engine::{Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure};
 use qdepth_measure::{Instant, Nanos, label};
 use qdepth_workload::{Direction, Request};
 use rustix::fs::{OFlags, fcntl_getfl};
@@ -16,7 +16,7 @@ use rustix::ioctl::opcode;
 
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
-use crate::errno::reason;
+use crate::lack::reason;
 use crate::nvme::{Command, result};
 use crate::ring_queue::{CompletionMode, RingQueue};
 
@@ -139,7 +139,12 @@ impl Passthrough {
         let mut done = Completions::with_capacity(1);
         while done.as_slice().is_empty() {
             let until = self.now() + WAIT_SLICE;
-            self.wait(until, &mut done).map_err(|failure| io::Error::other(failure.to_string()))?;
+            self.wait(until, &mut done).map_err(|failure| match failure {
+                TargetFailure::Broken(Fault::Call { errno, .. }) => {
+                    io::Error::from_raw_os_error(errno)
+                }
+                other => io::Error::other(other),
+            })?;
         }
         match done.as_slice()[0].result {
             error @ ..0 => Err(io::Error::from_raw_os_error(-error)),

@@ -21,6 +21,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::time::Timespec;
 
 use crate::call::{call, error};
+use crate::lack::Lack;
 use crate::nvme::{COMMAND_AT, Command};
 
 /// How long a polling thread of the kernel looks before it sleeps.
@@ -98,7 +99,7 @@ impl<const WIDE: bool> Ring<WIDE> {
         let (descriptor, in_order) = set_up(entries, &mut params)?;
         if !params.features.contains(IoringFeatureFlags::SINGLE_MMAP | IoringFeatureFlags::EXT_ARG)
         {
-            return Err(io::Error::other("its io_uring is older than Linux 5.11"));
+            return Err(io::Error::other(Lack::OldRing));
         }
         let sq_end = params.sq_off.array as usize + params.sq_entries as usize * size_of::<u32>();
         let cq_end = params.cq_off.cqes as usize + params.cq_entries as usize * Self::COMPLETION;

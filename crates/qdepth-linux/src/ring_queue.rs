@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
+use qdepth_engine::{Completion, Completions, Fault, Slot, TargetFailure};
 use qdepth_measure::{Instant, Nanos, label};
 use rustix::io::Errno;
 use rustix::io_uring::{
@@ -14,7 +14,7 @@ use rustix::io_uring::{
 use rustix::time::Timespec;
 
 use crate::clock::{Clock, FEW, SPIN};
-use crate::errno::reason;
+use crate::lack::reason;
 use crate::ring::{Await, Ring};
 
 /// User data of the heartbeat's completions; no slot has this number.
@@ -202,7 +202,10 @@ impl<const WIDE: bool> RingQueue<WIDE> {
 
 #[cold]
 fn broken(why: Errno) -> TargetFailure {
-    TargetFailure::Broken(format!("io_uring_enter: {why}"))
+    TargetFailure::Broken(Fault::Call {
+        call: "io_uring_enter".to_owned(),
+        errno: why.raw_os_error(),
+    })
 }
 
 /// The best ring that the kernel makes.

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread;
 use std::time::Duration;
 
-use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
+use qdepth_engine::{Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, Request};
 
@@ -79,9 +79,7 @@ impl Target for Threads {
             Ok(first) => self.take(first, done),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(TargetFailure::Broken(
-                    "every thread of the engine has ended".to_owned(),
-                ));
+                return Err(TargetFailure::Broken(Fault::ThreadsEnded));
             }
         }
         while done.has_room()

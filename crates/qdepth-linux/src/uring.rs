@@ -16,7 +16,7 @@ use rustix::io_uring::{
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
 use crate::discard::{Discard, Sizes};
-use crate::errno::reason;
+use crate::lack::{Lack, reason};
 use crate::ring::Ring;
 use crate::ring_queue::{CompletionMode, RingQueue};
 
@@ -159,7 +159,7 @@ fn never_blocks(file: BorrowedFd<'_>) -> io::Result<()> {
 fn register(ring: &Ring, buffers: &mut Buffers) -> io::Result<()> {
     let whole = buffers.as_mut_slice();
     if whole.len() > REGISTERED_MAX {
-        return Err(io::Error::other("more than 1 GiB of buffers"));
+        return Err(io::Error::other(Lack::LargeBuffers));
     }
     let vector = libc::iovec { iov_base: whole.as_mut_ptr().cast(), iov_len: whole.len() };
     // SAFETY: an array of one range; the mapping outlives the ring: `KernelTarget` drops the ring
@@ -179,13 +179,13 @@ pub(crate) fn probe() -> io::Result<()> {
     // SAFETY: room for as many operations as said.
     unsafe { ring.register(IoringRegisterOp::RegisterProbe, &mut answer, OPERATIONS)? };
     for (operation, name) in [
-        (IoringOp::Read, "read"),
-        (IoringOp::Write, "write"),
-        (IoringOp::ReadFixed, "read into registered buffers"),
-        (IoringOp::Fsync, "fsync"),
+        (IoringOp::Read, "IORING_OP_READ"),
+        (IoringOp::Write, "IORING_OP_WRITE"),
+        (IoringOp::ReadFixed, "IORING_OP_READ_FIXED"),
+        (IoringOp::Fsync, "IORING_OP_FSYNC"),
     ] {
         if (answer[4 + 2 * operation as usize] >> 16) & SUPPORTED == 0 {
-            return Err(io::Error::other(format!("the kernel's io_uring has no {name}")));
+            return Err(io::Error::other(Lack::Operation(name)));
         }
     }
     Ok(())

@@ -1,6 +1,8 @@
 //! What of a logbook is whole: every record passes here on its way to a reader.
 
-use qdepth_measure::{Code, Finding};
+use std::fmt;
+
+use qdepth_measure::{Code, Finding, label};
 use rusqlite::{Connection, Result};
 use sha2::{Digest as _, Sha256};
 
@@ -14,25 +16,60 @@ use qdepth_record::RunRecord;
 pub struct Damage {
     /// Id of the run that it is of; empty for the list of runs.
     pub run: String,
-    /// Which: `run`, `list of points`, `list of runs`, `point 3`, or `row 17 of the points` where
-    /// its place in the plan is not sure.
-    pub record: String,
-    /// Which of its parts, as `series` or `environment`.
+    /// Which.
+    pub record: DamagedRecord,
+    /// Which of its parts, as `series` or `environment`; none of a list.
     pub parts: Vec<String>,
 }
 
-impl Damage {
-    fn list(run: &str, records: &str) -> Self {
-        let (record, parts) =
-            (format!("list of {records}"), vec![format!("{records} may be missing")]);
-        Self { run: run.to_owned(), record, parts }
-    }
+/// What is damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DamagedRecord {
+    /// The run itself.
+    Run,
+    /// A point, by its place in the plan.
+    Point(u32),
+    /// A point whose place in the plan is not sure, by its row.
+    Row(i64),
+    /// The list of a run's points.
+    Points,
+    /// The list of runs.
+    Runs,
+    /// The line of a run in it.
+    Line,
+    /// A certificate, by its id.
+    Certificate(String),
+}
 
+impl fmt::Display for DamagedRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Run => f.write_str("run"),
+            Self::Point(index) => write!(f, "point {index}"),
+            Self::Row(row) => write!(f, "row {row} of the points"),
+            Self::Points => f.write_str("list of points: points may be missing"),
+            Self::Runs => f.write_str("list of runs: runs may be missing"),
+            Self::Line => f.write_str("line of the list of runs"),
+            Self::Certificate(id) => write!(f, "certificate {id}"),
+        }
+    }
+}
+
+impl Damage {
     /// As it is said of the run.
     pub(crate) fn finding(&self) -> Finding {
-        Finding::invalid(Code::RecordDamaged)
-            .label("record", &self.record)
-            .label("parts", self.parts.join(", "))
+        let record = |code: &str| Finding::invalid(Code::RecordDamaged).label("record", code);
+        let finding = match &self.record {
+            DamagedRecord::Run => record(label::RUN_RECORD),
+            DamagedRecord::Point(index) => {
+                record(label::POINT_RECORD).value("point", f64::from(*index))
+            }
+            DamagedRecord::Row(row) => record(label::POINT_ROW).value("row", *row as f64),
+            DamagedRecord::Points => record(label::POINT_LIST),
+            DamagedRecord::Runs | DamagedRecord::Line => record(label::RUN_LIST),
+            DamagedRecord::Certificate(id) => record(id),
+        };
+        if self.parts.is_empty() { finding } else { finding.label("parts", self.parts.join(", ")) }
     }
 }
 
@@ -72,7 +109,7 @@ pub(crate) fn run(
     }
     let damage = (!parts.damaged.is_empty()).then(|| Damage {
         run: run.id.clone(),
-        record: "run".to_owned(),
+        record: DamagedRecord::Run,
         parts: parts.damaged,
     });
     run.findings.extend(damage.iter().map(Damage::finding));
@@ -126,7 +163,8 @@ pub(crate) fn points(
     }
     let listed =
         purpose != Purpose::Check || Chain::Points(number).is_whole(connection, &numbers)?;
-    found.damaged.extend((!listed).then(|| Damage::list(id, "points")));
+    let list = || Damage { run: id.to_owned(), record: DamagedRecord::Points, parts: Vec::new() };
+    found.damaged.extend((!listed).then(list));
     Ok(found)
 }
 
@@ -155,8 +193,8 @@ pub(crate) fn point(
     let attempt = read::point(&mut parts)?;
     let is_sure = !parts.damaged.iter().any(|part| part == "point");
     let record = match &attempt {
-        Some(attempt) if is_sure => format!("point {}", attempt.point.index),
-        _ => format!("row {row} of the points"),
+        Some(attempt) if is_sure => DamagedRecord::Point(attempt.point.index),
+        _ => DamagedRecord::Row(row),
     };
     Ok(match attempt {
         Some(attempt) if parts.damaged.is_empty() => Ok(attempt),
@@ -184,7 +222,7 @@ pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> 
             Ok((_, damage)) => checked.damaged.extend(damage),
             Err(error) if is_unreadable(&error) => checked.damaged.push(Damage {
                 run: id.clone(),
-                record: "run".to_owned(),
+                record: DamagedRecord::Run,
                 parts: vec!["run".to_owned()],
             }),
             Err(error) => return Err(error),
@@ -194,11 +232,12 @@ pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> 
         checked.damaged.extend(points.damaged);
     }
     if !lists_all_runs(connection, purpose)? {
-        checked.damaged.push(Damage::list("", "runs"));
+        let (run, record) = (String::new(), DamagedRecord::Runs);
+        checked.damaged.push(Damage { run, record, parts: Vec::new() });
     }
     checked.damaged.extend(certificate::damaged(connection)?.into_iter().map(|id| Damage {
         run: String::new(),
-        record: format!("certificate {id}"),
+        record: DamagedRecord::Certificate(id),
         parts: vec!["document".to_owned()],
     }));
     Ok(checked)

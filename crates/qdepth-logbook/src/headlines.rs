@@ -7,7 +7,7 @@ use qdepth_record::{RunHeadline, RunRecord, RunState};
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use sha2::{Digest as _, Sha256};
 
-use crate::check::{self, Damage};
+use crate::check::{self, Damage, DamagedRecord};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::read;
 
@@ -134,7 +134,7 @@ pub(crate) fn damaged(connection: &Connection, purpose: Purpose) -> Result<Vec<D
     for (number, id) in read::run_numbers(connection)? {
         let run = checked(connection, number, &id, purpose)?;
         if !run.damaged && kept(connection, number)? != Some(run) {
-            let (record, parts) = ("line of the list of runs".to_owned(), vec!["line".to_owned()]);
+            let (record, parts) = (DamagedRecord::Line, vec!["line".to_owned()]);
             all.push(Damage { run: id, record, parts });
         }
     }

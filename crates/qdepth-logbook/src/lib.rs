@@ -19,7 +19,7 @@ mod reserve;
 mod write;
 
 pub use alive::Sign;
-pub use check::{Checked, Damage};
+pub use check::{Checked, Damage, DamagedRecord};
 pub use error::LogbookError;
 pub use keeping::Merged;
 pub use live::LiveEvents;

@@ -186,7 +186,8 @@ fn a_damaged_point_is_left_out_and_the_rest_is_read() {
     let said: Vec<&Finding> =
         run.findings.iter().filter(|finding| finding.code == Code::RecordDamaged).collect();
     assert_eq!(said.len(), 1);
-    assert_eq!((&*said[0].labels["record"], &*said[0].labels["parts"]), ("point 0", "series"));
+    assert_eq!((&*said[0].labels["record"], said[0].values["point"]), ("point-record", 0.0));
+    assert_eq!(said[0].labels["parts"], "series");
     assert!(!says_so(&read(&file, OTHER).unwrap()), "the other run is whole");
     let checked = Logbook::open_read_only(&file).unwrap().check().unwrap();
     assert_eq!((checked.runs, checked.points, checked.file.len()), (2, 7, 0));

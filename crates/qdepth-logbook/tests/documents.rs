@@ -209,6 +209,13 @@ fn the_page_on_events_names_every_field() {
         fields.insert(name.to_owned(), all.collect());
     }
     assert_eq!(listed("events.md"), fields);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let page = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (code, labels, values) in qdepth_record::phase_step::ALL {
+        let names = [labels, values].concat().join("`, `");
+        assert!(page.contains(&format!("`{code}` (`{names}`)")), "`{code}` (`{names}`)");
+    }
 }
 
 /// The part of JSON Schema that ours uses.

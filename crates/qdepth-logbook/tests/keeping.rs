@@ -128,8 +128,13 @@ mod tests {
         assert_eq!(found.iter().map(|run| run.damaged).collect::<Vec<_>>(), [false, false, true]);
         // What is chosen from is what was written; what is found, what is there.
         assert!(opened.newest_runs(9, |run| run.plan == plan && !run.damaged).unwrap().len() == 2);
-        let damaged: Vec<String> =
-            opened.check().unwrap().damaged.into_iter().map(|damage| damage.record).collect();
+        let damaged: Vec<String> = opened
+            .check()
+            .unwrap()
+            .damaged
+            .into_iter()
+            .map(|damage| damage.record.to_string())
+            .collect();
         assert_eq!(damaged, ["run", "line of the list of runs"]);
     }
 

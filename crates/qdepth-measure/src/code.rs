@@ -125,7 +125,9 @@ codes! {
         "requests failed; counts by direction and error";
     ShortTransfers = "short-transfers", REMARK, Point, ["short"], [],
         "transfers came back short and were completed by further requests";
-    DeviceGone = "device-gone", INVALID, Point, [], ["evidence"],
+    DeviceGone = "device-gone", INVALID, Point,
+        ["size_bytes", "offset_bytes"],
+        ["evidence", "direction", "device"],
         "a transfer of nothing inside the area: the device shrank or vanished";
     Hung = "hung", INVALID, Point, ["abandoned", "waited_ns"], [],
         "requests never came back in the time allowed";
@@ -150,7 +152,8 @@ codes! {
         "the time allowed was over before the rate was known to what `--until` asked";
     TooFewSamples = "too-few-samples", REMARK, Point, ["samples"], [],
         "under 1 000 I/Os: not even the 99th percentile has ten samples beyond it";
-    EngineFallback = "engine-fallback", REMARK, Point, [], ["engine", "why"],
+    EngineFallback = "engine-fallback", REMARK, Point, [],
+        ["engine", "refused", "operation", "why"],
         "`io_uring` could not be used; another engine was";
     EngineFeature = "engine-feature", REMARK, Point, [], ["feature", "why"],
         "a feature of the engine is missing here";
@@ -177,7 +180,7 @@ codes! {
          targets itself";
     NotSteady = "not-steady", REMARK, Both,
         ["rounds", "times_written", "io_per_s", "range_share", "slope_share", "period_ns"],
-        ["target", "course", "rule"],
+        ["target", "state", "rule"],
         "preconditioning, or a point with `--until steady`, ended without that: cyclic (with its \
          period), drifting, never steady, or too short ([steady.md](../method/steady.md))";
     DeviceChanged = "device-changed", INVALID, Both, [], ["was", "is"],
@@ -185,7 +188,8 @@ codes! {
          run, which then ends)";
     SeriesTruncated = "series-truncated", REMARK, Point, ["lost_intervals"], [],
         "part of the series found no room; totals are whole";
-    TargetFailed = "target-failed", INVALID, Point, [], ["why"],
+    TargetFailed = "target-failed", INVALID, Point, [],
+        ["why", "call", "error", "lost_rank", "message"],
         "the engine failed as a whole";
     Resumed = "resumed", REMARK, Point, [], [],
         "measured after an interruption of the run";
@@ -220,7 +224,7 @@ codes! {
     FarDrive = "far-drive", REMARK, Run, [], ["device", "node", "cpus"],
         "a drive is on another NUMA node than CPUs of its workers: all that they are kept on \
          (`--cpus`, or near the drive), or all that they may run on";
-    RecordDamaged = "record-damaged", INVALID, Run, [], ["record", "parts"],
+    RecordDamaged = "record-damaged", INVALID, Run, ["point", "row"], ["record", "parts"],
         "a record of the logbook is not what was written: a damaged point is left out, a damaged \
          record of the run is not to be relied on";
     Unknown = "unknown", EITHER, Both, [], ["code"],

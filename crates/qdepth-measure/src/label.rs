@@ -27,6 +27,42 @@ pub const DEFERRED_TASKS: &str = "deferred-tasks";
 pub const NEVER_BLOCKS: &str = "never-blocks";
 /// A time limit that repeats.
 pub const REPEATING_LIMIT: &str = "repeating-limit";
+/// A transfer inside the area that moved nothing.
+pub const NOTHING_MOVED: &str = "nothing-moved";
+/// A target in whose place nothing answers.
+pub const NOT_THERE: &str = "not-there";
+/// A system call of an engine that concerns all requests.
+pub const CALL_FAILED: &str = "call-failed";
+/// An engine whose threads have all ended.
+pub const THREADS_ENDED: &str = "threads-ended";
+/// A rank that gives no sign of life.
+pub const RANK_SILENT: &str = "rank-silent";
+/// A rank that does not end when it is asked to.
+pub const RANK_NOT_ENDING: &str = "rank-not-ending";
+/// A rank that MPI does not reach.
+pub const RANK_UNREACHABLE: &str = "rank-unreachable";
+/// A rank that says that it cannot go on.
+pub const RANK_FAILED: &str = "rank-failed";
+/// An `io_uring` that lacks what a ring needs.
+pub const RING_TOO_OLD: &str = "ring-too-old";
+/// An operation that the kernel's `io_uring` does not have.
+pub const NO_OPERATION: &str = "no-operation";
+/// More memory than one registered buffer may hold.
+pub const BUFFERS_TOO_LARGE: &str = "buffers-too-large";
+/// A file of the kernel that says something else than it should.
+pub const NOT_IN_ITS_FORM: &str = "not-in-its-form";
+/// The record of a run itself.
+pub const RUN_RECORD: &str = "run-record";
+/// That of a point, which is named by its place in the plan.
+pub const POINT_RECORD: &str = "point-record";
+/// That of a point whose place is not sure, which is named by its row.
+pub const POINT_ROW: &str = "point-row";
+/// The list of a run's points.
+pub const POINT_LIST: &str = "point-list";
+/// The list of runs.
+pub const RUN_LIST: &str = "run-list";
+/// What has neither a code nor a number of the kernel.
+pub const NOT_USABLE: &str = "not-usable";
 /// Directions of requests.
 pub const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 /// What rounds came to.
@@ -52,6 +88,24 @@ pub fn all() -> impl Iterator<Item = &'static str> {
         DEFERRED_TASKS,
         NEVER_BLOCKS,
         REPEATING_LIMIT,
+        NOTHING_MOVED,
+        NOT_THERE,
+        CALL_FAILED,
+        THREADS_ENDED,
+        RANK_SILENT,
+        RANK_NOT_ENDING,
+        RANK_UNREACHABLE,
+        RANK_FAILED,
+        RING_TOO_OLD,
+        NO_OPERATION,
+        BUFFERS_TOO_LARGE,
+        NOT_IN_ITS_FORM,
+        RUN_RECORD,
+        POINT_RECORD,
+        POINT_ROW,
+        POINT_LIST,
+        RUN_LIST,
+        NOT_USABLE,
     ];
     alone.into_iter().chain(DIRECTIONS).chain(ROUNDS).chain(COUNTS)
 }

@@ -2,6 +2,7 @@
 //! model, a part of its description.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -47,12 +48,70 @@ const fn yes() -> bool {
 }
 
 /// What of a load lies outside of what was measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outside {
     /// The model has a number, and nothing measured stands behind it.
-    Extrapolated(String),
+    Extrapolated(Unmeasured),
     /// It has none.
-    NotKnown(String),
+    NotKnown(Unmeasured),
+}
+
+/// A kind of load of which nothing was measured: a code, and where it is a range what was asked and
+/// what was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum Unmeasured {
+    /// Writes.
+    Writes,
+    /// Reads.
+    Reads,
+    /// Random accesses.
+    RandomAccess,
+    /// Sequential accesses.
+    SequentialAccess,
+    /// Reads and writes at a time.
+    Mixture,
+    /// Requests of this size, bytes.
+    RequestBytes(Beyond),
+    /// So many requests in flight on each drive.
+    InFlight(Beyond),
+    /// An area of this size, bytes.
+    AreaBytes(Beyond),
+    /// Drives of several media at a time.
+    SeveralMedia,
+    /// Requests that arrive by a schedule.
+    Schedule,
+}
+
+/// What was asked, and the range that was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Beyond {
+    /// What was asked.
+    pub asked: f64,
+    /// The least that was measured.
+    pub low: f64,
+    /// The most.
+    pub high: f64,
+}
+
+impl fmt::Display for Unmeasured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut range = |what: &str, Beyond { asked, low, high }: &Beyond| {
+            write!(f, "{what} {asked:.0}, measured {low:.0} to {high:.0}")
+        };
+        match self {
+            Self::RequestBytes(beyond) => range("request of bytes", beyond),
+            Self::InFlight(beyond) => range("in flight on each drive", beyond),
+            Self::AreaBytes(beyond) => range("area of bytes", beyond),
+            Self::Writes => f.write_str("no write was measured"),
+            Self::Reads => f.write_str("no read was measured"),
+            Self::RandomAccess => f.write_str("no random access was measured"),
+            Self::SequentialAccess => f.write_str("no sequential access was measured"),
+            Self::Mixture => f.write_str("reads and writes at a time, measured only apart"),
+            Self::SeveralMedia => f.write_str("drives of several media at a time"),
+            Self::Schedule => f.write_str("requests that arrive by a schedule"),
+        }
+    }
 }
 
 /// What is asked of a load.
@@ -103,33 +162,31 @@ impl Known {
         let mut outside = Vec::new();
         let writes = load.read_share < 1.0;
         if writes && self.read_share[0] >= 1.0 {
-            outside.push(Outside::NotKnown("no write was measured".to_owned()));
+            outside.push(Outside::NotKnown(Unmeasured::Writes));
         }
         if load.read_share > 0.0 && self.read_share[1] <= 0.0 {
-            outside.push(Outside::NotKnown("no read was measured".to_owned()));
+            outside.push(Outside::NotKnown(Unmeasured::Reads));
         }
         if load.random_share > 0.0 && self.random_share[1] <= 0.0 {
-            outside.push(Outside::NotKnown("no random access was measured".to_owned()));
+            outside.push(Outside::NotKnown(Unmeasured::RandomAccess));
         }
         if load.random_share < 1.0 && self.random_share[0] >= 1.0 {
-            outside.push(Outside::NotKnown("no sequential access was measured".to_owned()));
+            outside.push(Outside::NotKnown(Unmeasured::SequentialAccess));
         }
         // Whether the limits of a drive are those of each direction or of both, no load of one
         // direction shows: a factor of two.
         let mixed = load.read_share > 0.0 && load.read_share < 1.0;
         if mixed && !self.mixes && outside.is_empty() {
-            let apart = "reads and writes at a time, measured only apart".to_owned();
-            outside.push(Outside::Extrapolated(apart));
+            outside.push(Outside::Extrapolated(Unmeasured::Mixture));
         }
-        let mut beyond = |what: &str, asked: f64, [low, high]: [f64; 2]| {
+        let mut beyond = |what: fn(Beyond) -> Unmeasured, asked: f64, [low, high]: [f64; 2]| {
             if asked > high * BEYOND || asked < low / BEYOND {
-                let measured = format!("{what} {asked:.0}, measured {low:.0} to {high:.0}");
-                outside.push(Outside::Extrapolated(measured));
+                outside.push(Outside::Extrapolated(what(Beyond { asked, low, high })));
             }
         };
-        beyond("request of bytes", load.request_bytes, self.request_bytes);
-        beyond("in flight on each drive", load.in_flight, self.in_flight);
-        beyond("area of bytes", load.area_bytes, [0.0, self.area_bytes]);
+        beyond(Unmeasured::RequestBytes, load.request_bytes, self.request_bytes);
+        beyond(Unmeasured::InFlight, load.in_flight, self.in_flight);
+        beyond(Unmeasured::AreaBytes, load.area_bytes, [0.0, self.area_bytes]);
         outside
     }
 }
@@ -165,7 +222,8 @@ mod tests {
     fn a_load_is_inside_extrapolated_or_not_known() {
         assert_eq!(known().outside(&LOAD), []);
         let large = LoadCharacteristics { request_bytes: 1e6, ..LOAD };
-        assert!(matches!(known().outside(&large)[..], [Outside::Extrapolated(_)]));
+        let [Outside::Extrapolated(size)] = known().outside(&large)[..] else { panic!("one") };
+        assert_eq!(size.to_string(), "request of bytes 1000000, measured 4096 to 65536");
         let writes = LoadCharacteristics { read_share: 0.5, ..LOAD };
         assert!(matches!(known().outside(&writes)[..], [Outside::NotKnown(_)]));
         let wide = LoadCharacteristics { area_bytes: 1e12, in_flight: 512.0, ..LOAD };

@@ -37,7 +37,7 @@ pub use emulated::{Emulated, SLOTS};
 pub use error::MediaError;
 pub use expression::{is_emulated, is_file, name_and_format, several};
 pub use host::Settings;
-pub use known::{Known, LoadCharacteristics, Outside};
+pub use known::{Beyond, Known, LoadCharacteristics, Outside, Unmeasured};
 pub use load::{MediaLoad, OpenMedia};
 pub use node::Fault;
 pub use open::{Shape, TargetExpression, open};

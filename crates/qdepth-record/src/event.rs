@@ -7,6 +7,8 @@ use qdepth_measure::{Finding, Severity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::phase_step::PhaseStep;
+
 /// Version of the form, in `schema_version` of [`RunStarted`]. The rule is that of a run's
 /// document: new events and fields do not raise it.
 pub const EVENTS_VERSION: u32 = 1;
@@ -74,8 +76,14 @@ pub struct PhaseStarted {
     /// `preparation` (of the machine), `provisioning` (a measurement file is filled) or
     /// `preconditioning` (of the targets).
     pub phase: Phase,
-    /// What is done, for people; of a measurement file its directory.
+    /// What is done: a code, which never changes its meaning.
     pub step: String,
+    /// Figures of the step by name, the unit in the name.
+    #[serde(default)]
+    pub values: BTreeMap<String, f64>,
+    /// Texts of the step by name: names, and codes.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
     /// Bytes that are written in all; null where that is not known before.
     pub bytes: Option<u64>,
 }
@@ -100,7 +108,7 @@ pub struct PhaseEnded {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Message {
-    /// The line.
+    /// The line, in English.
     pub text: String,
     /// Whether it must reach a person: something is left behind, or missing.
     pub is_warning: bool,
@@ -152,10 +160,10 @@ pub struct PointStarted {
     pub profile_title: String,
     /// Name of the step; empty where the plan has none.
     pub step: String,
-    /// In what it differs from its like in the other columns of a comparison, as `area 32GiB` or
-    /// `process 2 of 4`; empty where nothing is compared, or where its target says it.
+    /// The column of the comparison that it belongs to, where its target does not say it; null
+    /// where nothing is compared.
     #[serde(default)]
-    pub variant: String,
+    pub column: Option<PointColumn>,
     /// Outstanding I/Os of each stream.
     pub outstanding: u32,
     /// Number of streams.
@@ -169,6 +177,22 @@ pub struct PointStarted {
     pub duration_ns: u64,
     /// Planned time of the points before it, ns.
     pub planned_before_ns: u64,
+}
+
+/// A column of a comparison, as a point of it is told from its like in the others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PointColumn {
+    /// What is compared: `drives`, `targets`, `processes` or `areas`.
+    pub of: String,
+    /// Name that the plan or its user gave; of an area as it was asked for.
+    pub name: String,
+    /// Which of the column's drives or processes it is, from 1.
+    pub part: u32,
+    /// How many of them there are.
+    pub parts: u32,
+    /// Its measurement area, bytes.
+    pub area_bytes: u64,
 }
 
 /// A piece of the measured window of a point, a second as a rule.
@@ -282,6 +306,14 @@ pub struct RunEnded {
     pub state: String,
     /// Points that are measured in full.
     pub points_done: u32,
+}
+
+impl PhaseStarted {
+    /// A phase that begins with this step; `bytes` are written in all, where that is known.
+    pub fn new(phase: Phase, step: PhaseStep, bytes: Option<u64>) -> Self {
+        let PhaseStep { code, labels, values } = step;
+        Self { phase, step: code, values, labels, bytes }
+    }
 }
 
 impl From<&FindingRaised> for Finding {

@@ -15,6 +15,7 @@ mod filter;
 mod headline;
 mod host_document;
 mod merged;
+pub mod phase_step;
 mod point;
 mod reason;
 mod record;
@@ -37,6 +38,7 @@ pub use headline::{
     RunHeadline, RunsDocument, RunsEntry, STATES, export_runs_json, runs_json_schema,
 };
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
+pub use phase_step::PhaseStep;
 pub use point::{
     ByDirection, CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirection, LatencySummary,
     PointEntry, PointRecord, PointSummary, finding_entry, follows, percentile_name,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Finding, RANK, label};
+use qdepth_measure::{Bytes, Code, Finding, RANK, label};
 use qdepth_record::Reason;
+use qdepth_record::event::{PhaseStarted, PointColumn};
 use qdepth_record::figures::Figures;
 
 use crate::number;
@@ -33,6 +34,39 @@ pub fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> Stri
     } else {
         [title, step_title(lang, step)].join(words(lang).load_step)
     }
+}
+
+/// A point in words, as one of a column of a comparison.
+pub fn column_in_words(lang: Lang, column: &PointColumn) -> String {
+    let own = words(lang).comparison;
+    // A whole drive and a share of one, as drives are sold.
+    let size = aside(lang, &Bytes(column.area_bytes).for_people());
+    match &*column.of {
+        "processes" if column.parts == 1 => counted(own.processes, 1),
+        "processes" => fill_in(
+            own.process_of,
+            &[("part", column.part.to_string()), ("parts", column.parts.to_string())],
+        ),
+        "areas" if column.name == "full" => own.entire_area.to_owned() + &size,
+        "areas" if column.name.parse::<Bytes>().is_ok() => {
+            fill_in(own.area, &[("area", number::binary_bytes(column.area_bytes as f64))])
+        }
+        "areas" => fill_in(own.area, &[("area", column.name.clone() + &size)]),
+        _ => column.name.clone(),
+    }
+}
+
+/// What is done before points can be measured, in words; what no catalogue knows stays as it is.
+pub fn phase_text(lang: Lang, started: &PhaseStarted) -> String {
+    let words = words(lang);
+    let Some(template) = entry(words.phase_steps, &started.step) else {
+        return started.step.clone();
+    };
+    let word = |text: &str| entry(words.fact_codes, text).unwrap_or(text).to_owned();
+    let labels = started.labels.iter().map(|(name, text)| (name.as_str(), word(text)));
+    let values = started.values.iter();
+    let values = values.map(|(name, figure)| (name.as_str(), figure_text(name, *figure)));
+    fill(template, &labels.chain(values).collect())
 }
 
 /// Why a fact is not known, in words.
@@ -84,7 +118,7 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
     let mut values: BTreeMap<&str, String> = finding
         .labels
         .iter()
-        .map(|(name, text)| (name.as_str(), label_text(words, text)))
+        .map(|(name, text)| (label_name(finding.code, name), label_text(words, text)))
         .collect();
     for (name, value) in &finding.values {
         let all = others.iter().filter_map(|other| other.values.get(name)).chain([value]);
@@ -108,6 +142,11 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
         None => explanation,
     };
     FindingText { title: title.to_owned(), explanation, advice: fill(advice, &values) }
+}
+
+/// What a text of a finding is called; one had another name at first.
+fn label_name(code: Code, name: &str) -> &str {
+    if (code, name) == (Code::NotSteady, "course") { "state" } else { name }
 }
 
 /// A text of a finding: the words of a code, or what stands there.
@@ -148,8 +187,8 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    use qdepth_measure::Code;
-    use qdepth_record::{figures, source};
+    use qdepth_record::event::Phase;
+    use qdepth_record::{PhaseStep, figures, phase_step, source};
 
     use super::*;
     use crate::tests::japanese::is_japanese;
@@ -240,6 +279,74 @@ mod tests {
     }
 
     #[test]
+    fn every_step_before_the_first_point_has_words_that_name_none_but_its_own() {
+        for lang in Lang::ALL {
+            let words = words(lang);
+            assert_eq!(words.phase_steps.len(), phase_step::ALL.len(), "{}", lang.tag());
+            for (code, labels, values) in phase_step::ALL {
+                let template = entry(words.phase_steps, code).unwrap();
+                let all: BTreeSet<&str> = [labels, values].concat().into_iter().collect();
+                assert_eq!(names(template).collect::<BTreeSet<_>>(), all, "{code}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_before_the_first_point_is_told_in_the_language_and_an_old_one_as_it_stands() {
+        let translations = |step: PhaseStep| {
+            let started = PhaseStarted::new(Phase::Preconditioning, step, None);
+            Lang::ALL.map(|lang| phase_text(lang, &started))
+        };
+        let rounds = PhaseStep::new(phase_step::ROUNDS)
+            .label("load", "random")
+            .label("request_size", "4KiB")
+            .label("rule", "own")
+            .value("area_bytes", f64::from(1 << 30))
+            .value("rounds", 25.0)
+            .value("round_ns", 6e10);
+        let [en, ja] = translations(rounds);
+        assert_eq!(
+            en,
+            "random 4KiB over 1 GiB until steady by our own rule, 25 rounds of 60 s at most"
+        );
+        assert_eq!(
+            ja,
+            "ランダム 4KiB、1 GiBに定常状態（独自の基準）まで、60 sのラウンドを最大 25 回"
+        );
+        let setting = |step: PhaseStep| step.label("path", "/sys/a").label("value", "none");
+        let [en, ja] = translations(setting(PhaseStep::new(phase_step::SETTING)));
+        assert_eq!([&*en, &*ja], ["/sys/a: none", "/sys/a：none"]);
+        let before = PhaseStep::new(phase_step::SETTING).label("before", "bfq");
+        assert_eq!(translations(setting(before))[0], "/sys/a: bfq → none");
+        let old = "random 4KiB, 2 passes of 1GiB";
+        assert_eq!(translations(PhaseStep::new(old)), [old, old]);
+    }
+
+    #[test]
+    fn a_point_is_told_from_its_like_in_other_columns() {
+        let translations = |compared: &str, name: &str, parts: u32| {
+            let column = PointColumn {
+                of: compared.to_owned(),
+                name: name.to_owned(),
+                part: 2,
+                parts,
+                area_bytes: 1 << 35,
+            };
+            Lang::ALL.map(|lang| column_in_words(lang, &column))
+        };
+        for (column, [en, ja]) in [
+            (translations("processes", "4", 4), ["process 2 of 4", "プロセス 2/4"]),
+            (translations("processes", "1", 1), ["1 process", "1 プロセス"]),
+            (translations("areas", "32GiB", 1), ["area 32 GiB", "領域 32 GiB"]),
+            (translations("areas", "full", 1), ["entire capacity (34.4 GB)", "全容量（34.4 GB）"]),
+            (translations("areas", "50%", 1), ["area 50% (34.4 GB)", "領域 50%（34.4 GB）"]),
+            (translations("drives", "mine", 3), ["mine", "mine"]),
+        ] {
+            assert_eq!(column, [en, ja]);
+        }
+    }
+
+    #[test]
     fn a_value_with_figures_is_told_in_the_language_and_an_old_one_as_it_stands() {
         let passes = Figures::new(figures::PASSES)
             .text("load", "random")
@@ -254,7 +361,7 @@ mod tests {
         let rounds = Figures::new(figures::ROUNDS)
             .text("load", "random")
             .text("request_size", "4KiB")
-            .text("course", label::ROUNDS[1])
+            .text("state", label::ROUNDS[1])
             .text("rule", "snia")
             .figure("rounds", 5.0)
             .figure("round_ns", 6e10)
@@ -282,6 +389,12 @@ mod tests {
         }
         let suspended = Finding::invalid(Code::ClockDrift).label("why", label::SUSPENDED);
         assert!(finding_text(&suspended, Lang::Ja).explanation.contains("サスペンド"));
+        let unsteady = |name: &str| {
+            let finding = Finding::remark(Code::NotSteady).label(name, label::ROUNDS[2]);
+            finding_text(&finding, Lang::En).explanation
+        };
+        assert!(unsteady("state").contains("it is cyclic"), "{}", unsteady("state"));
+        assert_eq!(unsteady("course"), unsteady("state"), "as it was called at first");
         let named = Finding::invalid(Code::BackgroundWork).label("device", "md127");
         assert!(finding_text(&named, Lang::Ja).explanation.contains("md127"));
     }
@@ -306,6 +419,44 @@ mod tests {
         assert!(ja.contains("fioの総レイテンシ、読み取りと"), "{ja}");
         let old = "latency is fio's total latency; reads and writes stand as reads";
         assert!(worded(&imported(old)).iter().all(|text| text.contains(old)));
+    }
+
+    #[test]
+    fn a_target_that_failed_has_words_in_every_language_and_an_old_sentence_stays() {
+        let explanations =
+            |finding: &Finding| Lang::ALL.map(|lang| finding_text(finding, lang).explanation);
+        let gone = Finding::invalid(Code::DeviceGone)
+            .label("evidence", label::NOTHING_MOVED)
+            .label("direction", "write")
+            .value("size_bytes", 4096.0)
+            .value("offset_bytes", 1_048_576.0);
+        let [en, ja] = explanations(&gone);
+        let sentence = "a transfer within the area moved nothing (writes, 4 KiB at 1 MiB)";
+        assert!(en.contains(sentence), "{en}");
+        assert!(ja.contains("（書き込み、1 MiBから 4 KiB）") && is_japanese(&ja), "{ja}");
+        let call = Finding::invalid(Code::TargetFailed)
+            .label("why", label::CALL_FAILED)
+            .label("call", "io_uring_enter")
+            .label("error", "EIO");
+        let [en, ja] = explanations(&call);
+        assert!(en.contains("a system call of the engine failed (io_uring_enter, EIO)"), "{en}");
+        assert!(ja.contains("io_uring_enter、EIO") && !ja.contains("failed"), "{ja}");
+        let fallback = Finding::remark(Code::EngineFallback)
+            .label("engine", "linux-aio")
+            .label("refused", "io_uring")
+            .label("operation", "IORING_OP_FSYNC")
+            .label("why", label::NO_OPERATION);
+        let [en, ja] = explanations(&fallback);
+        assert!(en.contains("io_uring, IORING_OP_FSYNC (the kernel does not have it)"), "{en}");
+        assert!(ja.contains("io_uring、IORING_OP_FSYNC（カーネルにない）"), "{ja}");
+        for (code, name, old) in [
+            (Code::DeviceGone, "evidence", "a write of 4096 B at 0 transferred nothing"),
+            (Code::TargetFailed, "why", "io_uring_enter: Input/output error (os error 5)"),
+            (Code::EngineFallback, "why", "io_uring: Operation not permitted (os error 1)"),
+        ] {
+            let old_finding = Finding::invalid(code).label(name, old);
+            assert!(explanations(&old_finding).iter().all(|text| text.contains(old)), "{old}");
+        }
     }
 
     /// The value of a key at the start of a line.

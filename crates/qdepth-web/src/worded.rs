@@ -2,16 +2,16 @@
 //! shows them.
 
 use qdepth_record::RunEvent;
-use qdepth_report::{Lang, finding_text, load_in_words};
-use qdepth_words::about;
+use qdepth_record::event::PointStarted;
+use qdepth_report::{Lang, column_in_words, finding_text, load_in_words, phase_text};
+use qdepth_words::{about, words};
 
-/// The line of an event with `words`, where it has something to say: the load of a point that
-/// begins, and what was found.
+/// The line of an event with `words`, where it has something to say: what is done before the first
+/// point, the load of a point that begins, and what was found.
 pub(crate) fn worded(line: String, lang: Lang) -> String {
     let words = match serde_json::from_str(&line) {
-        Ok(RunEvent::PointStarted(point)) => {
-            load_in_words(lang, &point.profile, &point.profile_title, &point.step)
-        }
+        Ok(RunEvent::PhaseStarted(started)) => phase_text(lang, &started),
+        Ok(RunEvent::PointStarted(point)) => load(&point, lang),
         Ok(RunEvent::FindingRaised(raised)) => {
             let text = finding_text(&(&raised).into(), lang);
             about(lang, &text.title, &text.explanation)
@@ -22,6 +22,16 @@ pub(crate) fn worded(line: String, lang: Lang) -> String {
     match line.strip_suffix('}') {
         Some(fields) => format!("{fields},\"words\":{words}}}"),
         None => line,
+    }
+}
+
+/// The load of a point with its intensity, and what tells it from its like in other columns.
+fn load(point: &PointStarted, lang: Lang) -> String {
+    let load = load_in_words(lang, &point.profile, &point.profile_title, &point.step);
+    let load = format!("{load} × {}", point.outstanding);
+    match &point.column {
+        Some(column) => [load, column_in_words(lang, column)].join(words(lang).load_step),
+        None => load,
     }
 }
 
@@ -38,15 +48,28 @@ mod tests {
 
     #[test]
     fn a_load_and_a_finding_are_told_in_the_language_of_the_page() {
-        let started = r#"{"event":"point-started","point":0,"group":0,"target":0,"profile":"database","profile_title":"Database","step":"before 1/2","variant":"","outstanding":1,"streams":1,"offered_io_per_s":null,"warm_up_ns":0,"duration_ns":1,"planned_before_ns":0}"#;
-        assert_eq!(words(started, Lang::En), "Database, before 1/2");
-        assert_eq!(words(started, Lang::Ja), "データベース、前 1/2");
+        let started = r#"{"event":"point-started","point":0,"group":0,"target":0,"profile":"database","profile_title":"Database","step":"before 1/2","outstanding":1,"streams":1,"offered_io_per_s":null,"warm_up_ns":0,"duration_ns":1,"planned_before_ns":0}"#;
+        assert_eq!(words(started, Lang::En), "Database, before 1/2 × 1");
+        assert_eq!(words(started, Lang::Ja), "データベース、前 1/2 × 1");
+        let column = r#"{"of":"processes","name":"4","part":2,"parts":4,"area_bytes":4096}"#;
+        let of_column = started.replace("\"streams\"", &format!("\"column\":{column},\"streams\""));
+        assert_eq!(words(&of_column, Lang::En), "Database, before 1/2 × 1, process 2 of 4");
+        assert_eq!(words(&of_column, Lang::Ja), "データベース、前 1/2 × 1、プロセス 2/4");
         let raised = r#"{"event":"finding-raised","point":null,"code":"io-errors","severity":"invalid","values":{"failed":3.0,"share":null},"labels":{"errors":"write EIO 3"}}"#;
         assert!(words(raised, Lang::En).starts_with("I/Os failed: 3 I/Os ended with an error"));
         let text = words(raised, Lang::Ja);
         assert!(text.contains("write EIO 3") && !text.contains("failed"), "{text}");
         let newer = raised.replace("io-errors", "of-tomorrow");
         assert!(words(&newer, Lang::En).contains("`of-tomorrow`"), "{}", words(&newer, Lang::En));
+    }
+
+    #[test]
+    fn what_is_done_before_the_first_point_is_told_in_the_language_of_the_page() {
+        let started = r#"{"event":"phase-started","phase":"preconditioning","step":"passes","values":{"area_bytes":67108864.0,"passes":2.0},"labels":{"load":"random","request_size":"4KiB"},"bytes":134217728}"#;
+        assert_eq!(words(started, Lang::En), "random 4KiB, 2 × 64 MiB");
+        assert_eq!(words(started, Lang::Ja), "ランダム 4KiB、64 MiB × 2 回");
+        let made = r#"{"event":"phase-started","phase":"provisioning","step":"fill","labels":{"directory":"/mnt/a b"},"bytes":1}"#;
+        assert!(words(made, Lang::Ja).contains("/mnt/a b"), "{}", words(made, Lang::Ja));
     }
 
     #[test]

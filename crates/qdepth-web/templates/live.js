@@ -28,7 +28,7 @@
     part("loads").hidden = true; part("machines").textContent = "";
   }
   function load(point) {
-    return (point.words ?? point.profile_title) + " × " + point.outstanding;
+    return point.words ?? point.profile_title + " × " + point.outstanding;
   }
   function loads() {
     return [...started.values()].filter((point) => visit && point.group === visit.group);
@@ -100,7 +100,7 @@
     "phase-started"(e) {
       bytes = e.bytes;
       part("phase").textContent = root.dataset[e.phase];
-      part("time").textContent = e.step;
+      part("time").textContent = e.words ?? e.step;
       if (e.phase !== "preparation") written(0);
     },
     "phase-progress"(e) { written(e.bytes_done); },

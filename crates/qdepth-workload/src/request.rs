@@ -1,7 +1,9 @@
 //! A request, as the engine carries it out.
 
+use serde::{Deserialize, Serialize};
+
 /// What a request does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Direction {
     /// Reads.
     Read,

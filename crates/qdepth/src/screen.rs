@@ -18,7 +18,7 @@ use qdepth_measure::{Bytes, Code, Finding, Instant};
 use qdepth_record::event::{
     FindingRaised, Phase, PhaseStarted, PointEnded, PointStarted, RunEvent, RunStarted,
 };
-use qdepth_report::{Lang, finding_text};
+use qdepth_report::{Lang, finding_text, phase_text};
 
 use qdepth_web::{Exporter, OtlpError, Pushed};
 
@@ -30,7 +30,7 @@ mod live;
 #[cfg(test)]
 mod tests;
 
-use lines::{Size, lines, load, target_among, variant};
+use lines::{Size, column_suffix, lines, load, target_among};
 use live::Live;
 
 /// How often the live lines are drawn: warm-up and waiting are seen to go on.
@@ -359,13 +359,13 @@ impl Observer for Screen {
 
 /// A phase that is told in a line that stays; filling is drawn alone.
 fn phase_line(started: &PhaseStarted) -> Option<String> {
-    let PhaseStarted { phase, step, bytes } = started;
-    match (phase, bytes) {
+    let step = phase_text(Lang::En, started);
+    match (started.phase, started.bytes) {
         (Phase::Preparation, _) => Some(format!("prepare    {step}")),
         (Phase::Provisioning, _) => None,
         (Phase::Preconditioning, None) => Some(format!("precondition  {step}")),
         (Phase::Preconditioning, Some(bytes)) => {
-            Some(format!("precondition  {step}, {} in all", Bytes(*bytes)))
+            Some(format!("precondition  {step}, {} in all", Bytes(bytes)))
         }
     }
 }
@@ -391,8 +391,8 @@ fn what(point: &PointStarted, on: &str) -> String {
         "" => format!("{profile_title:<12} × {outstanding:<4}"),
         step => format!("{profile_title:<12} {step}"),
     };
-    let variant = variant(point) + on;
-    if variant.is_empty() { load } else { load.trim_end().to_owned() + &variant }
+    let rest = column_suffix(point) + on;
+    if rest.is_empty() { load } else { load.trim_end().to_owned() + &rest }
 }
 
 /// A point that begins.

@@ -242,7 +242,10 @@ fn each_line_of_progress_says_which_column_it_is_of() {
         what.collect::<Vec<_>>()
     };
     let is = |column: &str| format!("Random 4 KiB, 100 % read × 1, {column}");
-    assert_eq!(lines("area media:p3700-800gb"), [is("area 32GiB"), is("area full, 800 GB")]);
+    assert_eq!(
+        lines("area media:p3700-800gb"),
+        [is("area 32 GiB"), is("entire capacity (800 GB)")]
+    );
     let of_four = |place: u32| is(&format!("process {place} of 4"));
     let columns = [is("1 process"), of_four(1), of_four(2), of_four(3), of_four(4)];
     assert_eq!(lines("processes media:p3700-800gb"), columns);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{Workspace, alone, can, codes, points, token};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[cfg(test)]
 const MIB: u64 = 1 << 20;
@@ -50,6 +50,20 @@ fn what_is_written_before_the_run_begins_is_told_as_it_happens() {
             (event["event"].as_str().unwrap(), event["phase"].as_str().unwrap_or(""), bytes)
         })
         .collect();
+    let steps = events[..began].iter().filter(|event| event["event"] == "phase-started");
+    let steps: Vec<Value> =
+        steps.map(|event| json!([event["step"], event["labels"], event["values"]])).collect();
+    assert_eq!(
+        steps,
+        [
+            json!(["fill", { "directory": "there" }, {}]),
+            json!([
+                "passes",
+                { "load": "sequential", "request_size": "128KiB" },
+                { "area_bytes": 33_554_432.0, "passes": 2.0 },
+            ]),
+        ]
+    );
     let file = Some(32 * MIB);
     let twice = Some(64 * MIB);
     assert_eq!(
@@ -116,7 +130,7 @@ fn an_interruption_ends_it_before_the_first_point() {
     let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"random\"\npasses = 100\n";
     workspace.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
     let mut run = workspace.start("run plan.toml . --no-report");
-    run.wait_for_err("precondition  random 4KiB, 100 passes of 32MiB");
+    run.wait_for_err("precondition  random 4KiB, 100 × 32 MiB, ");
     run.signal("INT");
     let ended = run.wait().expect(130);
     assert!(ended.err.contains("nothing was measured"), "{}", ended.err);
@@ -164,7 +178,7 @@ fn rounds_end_with_a_verdict_and_not_with_an_error() {
     let run = workspace.run(&format!("run {words} --no-report --json")).expect_finished();
     // How even a shared disk is, nobody knows before: what is told and what is doubted agree.
     let (told, doubted) = rounds_text(&run.json());
-    assert_eq!(doubted, !told.contains(" course=steady "), "{told}");
+    assert_eq!(doubted, !told.contains(" state=steady "), "{told}");
     assert!(told.contains(" rule=own ") && told.contains(" times_written="), "{told}");
     assert!(run.err.contains("round 5 "), "{}", run.err);
     assert!(!codes(&run.json()).contains(&"medium-state-unknown".to_owned()));
@@ -186,7 +200,7 @@ fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
     };
     for (rule, whose) in [("until-steady", "own"), ("until-steady-snia", "snia")] {
         let (told, doubted) = rounds(rule);
-        for said in [" course=steady ", &format!(" rule={whose} "), " rounds=5 "] {
+        for said in [" state=steady ", &format!(" rule={whose} "), " rounds=5 "] {
             assert!(told.contains(said), "{told}");
         }
         assert!(told.contains(" round_ns=1000000000 "), "{told}");
@@ -213,11 +227,11 @@ fn what_goes_up_and_down_is_measured_with_a_doubt() {
     let run = workspace.run("run plan.toml media:volume.toml --no-report --json").expect_finished();
     let document = run.json();
     let (told, doubted) = rounds_text(&document);
-    assert!(doubted && told.contains(" course=cyclic "), "{told}");
+    assert!(doubted && told.contains(" state=cyclic "), "{told}");
     assert!(told.contains(" period_rounds=1"), "{told}");
     let findings = document["findings"].as_array().unwrap();
     let found = findings.iter().find(|finding| finding["code"] == "not-steady").unwrap();
-    assert_eq!(found["labels"]["course"], "cyclic");
+    assert_eq!(found["labels"]["state"], "cyclic");
     let period_ns = found["values"]["period_ns"].as_f64().unwrap();
     assert!((period_ns / 1e9 - 1.0).abs() < 0.05, "{found:#}");
 }

@@ -699,7 +699,7 @@ mod tests {
         assert!(told.contains("\"cpu busy_share\":"), "{told}");
         assert!(!told.contains("\"words\""), "{told}");
         let told = streamed(&served, &format!("{events}?lang=ja"), "\"interval\"");
-        assert!(told.contains("\"words\":\"データベース\""), "{told}");
+        assert!(told.contains("\"words\":\"データベース × "), "{told}");
         let metrics = served.get("/metrics").ok().body;
         for name in ["points_planned{run=\"", "ios_total{", "io_per_second{", "cpu_busy_ratio{"] {
             assert!(metrics.contains(&format!("qdepth_{name}")), "{name}: {metrics}");

@@ -3,7 +3,7 @@
 use qdepth_record::{Observation, Reason};
 use serde_json::Value;
 
-use super::fact::{fact, file_fact, unless_empty};
+use super::fact::{UNKNOWN, fact, file_fact, unless_empty};
 use super::unknown::printed;
 use crate::sysfs;
 use crate::system::System;
@@ -48,7 +48,7 @@ fn mapped(system: &System, name: &str, base: &str, uuid: &str) -> Vec<Observatio
     let source = format!("{base}/dm/uuid");
     let (prefix, _) = uuid.split_once('-').unwrap_or((uuid, ""));
     let kind = match prefix {
-        "LVM" => "logical volume",
+        "LVM" => "logical-volume",
         "mpath" => "multipath",
         "CRYPT" => "encrypted",
         other if other.starts_with("part") => "partition",
@@ -116,7 +116,7 @@ fn paths(system: &System, name: &str) -> Observation {
     let source = format!("/sys/class/block/{name}/slaves");
     let path = |slave: &String| {
         let state = system.read_trimmed(format!("/sys/class/block/{slave}/device/state"));
-        format!("{slave} {}", state.as_deref().unwrap_or("of unknown state"))
+        format!("{slave} {}", state.as_deref().unwrap_or(UNKNOWN))
     };
     let all: Vec<String> = sysfs::slaves_of(system, name).iter().map(path).collect();
     fact(name, "paths", unless_empty(all.join(", "), Reason::NoPath {}), &source)
@@ -130,7 +130,7 @@ fn paths_of_namespace(system: &System, name: &str) -> Vec<Observation> {
     }
     let path = |controller: &String| {
         let at = |key: &str| system.read_trimmed(format!("/sys/class/nvme/{controller}/{key}"));
-        let unknown = || "unknown".to_owned();
+        let unknown = || UNKNOWN.to_owned();
         let (by, state) = (at("transport"), at("state"));
         format!("{controller} {} {}", by.unwrap_or_else(unknown), state.unwrap_or_else(unknown))
     };

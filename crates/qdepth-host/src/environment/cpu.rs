@@ -134,9 +134,9 @@ fn of_all(system: &System, key: &str, file: &str) -> Observation {
     let value = match (counts.len(), range) {
         (0, _) => return file_fact(system, "cpu", key, &format!("{BASE}/cpu{first}/{file}")),
         (1, _) => counts.into_keys().next().unwrap_or_default(),
-        (_, Some((low, high))) => format!("{low} to {high}"),
+        (_, Some((low, high))) => format!("{low}–{high}"),
         (_, None) => {
-            let each = counts.iter().map(|(value, n)| format!("{value} on {n} CPUs"));
+            let each = counts.iter().map(|(value, n)| format!("{n} × {value}"));
             each.collect::<Vec<_>>().join(", ")
         }
     };

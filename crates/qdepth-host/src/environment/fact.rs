@@ -5,6 +5,9 @@ use qdepth_record::{Observation, Reason};
 use super::unknown::unreadable;
 use crate::system::System;
 
+/// What stands for a part of a value that cannot be read, in every language.
+pub(super) const UNKNOWN: &str = "?";
+
 pub(super) fn file_fact(system: &System, subject: &str, key: &str, path: &str) -> Observation {
     let value = read(system, path).and_then(|text| {
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned();

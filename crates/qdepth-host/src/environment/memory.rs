@@ -2,7 +2,7 @@
 
 use qdepth_record::{Observation, Reason};
 
-use super::fact::{fact, file_fact, read, unless_empty};
+use super::fact::{UNKNOWN, fact, file_fact, read, unless_empty};
 use super::unknown::{printed, unreadable};
 use crate::system::System;
 
@@ -45,9 +45,9 @@ fn nodes(system: &System) -> Observation {
         let node = |name: &String| {
             let text = system.read_file(format!("{base}/{name}/meminfo")).unwrap_or_default();
             let line = text.lines().find(|line| line.contains("MemTotal:"));
-            let kib = line.and_then(|line| line.split_whitespace().nth(3)).unwrap_or("unknown");
+            let kib = line.and_then(|line| line.split_whitespace().nth(3)).unwrap_or(UNKNOWN);
             let cpus = system.read_trimmed(format!("{base}/{name}/cpulist"));
-            format!("{name}: {kib} KiB, CPUs {}", cpus.as_deref().unwrap_or("none"))
+            format!("{name}: {kib} KiB, CPUs {}", cpus.as_deref().unwrap_or("–"))
         };
         names.iter().filter(|name| numbered(name)).map(node).collect::<Vec<_>>().join("; ")
     });

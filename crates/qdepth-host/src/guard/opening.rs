@@ -16,8 +16,8 @@ pub enum Direct {
     Yes,
     /// It was not asked for.
     NotAsked,
-    /// It was asked for and the file system refused, with the reason.
-    Refused(String),
+    /// It was asked for and the file system refused, with this answer.
+    Refused(Errno),
 }
 
 /// Opens the inspected thing, with `O_DIRECT` where that is asked and possible.
@@ -32,10 +32,7 @@ pub(super) fn open_direct(
     }
     match target.open(flags | OFlags::DIRECT) {
         Ok(file) => Ok((file, Direct::Yes)),
-        Err(error @ (Errno::INVAL | Errno::NOTSUP)) => {
-            let why = format!("open with O_DIRECT: {error}");
-            Ok((open(flags)?, Direct::Refused(why)))
-        }
+        Err(error @ (Errno::INVAL | Errno::NOTSUP)) => Ok((open(flags)?, Direct::Refused(error))),
         Err(error) => Err(cannot_open(target, error)),
     }
 }

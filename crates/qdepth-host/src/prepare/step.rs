@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use qdepth_measure::Bytes;
+use qdepth_record::{PhaseStep, phase_step};
 use serde::{Deserialize, Deserializer};
 
 use super::options::{self, Kind, Metadata, MountOptions};
@@ -22,6 +23,18 @@ pub enum PurgeMethod {
     Sanitize,
     /// Zeros over all of it: for drives that know nothing better.
     Overwrite,
+}
+
+impl PurgeMethod {
+    /// As written.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Discard => "discard",
+            Self::Format => "format",
+            Self::Sanitize => "sanitize",
+            Self::Overwrite => "overwrite",
+        }
+    }
 }
 
 /// A step of a preparation. Devices are given by their paths.
@@ -256,6 +269,10 @@ pub fn base_devices(steps: &[Step]) -> Vec<Node> {
     base
 }
 
+fn list(nodes: &[Node]) -> String {
+    nodes.iter().map(Node::as_str).collect::<Vec<_>>().join(", ")
+}
+
 impl Step {
     fn check(&self) -> Result<(), String> {
         match self {
@@ -317,7 +334,6 @@ impl Step {
 
     /// For a person.
     pub fn describe(&self) -> String {
-        let list = |nodes: &[Node]| nodes.iter().map(Node::as_str).collect::<Vec<_>>().join(", ");
         match self {
             Self::Purge { device, .. } => format!("purge {}", device.as_str()),
             Self::Partition { device } => format!("one partition on {}", device.as_str()),
@@ -341,6 +357,40 @@ impl Step {
                 match before {
                     Some(before) => format!("{name}: {} → {value}", before.value()),
                     None => format!("{name}: {value}"),
+                }
+            }
+        }
+    }
+
+    /// The same as a code with the names in it.
+    pub fn phase_step(&self) -> PhaseStep {
+        match self {
+            Self::Purge { device, method } => PhaseStep::new(phase_step::PURGE)
+                .label("device", device.as_str())
+                .label("method", method.name()),
+            Self::Partition { device } => {
+                PhaseStep::new(phase_step::PARTITION).label("device", device.as_str())
+            }
+            Self::Array { device, level, members, .. } => PhaseStep::new(phase_step::ARRAY)
+                .label("device", device.as_str())
+                .label("level", level.word())
+                .label("members", list(members)),
+            Self::Volume { group, name, devices, .. } => PhaseStep::new(phase_step::VOLUME)
+                .label("volume", format!("{}/{}", group.as_str(), name.as_str()))
+                .label("devices", list(devices)),
+            Self::FileSystem(made) => PhaseStep::new(phase_step::FILE_SYSTEM)
+                .label("type", made.kind.name())
+                .label("device", made.device.as_str()),
+            Self::Mount { at, device, .. } => PhaseStep::new(phase_step::MOUNT)
+                .label("device", device.as_str())
+                .label("mount_point", at.as_str()),
+            Self::Setting(Wanted { setting, before }) => {
+                let step = PhaseStep::new(phase_step::SETTING)
+                    .label("path", setting.path())
+                    .label("value", setting.value());
+                match before {
+                    Some(before) => step.label("before", before.value()),
+                    None => step,
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! Not here are what another program measured (`qdepth-foreign`, on import) and what is damaged in
 //! a logbook (`qdepth-logbook`, on reading), of which no lab knows.
 
+mod failure;
 mod laws;
 mod machine;
 mod point;

@@ -1,6 +1,6 @@
 //! Doubts about a point that its own counts raise, besides the laws.
 
-use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall, TargetFailure};
+use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall};
 use qdepth_linux::errno_name;
 use qdepth_measure::{Code, Finding, Nanos, Severity, label};
 use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
@@ -10,6 +10,7 @@ use crate::measured::Measured;
 use crate::prepare::Prepared;
 use crate::worker_result::WorkerResult;
 
+use super::failure::failure;
 use super::point_seen::PointSeen;
 use super::run::device_changed;
 
@@ -47,15 +48,7 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
             .value("failed", failed as f64)
             .label("errors", errors(&outcome.directions)),
     );
-    match &outcome.failure {
-        Some(TargetFailure::Gone(evidence)) => {
-            found(true, Finding::invalid(Code::DeviceGone).label("evidence", evidence));
-        }
-        Some(TargetFailure::Broken(why)) => {
-            found(true, Finding::invalid(Code::TargetFailed).label("why", why));
-        }
-        None => {}
-    }
+    outcome.failure.iter().for_each(|why| found(true, failure(why)));
     found(
         outcome.abandoned > 0,
         Finding::invalid(Code::Hung)
@@ -223,10 +216,15 @@ pub(super) fn staircase(findings: &mut [Finding]) {
 /// What the engine could not do, and how its clock went.
 pub(super) fn engine(measured: &Measured) -> Vec<Finding> {
     let Some(used) = &measured.engine else { return Vec::new() };
-    let refused = used.probe.refused.iter().map(|(engine, why)| {
-        Finding::remark(Code::EngineFallback)
+    let refused = used.probe.refused.iter().map(|refused| {
+        let finding = Finding::remark(Code::EngineFallback)
             .label("engine", used.engine.name())
-            .label("why", format!("{}: {why}", engine.name()))
+            .label("refused", refused.engine.name())
+            .label("why", &refused.why);
+        match refused.operation {
+            Some(operation) => finding.label("operation", operation),
+            None => finding,
+        }
     });
     let missing = used.probe.missing.iter().map(|(feature, why)| {
         Finding::remark(Code::EngineFeature).label("feature", *feature).label("why", why)
@@ -239,7 +237,12 @@ pub(super) fn engine(measured: &Measured) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use qdepth_engine::Absence;
+    use qdepth_linux::{ClockCheck, Engine, Probe, RefusedEngine};
+
     use super::*;
+    use crate::calibrate::null_point;
+    use crate::measured::Used;
 
     #[test]
     fn errors_have_the_kernels_names_and_no_sentences() {
@@ -249,6 +252,27 @@ mod tests {
         directions[3].errors.count_many(28, 1);
         directions[3].errors.count_many(Errors::OTHERS, 2);
         assert_eq!(errors(&directions), "write EIO 3; sync ENOSPC 1; sync other 2");
+    }
+
+    #[test]
+    fn an_engine_that_is_not_to_be_had_is_said_by_codes_and_names() {
+        let refused = RefusedEngine {
+            engine: Engine::IoUring,
+            why: label::NO_OPERATION.to_owned(),
+            operation: Some("IORING_OP_FSYNC"),
+        };
+        let used = Used {
+            engine: Engine::LinuxAio,
+            probe: Probe { refused: vec![refused], ..Probe::default() },
+            clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
+            waited: 0.0,
+        };
+        let gone = Measured::nothing(&null_point().unwrap(), Absence::NotThere(String::new()));
+        let found = engine(&Measured { engine: Some(used), ..gone });
+        let [finding] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(finding.check(false), Ok(()));
+        let labels = ["engine", "refused", "operation", "why"].map(|name| &*finding.labels[name]);
+        assert_eq!(labels, ["linux-aio", "io_uring", "IORING_OP_FSYNC", "no-operation"]);
     }
 
     #[test]

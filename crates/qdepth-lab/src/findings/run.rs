@@ -82,7 +82,7 @@ pub(crate) fn not_steady(
     }
     let finding = Finding::remark(Code::NotSteady)
         .label("target", target.expression.display().to_string())
-        .label("course", verdict.state.as_str())
+        .label("state", verdict.state.as_str())
         .label("rule", rule.as_str())
         .value("rounds", rounds.count() as f64)
         .value("io_per_s", verdict.level);

@@ -51,13 +51,6 @@ impl Key {
         }
         key
     }
-
-    /// The load in words.
-    pub(super) fn words(&self) -> String {
-        let step = if self.step.is_empty() { String::new() } else { format!(", {}", self.step) };
-        let Self { title, outstanding, target, .. } = self;
-        format!("{title} × {outstanding}{step} (target {})", target + 1)
-    }
 }
 
 /// Which figure is told of it. Older documents do not say so: then it is that of the rule for

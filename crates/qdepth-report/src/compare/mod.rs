@@ -138,8 +138,18 @@ pub struct VersusRow {
 pub struct VersusUnmatched {
     /// `a` or `b`.
     pub side: &'static str,
-    /// The load, in words.
-    pub load: String,
+    /// Name of the load profile.
+    pub profile: String,
+    /// Title of the load profile.
+    pub profile_title: String,
+    /// Name of the step; empty where there is none.
+    pub step: String,
+    /// Outstanding I/Os of each stream.
+    pub outstanding: u32,
+    /// Streams.
+    pub streams: u32,
+    /// Place of the target in its run, from 0.
+    pub target: u32,
 }
 
 /// A fact that differs between the first runs of the sides.
@@ -221,10 +231,6 @@ pub fn versus(
             more_runs,
         }
     };
-    let alone = |side: &'static str, mine: &[(Key, Figures)], theirs: &[(Key, Figures)]| {
-        let missing = mine.iter().filter(|(key, _)| !theirs.iter().any(|(other, _)| other == key));
-        missing.map(|(key, _)| VersusUnmatched { side, load: key.words() }).collect::<Vec<_>>()
-    };
     Versus {
         schema: VersusSchema { name: "qdepth-compare", version: VERSION },
         sides: [a, b].map(side),
@@ -243,6 +249,25 @@ pub fn versus(
 /// Whether it is a rate or a throughput; the others are latencies and costs.
 fn is_rate(figure: &str) -> bool {
     figure.ends_with("_per_s")
+}
+
+/// Loads of a side that the other does not have.
+fn alone(
+    side: &'static str,
+    mine: &[(Key, Figures)],
+    theirs: &[(Key, Figures)],
+) -> Vec<VersusUnmatched> {
+    let missing = mine.iter().filter(|(key, _)| !theirs.iter().any(|(other, _)| other == key));
+    let unmatched = |(key, _): &(Key, Figures)| VersusUnmatched {
+        side,
+        profile: key.profile.clone(),
+        profile_title: key.title.clone(),
+        step: key.step.clone(),
+        outstanding: key.outstanding,
+        streams: key.streams,
+        target: key.target,
+    };
+    missing.map(unmatched).collect()
 }
 
 /// A rate is better when it is higher, a latency or a cost when it is lower.

@@ -1,7 +1,9 @@
 //! The comparison of two groups of runs as a page: the verdict first, then quotients, then all of
 //! it.
 
-use crate::compare::tables::{answer, called, decisive, farthest, figure, load, short, table_of};
+use crate::compare::tables::{
+    answer, called, decisive, farthest, figure, load, short, table_of, unmatched,
+};
 use crate::compare::{Versus, VersusRow, VersusSide};
 use crate::document::{
     Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table, number_in, text,
@@ -230,7 +232,9 @@ impl Page<'_> {
             note: String::new(),
         };
         let rows = versus.unmatched.iter().map(|alone| {
-            let side = |name: &str| Cell::or_dash((alone.side == name).then(|| alone.load.clone()));
+            let side = |name: &str| {
+                Cell::or_dash((alone.side == name).then(|| unmatched(self.lang, alone)))
+            };
             Row { cells: vec![side("a"), side("b")], ..Row::default() }
         });
         let loads = Table {

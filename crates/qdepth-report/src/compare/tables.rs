@@ -1,7 +1,7 @@
 //! The comparison as a table and sentences.
 
 use crate::compare::matched::CPU_PER_IO;
-use crate::compare::{Versus, VersusRow, VersusSide, is_rate};
+use crate::compare::{Versus, VersusRow, VersusSide, VersusUnmatched, is_rate};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::{percent, thousands};
 use crate::words::{CompareWords, Lang, aside, fact_value, fill_in, load_in_words, span, words};
@@ -115,12 +115,23 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
         fill_in(words.differs, &[("what", what), ("a", known(a)), ("b", known(b))])
     }));
     all.extend(versus.unmatched.iter().take(LISTED_MAX).map(|alone| {
-        fill_in(words.alone, &[("side", alone.side.to_uppercase()), ("load", alone.load.clone())])
+        fill_in(
+            words.alone,
+            &[("side", alone.side.to_uppercase()), ("load", unmatched(lang, alone))],
+        )
     }));
     let left = versus.differences.len().saturating_sub(LISTED_MAX)
         + versus.unmatched.len().saturating_sub(LISTED_MAX);
     all.extend((left > 0).then(|| format!("… {left}: --json")));
     all
+}
+
+/// A load that only one side has.
+pub(super) fn unmatched(lang: Lang, alone: &VersusUnmatched) -> String {
+    let load = load_in_words(lang, &alone.profile, &alone.profile_title, &alone.step);
+    let index = [("index", (alone.target + 1).to_string())];
+    let target = fill_in(words(lang).tables.target_fallback, &index);
+    format!("{load} × {}{}", alone.outstanding, aside(lang, &target))
 }
 
 /// The verdict over all figures, with its place among the words.

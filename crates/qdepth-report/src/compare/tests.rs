@@ -88,9 +88,12 @@ fn what_has_no_partner_and_what_else_differs_is_told() {
     }
     let comparison = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert!(!comparison.unmatched.is_empty());
-    assert!(
-        comparison.unmatched.iter().all(|alone| alone.side == "a" && alone.load.contains("× 16"))
-    );
+    assert!(comparison.unmatched.iter().all(|alone| alone.side == "a" && alone.outstanding == 16));
+    for (lang, target) in [(Lang::En, "× 16 (target 1)"), (Lang::Ja, "× 16（測定対象 1）")]
+    {
+        let sentences = versus_sentences(&comparison, lang).join("\n");
+        assert!(sentences.contains(target), "{sentences}");
+    }
     let differs: Vec<&str> = comparison.differences.iter().map(|d| d.values[1].as_str()).collect();
     assert_eq!(differs, ["9.9.9", "6.9.9"]);
     let json: serde_json::Value = serde_json::from_str(&versus_json(&comparison)).unwrap();

@@ -166,5 +166,9 @@ fn render(file: &Path, checked: &Checked) -> String {
 fn line(damage: &Damage) -> String {
     let location =
         if damage.run.is_empty() { "file".to_owned() } else { format!("run {}", damage.run) };
-    format!("{location}: {}: {}", damage.record, damage.parts.join(", "))
+    let record = format!("{location}: {}", damage.record);
+    match damage.parts.as_slice() {
+        [] => record,
+        parts => format!("{record}: {}", parts.join(", ")),
+    }
 }

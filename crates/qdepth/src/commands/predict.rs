@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use qdepth_fit::{FitError, Prediction, Standing, predict};
 use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
-use qdepth_media::{TargetExpression, is_emulated};
+use qdepth_media::{Checked, TargetExpression, is_emulated};
 use qdepth_workload::Point;
 use serde_json::json;
 
@@ -143,7 +143,10 @@ fn print_predictions(
             Standing::Assumed(why) => {
                 let says = "its error was never measured; the interval is an assumption \
                             (a factor of 2 is one standard deviation), no finding";
-                reasons.extend(why.iter().map(|why| format!("{why}: {says}")));
+                reasons.extend(
+                    why.iter()
+                        .map(|(medium, checked)| format!("{medium}: {}: {says}", checked.words())),
+                );
                 "ASSUMED"
             }
         };
@@ -182,6 +185,12 @@ fn print_predictions(
     print(&lines.join("\n"))
 }
 
+/// What stands behind a medium whose error nobody measured.
+fn rests_on(medium: &(String, Checked)) -> serde_json::Value {
+    let (medium, checked) = medium;
+    json!({ "code": checked.code(), "medium": medium })
+}
+
 fn document(
     medium: &TargetExpression,
     plan: &str,
@@ -192,10 +201,10 @@ fn document(
         .map(|(point, predicted)| {
             let (low, high) = predicted.interval();
             let (standing, why) = match &predicted.standing {
-                Standing::Inside => ("inside", &[][..]),
-                Standing::Extrapolated(why) => ("extrapolated", why.as_slice()),
-                Standing::NotKnown(why) => ("not-known", why.as_slice()),
-                Standing::Assumed(why) => ("assumed", why.as_slice()),
+                Standing::Inside => ("inside", json!([])),
+                Standing::Extrapolated(why) => ("extrapolated", json!(why)),
+                Standing::NotKnown(why) => ("not-known", json!(why)),
+                Standing::Assumed(media) => ("assumed", media.iter().map(rests_on).collect()),
             };
             let known = !matches!(predicted.standing, Standing::NotKnown(_));
             let number = |value: f64| known.then_some(value);

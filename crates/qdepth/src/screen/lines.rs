@@ -7,6 +7,7 @@ use std::time::Duration;
 use qdepth_files::{Lines, visible};
 use qdepth_measure::Bytes;
 use qdepth_record::event::{Machine, PointStarted};
+use qdepth_report::{Lang, column_in_words};
 use unicode_width::UnicodeWidthStr;
 
 use super::live::{Figures, Live, MINUTE, Phase, Writing};
@@ -134,21 +135,19 @@ pub(super) fn load(point: &PointStarted) -> String {
         "" => format!("{} × {}", point.profile_title, point.outstanding),
         step => format!("{} {step}", point.profile_title),
     };
-    visible(&(text + &variant(point)), Lines::One).into_owned()
+    visible(&(text + &column_suffix(point)), Lines::One).into_owned()
 }
 
 /// What stands behind a load where columns are compared.
-pub(super) fn variant(point: &PointStarted) -> String {
-    match &*point.variant {
-        "" => String::new(),
-        variant => format!(", {variant}"),
-    }
+pub(super) fn column_suffix(point: &PointStarted) -> String {
+    let column = point.column.as_ref();
+    column.map_or_else(String::new, |column| format!(", {}", column_in_words(Lang::En, column)))
 }
 
 /// The target of a load, where its name is needed to tell it from others.
 pub(super) fn target_among(live: &Live, point: &PointStarted) -> Option<String> {
     let several = live.run.as_ref().is_some_and(|run| run.targets.len() > 1);
-    (several && point.variant.is_empty()).then(|| target(live, point))
+    (several && point.column.is_none()).then(|| target(live, point))
 }
 
 fn target(live: &Live, point: &PointStarted) -> String {

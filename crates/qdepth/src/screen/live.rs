@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use qdepth_record::event::{
-    self, Interval, Machine, PhaseStarted, PointStarted, RunEvent, RunStarted, VisitStarted,
+    self, Interval, Machine, PointStarted, RunEvent, RunStarted, VisitStarted,
 };
+use qdepth_report::{Lang, phase_text};
 
 /// What a sparkline reaches back to: a figure a second.
 pub(super) const MINUTE: usize = 60;
@@ -84,15 +85,13 @@ impl Live {
                 *self = Self { run: Some(run.clone()), done: run.points_done, ..Self::default() };
             }
             RunEvent::VariantStarted(_) | RunEvent::Message(_) => {}
-            RunEvent::PhaseStarted(PhaseStarted { phase, step, bytes }) => {
-                let (phase, what) = match phase {
-                    event::Phase::Preparation => ("preparing", step.clone()),
-                    event::Phase::Provisioning => {
-                        ("preparing", format!("filling the measurement file in {step}"))
-                    }
-                    event::Phase::Preconditioning => ("preconditioning", step.clone()),
+            RunEvent::PhaseStarted(started) => {
+                let phase = match started.phase {
+                    event::Phase::Preparation => "preparing",
+                    event::Phase::Provisioning => "filling the measurement file",
+                    event::Phase::Preconditioning => "preconditioning",
                 };
-                let bytes = *bytes;
+                let (what, bytes) = (phase_text(Lang::En, started), started.bytes);
                 self.writing = Some(Writing { phase, what, bytes, written: 0, since: now });
             }
             RunEvent::PhaseProgress(progress) => {

@@ -35,7 +35,7 @@ fn point(point: u32, target: u32) -> RunEvent {
         profile: "database".to_owned(),
         profile_title: "Database".to_owned(),
         step: String::new(),
-        variant: String::new(),
+        column: None,
         outstanding: 8,
         streams: 1,
         offered_io_per_s: None,

@@ -1,0 +1,75 @@
+//! Why an engine, or a feature of one, is not to be had: a sentence for the terminal, and a code
+//! and a name for what is kept.
+
+use std::io;
+
+use qdepth_measure::label;
+use rustix::io::Errno;
+use thiserror::Error;
+
+use crate::errno::errno_name;
+
+/// What the kernel lacks and has no error number for, or none that says enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(crate) enum Lack {
+    /// Features without which no ring is made.
+    #[error("its io_uring is older than Linux 5.11")]
+    OldRing,
+    /// An operation of `io_uring`, by the kernel's name.
+    #[error("the kernel's io_uring has no {0}")]
+    Operation(&'static str),
+    /// Room to register the buffers.
+    #[error("more than 1 GiB of buffers")]
+    LargeBuffers,
+    /// Discards of a device by `io_uring`; the kernel's answer.
+    #[error(
+        "its io_uring discards nothing of a device (Linux 6.12, and a device that discards): {0}"
+    )]
+    Discards(Errno),
+}
+
+/// Why something is not to be had: a code, or the name of the kernel's answer.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match (lack(error), error.raw_os_error()) {
+        (Some(Lack::OldRing), _) => label::RING_TOO_OLD.to_owned(),
+        (Some(Lack::Operation(_)), _) => label::NO_OPERATION.to_owned(),
+        (Some(Lack::LargeBuffers), _) => label::BUFFERS_TOO_LARGE.to_owned(),
+        (Some(Lack::Discards(why)), _) => errno_name(why.raw_os_error()),
+        (None, Some(errno)) => errno_name(errno),
+        (None, None) => label::NOT_USABLE.to_owned(),
+    }
+}
+
+/// The operation that is lacking, where it is one, by the kernel's name.
+pub(crate) fn operation(error: &io::Error) -> Option<&'static str> {
+    match lack(error)? {
+        Lack::Operation(name) => Some(name),
+        Lack::Discards(_) => Some("BLOCK_URING_CMD_DISCARD"),
+        Lack::OldRing | Lack::LargeBuffers => None,
+    }
+}
+
+fn lack(error: &io::Error) -> Option<Lack> {
+    error.get_ref()?.downcast_ref().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_a_code_or_the_name_of_the_kernels_answer() {
+        let kept = |error: io::Error| (reason(&error), operation(&error));
+        let kernel = |errno| io::Error::from_raw_os_error(errno);
+        assert_eq!(kept(kernel(libc::EINVAL)), ("EINVAL".to_owned(), None));
+        for (lack, why, name) in [
+            (Lack::OldRing, "ring-too-old", None),
+            (Lack::Operation("IORING_OP_READ"), "no-operation", Some("IORING_OP_READ")),
+            (Lack::LargeBuffers, "buffers-too-large", None),
+            (Lack::Discards(Errno::OPNOTSUPP), "EOPNOTSUPP", Some("BLOCK_URING_CMD_DISCARD")),
+        ] {
+            assert_eq!(kept(io::Error::other(lack)), (why.to_owned(), name));
+        }
+        assert_eq!(kept(io::Error::other("it has no trims")), ("not-usable".to_owned(), None));
+    }
+}
