@@ -425,7 +425,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             self.ledger.out.cpu = cpu.since(self.cpu);
         }
         let patience = if self.ledger.out.interrupted { DRAIN_INTERRUPTED } else { DRAIN };
-        let broken = matches!(self.failure, Some(TargetFailure::Broken(_)));
+        let broken = self.failure.as_ref().is_some_and(TargetFailure::is_broken);
         self.state = State::Draining(if broken { now } else { now + patience });
         if self.sync_counts() {
             self.ledger.move_end(Instant::NEVER);
@@ -561,9 +561,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
         self.failure = Some(failure.clone());
         self.undisturbed = Instant(0);
         // From a broken engine nothing comes back.
-        if matches!(failure, TargetFailure::Broken(_))
-            && matches!(self.state, State::Draining(_) | State::Syncing(_))
-        {
+        if failure.is_broken() && matches!(self.state, State::Draining(_) | State::Syncing(_)) {
             self.state = State::Draining(Instant(0));
         }
     }
@@ -581,7 +579,7 @@ fn next_check<const RESPONSE: bool>(ledger: &Ledger<RESPONSE>, least: Option<&Ru
 
 fn shrunk(request: &Request) -> TargetFailure {
     let Request { direction, offset, size } = *request;
-    TargetFailure::Gone(Absence::NothingMoved { direction, size, offset })
+    Absence::NothingMoved { direction, size, offset }.into()
 }
 
 #[cfg(test)]

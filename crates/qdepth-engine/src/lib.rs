@@ -26,4 +26,6 @@ pub use least::Shortfall;
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
 pub use series::{Interval, Series};
 pub use shard::{Shard, StopGroup};
-pub use target::{Absence, Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure};
+pub use target::{
+    Absence, Cause, Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure,
+};

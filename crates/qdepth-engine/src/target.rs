@@ -85,15 +85,45 @@ impl CpuTime {
     }
 }
 
-/// A target can no longer be measured.
+/// A target can no longer be measured. It is as large as an address, since the loop is handed one
+/// or none at every turn.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
-pub enum TargetFailure {
+#[error(transparent)]
+pub struct TargetFailure(Box<Cause>);
+
+/// Why a target can no longer be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+pub enum Cause {
     /// The device vanished or shrank.
     #[error("the device is gone: {0}")]
     Gone(Absence),
     /// The engine broke.
     #[error("the engine failed: {0}")]
     Broken(Fault),
+}
+
+impl TargetFailure {
+    /// Why.
+    pub fn cause(&self) -> &Cause {
+        &self.0
+    }
+
+    /// Whether it is the engine that broke: then nothing comes back.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(*self.0, Cause::Broken(_))
+    }
+}
+
+impl From<Absence> for TargetFailure {
+    fn from(absence: Absence) -> Self {
+        Self(Box::new(Cause::Gone(absence)))
+    }
+}
+
+impl From<Fault> for TargetFailure {
+    fn from(fault: Fault) -> Self {
+        Self(Box::new(Cause::Broken(fault)))
+    }
 }
 
 /// By what it is known that a device is gone.

@@ -9,7 +9,7 @@ use std::thread::ScopedJoinHandle;
 
 use anyhow::{Context, Result};
 use qdepth_cluster::{Loss, Lost};
-use qdepth_engine::{Ended, Fault, Interval, Outcome, Shard, StopGroup, TargetFailure, join};
+use qdepth_engine::{Ended, Fault, Interval, Outcome, Shard, StopGroup, join};
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
@@ -380,7 +380,7 @@ fn point_result(
     let mut outcome = join(outcomes);
     if let Some(lost) = lost {
         outcome.ended = Ended::Failure;
-        outcome.failure = Some(TargetFailure::Broken(fault(lost)));
+        outcome.failure = Some(fault(lost).into());
     }
     // A rank without a stream of this group has no engine, and its results go nowhere.
     let used = used.unwrap_or_else(|| Used {

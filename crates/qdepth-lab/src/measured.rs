@@ -1,6 +1,6 @@
 //! A point as measured, before it is sealed.
 
-use qdepth_engine::{Absence, Ended, Outcome, TargetFailure, in_turn, unrecorded};
+use qdepth_engine::{Absence, Ended, Outcome, in_turn, unrecorded};
 use qdepth_linux::{ClockCheck, Engine, Probe};
 use qdepth_measure::Nanos;
 use qdepth_workload::Point;
@@ -33,7 +33,7 @@ impl Measured {
         Self {
             outcome: Outcome {
                 ended: Ended::Failure,
-                failure: Some(TargetFailure::Gone(why)),
+                failure: Some(why.into()),
                 ..Outcome::default()
             },
             ranks: Vec::new(),
@@ -51,7 +51,7 @@ impl Measured {
             Identity::Same => {}
             Identity::Changed(changed) => self.changed = Some(changed),
             Identity::Gone(why) => {
-                self.outcome.failure.get_or_insert(TargetFailure::Gone(why));
+                self.outcome.failure.get_or_insert(why.into());
             }
         }
         self

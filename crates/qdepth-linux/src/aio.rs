@@ -195,7 +195,7 @@ impl Target for Aio {
         }
         if count < 0 && error(count) != Errno::INTR {
             let (call, errno) = ("io_getevents".to_owned(), error(count).raw_os_error());
-            return Err(TargetFailure::Broken(Fault::Call { call, errno }));
+            return Err(Fault::Call { call, errno }.into());
         }
         Ok(())
     }

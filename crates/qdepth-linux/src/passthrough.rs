@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use qdepth_engine::{Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure};
+use qdepth_engine::{Cause, Completion, Completions, CpuTime, Fault, Slot, Target, TargetFailure};
 use qdepth_measure::{Instant, Nanos, label};
 use qdepth_workload::{Direction, Request};
 use rustix::fs::{OFlags, fcntl_getfl};
@@ -139,12 +139,7 @@ impl Passthrough {
         let mut done = Completions::with_capacity(1);
         while done.as_slice().is_empty() {
             let until = self.now() + WAIT_SLICE;
-            self.wait(until, &mut done).map_err(|failure| match failure {
-                TargetFailure::Broken(Fault::Call { errno, .. }) => {
-                    io::Error::from_raw_os_error(errno)
-                }
-                other => io::Error::other(other),
-            })?;
+            self.wait(until, &mut done).map_err(in_words_of_the_kernel)?;
         }
         match done.as_slice()[0].result {
             error @ ..0 => Err(io::Error::from_raw_os_error(-error)),
@@ -235,4 +230,11 @@ fn takes(namespace: Namespace, offset: u64, size: u32) -> bool {
     (offset | u64::from(size)) & within == 0
         && size > 0
         && u64::from(size) <= u64::from(block) * u64::from(BLOCKS_MAX)
+}
+
+fn in_words_of_the_kernel(failure: TargetFailure) -> io::Error {
+    match failure.cause() {
+        Cause::Broken(Fault::Call { errno, .. }) => io::Error::from_raw_os_error(*errno),
+        _ => io::Error::other(failure),
+    }
 }

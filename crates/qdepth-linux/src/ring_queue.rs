@@ -202,10 +202,7 @@ impl<const WIDE: bool> RingQueue<WIDE> {
 
 #[cold]
 fn broken(why: Errno) -> TargetFailure {
-    TargetFailure::Broken(Fault::Call {
-        call: "io_uring_enter".to_owned(),
-        errno: why.raw_os_error(),
-    })
+    Fault::Call { call: "io_uring_enter".to_owned(), errno: why.raw_os_error() }.into()
 }
 
 /// The best ring that the kernel makes.

@@ -79,7 +79,7 @@ impl Target for Threads {
             Ok(first) => self.take(first, done),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(TargetFailure::Broken(Fault::ThreadsEnded));
+                return Err(Fault::ThreadsEnded.into());
             }
         }
         while done.has_room()

@@ -1,15 +1,15 @@
 //! A target that can no longer be measured, as a doubt.
 
-use qdepth_engine::{Absence, Fault, TargetFailure};
+use qdepth_engine::{Absence, Cause, Fault, TargetFailure};
 use qdepth_linux::errno_name;
 use qdepth_measure::{Code, Finding, label};
 use qdepth_workload::Direction;
 
 /// What of it is kept: codes, names and figures.
 pub(super) fn failure(failure: &TargetFailure) -> Finding {
-    match failure {
-        TargetFailure::Gone(absence) => gone(absence),
-        TargetFailure::Broken(fault) => broken(fault),
+    match failure.cause() {
+        Cause::Gone(absence) => gone(absence),
+        Cause::Broken(fault) => broken(fault),
     }
 }
 
@@ -65,15 +65,12 @@ mod tests {
             message: message.to_owned(),
         };
         for (why, labels) in [
-            (TargetFailure::Gone(nothing), "direction=write evidence=nothing-moved"),
-            (
-                TargetFailure::Gone(Absence::NotThere("sda:1:2".to_owned())),
-                "device=sda:1:2 evidence=not-there",
-            ),
-            (TargetFailure::Broken(call), "call=io_uring_enter error=EIO why=call-failed"),
-            (TargetFailure::Broken(Fault::ThreadsEnded), "why=threads-ended"),
-            (TargetFailure::Broken(lost("")), "lost_rank=3 why=rank-failed"),
-            (TargetFailure::Broken(lost("no")), "lost_rank=3 message=no why=rank-failed"),
+            (TargetFailure::from(nothing), "direction=write evidence=nothing-moved"),
+            (Absence::NotThere("sda:1:2".to_owned()).into(), "device=sda:1:2 evidence=not-there"),
+            (call.into(), "call=io_uring_enter error=EIO why=call-failed"),
+            (Fault::ThreadsEnded.into(), "why=threads-ended"),
+            (lost("").into(), "lost_rank=3 why=rank-failed"),
+            (lost("no").into(), "lost_rank=3 message=no why=rank-failed"),
         ] {
             let found = failure(&why);
             assert_eq!(found.check(false), Ok(()));
