@@ -1,4 +1,4 @@
-//! Whose turn it is. Tests of words and counts run first, one more at a time than there are CPUs,
+//! Whose turn it is. Tests of words and counts run first, two more at a time than there are CPUs,
 //! since they wait for storage; then those of figures, each with the machine to itself. With as
 //! many threads as tests (`RUST_TEST_THREADS`, as `cargo xtask test` has it) those are two phases.
 
@@ -116,7 +116,7 @@ pub(super) fn turn() {
     let mut others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
     others.waiting += 1;
     let mut others = ONE_ENDED
-        .wait_while(others, |others| others.running > cpus)
+        .wait_while(others, |others| others.running > cpus + 1)
         .unwrap_or_else(PoisonError::into_inner);
     others.waiting -= 1;
     others.running += 1;
