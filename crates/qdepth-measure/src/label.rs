@@ -72,6 +72,31 @@ pub const COUNTS: [&str; 2] = ["issued", "histogram"];
 /// Between codes that stand in one text.
 pub const BETWEEN: &str = "; ";
 
+/// Labels whose text may be a code.
+const CODED: [&str; 15] = [
+    "code",
+    "direction",
+    "errors",
+    "evidence",
+    "feature",
+    "is",
+    "law",
+    "monitor",
+    "parts",
+    "record",
+    "remarks",
+    "rule",
+    "state",
+    "what",
+    "why",
+];
+
+/// Whether the text of this label may be a code. What stands in the others is named by people, the
+/// kernel or other programs: a directory that is called `steady` is no state.
+pub fn may_be_code(label: &str) -> bool {
+    CODED.contains(&label)
+}
+
 /// Every code.
 pub fn all() -> impl Iterator<Item = &'static str> {
     let alone = [
@@ -112,8 +137,44 @@ pub fn all() -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::ROUNDS;
-    use crate::SteadyState;
+    use std::collections::BTreeSet;
+
+    use super::{CODED, ROUNDS};
+    use crate::{Code, SteadyState};
+
+    /// A new label is decided upon here: names that others give are never words of ours.
+    #[test]
+    fn every_label_of_a_finding_is_a_code_or_a_name() {
+        const NAMED: [&str; 21] = [
+            "call",
+            "counter",
+            "cpus",
+            "device",
+            "engine",
+            "error",
+            "file",
+            "lost_rank",
+            "medium",
+            "message",
+            "name",
+            "node",
+            "operation",
+            "option",
+            "program",
+            "refused",
+            "target",
+            "unit",
+            "version",
+            "was",
+            "rank",
+        ];
+        let known: BTreeSet<&str> =
+            Code::ALL.iter().flat_map(|c| c.meaning().labels).copied().collect();
+        let decided: BTreeSet<&str> = CODED.into_iter().chain(NAMED).collect();
+        assert_eq!(decided.len(), CODED.len() + NAMED.len(), "one or the other");
+        let open: Vec<&&str> = known.difference(&decided).collect();
+        assert!(open.is_empty(), "{open:?}");
+    }
 
     #[test]
     fn rounds_come_to_nothing_else() {

@@ -38,6 +38,9 @@ pub const ALL: [(&str, &[&str], &[&str]); 10] = [
     (ROUNDS, &["load", "request_size", "rule"], &["area_bytes", "rounds", "round_ns"]),
 ];
 
+/// Texts that are codes themselves; the others are names that people or the machine gave.
+pub const CODED: [&str; 2] = ["load", "rule"];
+
 /// A step of what is done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseStep {

@@ -149,8 +149,9 @@ impl Names {
 
     fn hide_findings(&self, findings: &mut [Finding]) {
         for finding in findings {
-            let labels = finding.labels.values_mut().filter(|text| !is_worded(text));
-            labels.for_each(|text| self.hide(text));
+            let labels = finding.labels.iter_mut();
+            let named = labels.filter(|(name, text)| !label::may_be_code(name) || !is_worded(text));
+            named.for_each(|(_, text)| self.hide(text));
         }
     }
 }
@@ -252,6 +253,12 @@ mod tests {
         assert_eq!(label(0, "what"), "files-registered");
         assert_eq!(label(0, "option"), "a.fio:3: [path-1] registerpath-1");
         assert_eq!(label(1, "what"), "in path-1, as it was called");
+        run.targets[0].expression = "steady".into();
+        let steady = Finding::remark(qdepth_measure::Code::NotSteady);
+        run.findings = vec![steady.label("target", "steady").label("state", "steady")];
+        let (redacted, _) = super::redacted(&run, &[]);
+        let labels = &redacted.findings[0].labels;
+        assert_eq!((&*labels["target"], &*labels["state"]), ("path-1", "steady"));
     }
 
     #[test]

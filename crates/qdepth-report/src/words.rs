@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::{Bytes, Code, Finding, RANK, label};
-use qdepth_record::Reason;
 use qdepth_record::event::{PhaseStarted, PointColumn};
 use qdepth_record::figures::Figures;
+use qdepth_record::{Reason, phase_step};
 
 use crate::number;
 
@@ -62,8 +62,11 @@ pub fn phase_text(lang: Lang, started: &PhaseStarted) -> String {
     let Some(template) = entry(words.phase_steps, &started.step) else {
         return started.step.clone();
     };
-    let word = |text: &str| entry(words.fact_codes, text).unwrap_or(text).to_owned();
-    let labels = started.labels.iter().map(|(name, text)| (name.as_str(), word(text)));
+    let word = |name: &str, text: &str| {
+        let coded = phase_step::CODED.contains(&name);
+        coded.then(|| entry(words.fact_codes, text)).flatten().unwrap_or(text).to_owned()
+    };
+    let labels = started.labels.iter().map(|(name, text)| (name.as_str(), word(name, text)));
     let values = started.values.iter();
     let values = values.map(|(name, figure)| (name.as_str(), figure_text(name, *figure)));
     fill(template, &labels.chain(values).collect())
@@ -118,7 +121,8 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
     let mut values: BTreeMap<&str, String> = finding
         .labels
         .iter()
-        .map(|(name, text)| (label_name(finding.code, name), label_text(words, text)))
+        .map(|(name, text)| (label_name(finding.code, name), text))
+        .map(|(name, text)| (name, finding_label(words, name, text)))
         .collect();
     for (name, value) in &finding.values {
         let all = others.iter().filter_map(|other| other.values.get(name)).chain([value]);
@@ -149,7 +153,12 @@ fn label_name(code: Code, name: &str) -> &str {
     if (code, name) == (Code::NotSteady, "course") { "state" } else { name }
 }
 
-/// A text of a finding: the words of a code, or what stands there.
+/// A text of a finding: of a label that may be a code its words, of any other what stands there.
+fn finding_label(words: &Words, name: &str, text: &str) -> String {
+    if label::may_be_code(name) { label_text(words, text) } else { text.to_owned() }
+}
+
+/// The words of a code, or what stands there.
 fn label_text(words: &Words, text: &str) -> String {
     entry(words.finding_labels, text).unwrap_or(text).to_owned()
 }
@@ -188,7 +197,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use qdepth_record::event::Phase;
-    use qdepth_record::{PhaseStep, figures, phase_step, source};
+    use qdepth_record::{PhaseStep, figures, source};
 
     use super::*;
     use crate::tests::japanese::is_japanese;
@@ -456,6 +465,19 @@ mod tests {
         ] {
             let old_finding = Finding::invalid(code).label(name, old);
             assert!(explanations(&old_finding).iter().all(|text| text.contains(old)), "{old}");
+        }
+    }
+
+    /// A directory that is called `random`, and a volume that is called `steady`.
+    #[test]
+    fn a_name_that_is_spelled_like_a_code_is_a_name() {
+        let fill = PhaseStep::new(phase_step::FILL).label("directory", "random");
+        let started = PhaseStarted::new(Phase::Provisioning, fill, None);
+        let finding = Finding::invalid(Code::BackgroundWork).label("device", "steady");
+        for lang in Lang::ALL {
+            assert_eq!(phase_text(lang, &started), "random");
+            let text = finding_text(&finding, lang);
+            assert!(text.explanation.contains("steady"), "{}", text.explanation);
         }
     }
 
