@@ -14,7 +14,7 @@ use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::fresh::{Fresh, Growing};
 use crate::sort::{identity, is_directory, is_link, is_null, is_regular, is_shared, sort_of};
-use crate::walk::Missing;
+use crate::walk::{Missing, among_devices};
 
 /// Who may read a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,11 +136,7 @@ impl Destination {
             .map_err(|errno| FileError::failed(path, "look at its directory", errno))?;
         let now = match name_state(&folder, &name, path, privacy)? {
             NameState::Null => return Ok(None),
-            NameState::Nothing if folder.among_devices() => {
-                let found = format!("{} would be a file among device nodes", path.display());
-                return Err(FileError::refused(path, found, "Name a file elsewhere")
-                    .instead(PathBuf::from(&name)));
-            }
+            NameState::Nothing if folder.among_devices() => return Err(among_devices(path)),
             NameState::Nothing => None,
             NameState::Replaceable(old) => Some(identity(&old)),
         };

@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{
-    Access, AtFlags, Mode, OFlags, Stat, accessat, fstat, fstatfs, openat, readlink, stat, statat,
-    unlinkat,
+    Access, AtFlags, Mode, OFlags, Stat, accessat, fstat, openat, readlink, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::error::{FileError, word};
-use crate::sort::{Identity, identity, is_link, is_regular, of_the_kernel};
-use crate::walk::{LINKS_MAX, Missing, followed, in_a_circle, walk, walk_from};
+use crate::sort::{Identity, identity, is_link, is_regular};
+use crate::walk::{
+    LINKS_MAX, Missing, followed, in_a_circle, is_of_devices, not_the_kernels, walk, walk_from,
+};
 
 /// A name that is nobody's; hidden, and it says whose it is should a kill leave it.
 pub(crate) fn random_name() -> OsString {
@@ -99,17 +100,7 @@ impl Folder {
     }
 
     fn checked(descriptor: OwnedFd, path: &Path, whole: &Path) -> Result<Self, FileError> {
-        let failed = |errno| FileError::failed(whole, "look at its directory", errno);
-        let kernels = of_the_kernel(&fstatfs(&descriptor).map_err(failed)?);
-        if let Some(kind) = kernels {
-            let found = format!(
-                "{} is among the kernel's own files ({kind}), where nothing is kept",
-                whole.display()
-            );
-            let name = PathBuf::from(whole.file_name().unwrap_or(OsStr::new("qdepth-output")));
-            let remedy = "Name a file in a directory of your own";
-            return Err(FileError::refused(whole, found, remedy).instead(name));
-        }
+        not_the_kernels(&descriptor, whole)?;
         Ok(Self { descriptor: Arc::new(descriptor), path: path.to_owned() })
     }
 
@@ -185,9 +176,7 @@ impl Folder {
 
     /// Whether it is on the file system of device nodes: a file there is a mistyped device.
     pub(crate) fn among_devices(&self) -> bool {
-        let number = |path: &str| stat(path).map(|found| found.st_dev).ok();
-        let here = self.stat().map(|found| found.st_dev).ok();
-        here.is_some() && here == number("/dev") && here != number("/")
+        self.stat().is_ok_and(|found| is_of_devices(&found))
     }
 
     /// Whether names can be put into it.

@@ -179,6 +179,26 @@ fn devices_and_the_kernels_files_stay_as_they_are() {
 }
 
 #[test]
+fn no_directory_is_made_among_device_nodes_or_the_kernels_files() {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let mut places = vec![("/dev", "device nodes"), ("/proc", "the kernel's own files (proc)")];
+    for mount in mounts.lines() {
+        let words: Vec<&str> = mount.split(' ').collect();
+        // A directory in these is an object of the kernel's.
+        if ["cgroup", "cgroup2", "configfs"].contains(&words[2]) {
+            places.push((words[1], "the kernel's own files ("));
+        }
+    }
+    for (parent, why) in places {
+        let made = Path::new(parent).join(format!("qdepth-{}", std::process::id()));
+        let error = Folder::make(&made.join("below"), 0o700).unwrap_err();
+        assert_eq!(error.how, How::Refused, "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+        assert!(!made.exists(), "{}", made.display());
+    }
+}
+
+#[test]
 fn the_standard_output_and_nowhere_have_names() {
     for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         assert!(Output::at(Path::new(name), Privacy::Public).unwrap().is_standard(), "{name}");

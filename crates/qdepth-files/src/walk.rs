@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, fstat, fstatfs, mkdirat, openat, readlinkat};
+use rustix::fs::{CWD, Mode, OFlags, Stat, fstat, fstatfs, mkdirat, openat, readlinkat, stat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -149,9 +149,41 @@ fn make_directory(
 ) -> Result<OwnedFd, FileError> {
     let doing =
         format!("make the directory {}", Path::new(OsStr::from_bytes(name.as_bytes())).display());
+    let failed = |errno| FileError::failed(whole, &doing, errno);
+    // A directory in cgroup2 or configfs is an object of the kernel's.
+    not_the_kernels(here, whole)?;
+    if is_of_devices(&fstat(here).map_err(failed)?) {
+        return Err(among_devices(whole));
+    }
     match mkdirat(here, name, Mode::from_raw_mode(mode)) {
         Ok(()) | Err(Errno::EXIST) => {}
-        Err(errno) => return Err(FileError::failed(whole, &doing, errno)),
+        Err(errno) => return Err(failed(errno)),
     }
-    openat(here, name, STEP, Mode::empty()).map_err(|e| FileError::failed(whole, &doing, e))
+    openat(here, name, STEP, Mode::empty()).map_err(failed)
+}
+
+/// Whether a directory is none of the kernel's, where no user's files are kept.
+pub(crate) fn not_the_kernels(folder: &OwnedFd, whole: &Path) -> Result<(), FileError> {
+    let failed = |errno| FileError::failed(whole, "look at its directory", errno);
+    let Some(kind) = of_the_kernel(&fstatfs(folder).map_err(failed)?) else { return Ok(()) };
+    let found = format!(
+        "{} is among the kernel's own files ({kind}), where nothing is kept",
+        whole.display()
+    );
+    let name = PathBuf::from(whole.file_name().unwrap_or(OsStr::new("qdepth-output")));
+    let remedy = "Name a file in a directory of your own";
+    Err(FileError::refused(whole, found, remedy).instead(name))
+}
+
+/// Whether a directory is on the file system of device nodes: a file there is a mistyped device.
+pub(crate) fn is_of_devices(folder: &Stat) -> bool {
+    let number = |path: &str| stat(path).map(|found| found.st_dev).ok();
+    Some(folder.st_dev) == number("/dev") && Some(folder.st_dev) != number("/")
+}
+
+/// What is said where something would be made there.
+pub(crate) fn among_devices(whole: &Path) -> FileError {
+    let found = format!("{} would be made among device nodes", whole.display());
+    let name = whole.file_name().unwrap_or(OsStr::new("qdepth-output"));
+    FileError::refused(whole, found, "Name a file elsewhere").instead(PathBuf::from(name))
 }

@@ -273,6 +273,14 @@ impl World {
     }
 }
 
+/// Files and directories among the device nodes: none of them is a device, and none is asked for.
+fn no_devices() -> Vec<PathBuf> {
+    let entries = fs::read_dir("/dev").unwrap().map(|entry| entry.unwrap());
+    let plain =
+        |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
+    entries.filter(plain).map(|entry| entry.path()).collect()
+}
+
 /// Kinds, nodes, owners, bytes.
 fn described(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| one_described(path)).collect()
@@ -329,7 +337,7 @@ fn tried(lines: &[String]) -> (usize, usize, Vec<String>) {
         "run media:p3700-800gb --profile database --outstanding 1 --duration 10ms --no-report";
     assert!(ended(&scratch, &words(made)).unwrap().status.code().is_some_and(|code| code < 2));
     let things = world.things();
-    let before = described(&things);
+    let (before, no_devices_before) = (described(&things), no_devices());
     let (mut tries, mut wrong) = (0, Vec::new());
     for line in lines {
         for name in world.names() {
@@ -344,6 +352,8 @@ fn tried(lines: &[String]) -> (usize, usize, Vec<String>) {
             for (now, then) in described(&things).iter().zip(&before) {
                 assert_eq!(now, then, "{line}");
             }
+            let made = no_devices().into_iter().find(|path| !no_devices_before.contains(path));
+            assert_eq!(made, None, "{line}");
         }
     }
     (tries, world.names().len(), wrong)
