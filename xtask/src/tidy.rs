@@ -35,7 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-cluster", &[]),
     ("qdepth-fit", &["qdepth-engine", "qdepth-measure", "qdepth-media", "qdepth-workload"]),
     ("qdepth-nbd", &["qdepth-engine", "qdepth-measure", "qdepth-media", "qdepth-workload"]),
-    ("qdepth-host", &["qdepth-files", "qdepth-measure", "qdepth-record"]),
+    ("qdepth-host", &["qdepth-files", "qdepth-linux", "qdepth-measure", "qdepth-record"]),
     ("qdepth-record", &["qdepth-measure"]),
     ("qdepth-logbook", &["qdepth-files", "qdepth-measure", "qdepth-record"]),
     ("qdepth-parquet", &["qdepth-record"]),

@@ -31,6 +31,7 @@ pub mod guard;
 pub mod identity;
 mod kernel_file;
 pub mod label;
+mod loop_device;
 pub mod measurement_file;
 pub mod monitor;
 pub mod mounts;
@@ -53,4 +54,5 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use loop_device::LoopHolds;
 pub use refusal::{Failure, Guard, Problem, Refusal};

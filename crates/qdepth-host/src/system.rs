@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::device_number::DeviceNumber;
 use crate::kernel_file;
+use crate::loop_device::{self, LoopHolds};
 use crate::recording::Recording;
 
 pub use crate::recording::Output;
@@ -62,6 +63,7 @@ struct Staged {
     /// Answers one after the other, by the whole line; all clones take from the same.
     sequences: Arc<Mutex<BTreeMap<String, VecDeque<Output>>>>,
     nodes: BTreeMap<PathBuf, DeviceNumber>,
+    loops: BTreeMap<String, LoopHolds>,
     recorded: Option<Recording>,
 }
 
@@ -150,6 +152,15 @@ impl System {
     pub fn with_node(mut self, path: &str, number: DeviceNumber) -> Self {
         if let Some(staged) = &mut self.staged {
             staged.nodes.insert(PathBuf::from(path), number);
+        }
+        self
+    }
+
+    /// Stages what a loop device holds; of others nobody can be asked.
+    #[must_use]
+    pub fn with_loop(mut self, name: &str, holds: LoopHolds) -> Self {
+        if let Some(staged) = &mut self.staged {
+            staged.loops.insert(name.to_owned(), holds);
         }
         self
     }
@@ -267,6 +278,14 @@ impl System {
         let stat = rustix::fs::stat(path).ok()?;
         let kind = rustix::fs::FileType::from_raw_mode(stat.st_mode);
         (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::from_raw(stat.st_rdev))
+    }
+
+    /// What a loop device holds, by the kernel's name (`loop0`) and number of it.
+    pub(crate) fn loop_holds(&self, name: &str, number: Option<DeviceNumber>) -> LoopHolds {
+        match &self.staged {
+            Some(staged) => staged.loops.get(name).copied().unwrap_or(LoopHolds::Unknown),
+            None => loop_device::holds(&self.path(Path::new("/dev").join(name)), number),
+        }
     }
 
     /// The value that a file of procfs or sysfs shows, whoever named the file.

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use crate::loop_device::LoopHolds;
 use crate::sysfs::DeviceNumber;
 use crate::system::{Output, System};
 
@@ -73,6 +74,11 @@ impl FakeMachine {
         let stdout = stdout.to_owned();
         let output = Output { status: Some(status), stdout, stderr: String::new() };
         self.system = self.system.with_output(command, output);
+        self
+    }
+
+    pub(crate) fn with_loop(mut self, name: &str, holds: LoopHolds) -> Self {
+        self.system = self.system.with_loop(name, holds);
         self
     }
 

@@ -318,6 +318,25 @@ fn a_label_that_was_not_sealed_does_not_count() {
     assert_eq!(checksum(&device), before);
 }
 
+/// The kernel knows what a loop device holds, and is asked: another device of the same length, or a
+/// file that was deleted, is no reason against this one.
+#[test]
+fn loop_devices_of_the_same_length_stand_in_nobodys_way() {
+    let Some((_lock, bench)) = bench("same length") else { return };
+    let (below, free) = (bench.device(64 * MIB), bench.device(64 * MIB));
+    let node = bench.fresh("node");
+    sh(&format!("cp -a {} {}", below.display(), node.display())).unwrap();
+    bench.attach(&node);
+    fs::remove_file(&node).unwrap();
+    let deleted = bench.image(64 * MIB);
+    bench.attach(&deleted);
+    fs::remove_file(&deleted).unwrap();
+    let (guard, message) = refused(bench.claim(&below, true)).unwrap();
+    assert_eq!(guard, Guard::G6Backing, "{message}");
+    assert!(!message.contains("as far as its size tells"), "{message}");
+    bench.claim(&free, true).unwrap();
+}
+
 #[test]
 fn what_is_lost_must_be_named() {
     let Some((_lock, bench)) = bench("override") else { return };

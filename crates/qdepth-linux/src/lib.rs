@@ -15,6 +15,7 @@ mod errno;
 mod inline;
 mod kernel_target;
 mod lack;
+mod loop_device;
 mod looped;
 mod memory;
 mod mpi;
@@ -38,6 +39,7 @@ pub use errno::errno_name;
 pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, RefusedEngine, take_priority,
 };
+pub use loop_device::LoopBacking;
 pub use memory::{Memory, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};

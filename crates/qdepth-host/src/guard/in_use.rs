@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::loop_device::LoopHolds;
 use crate::mounts;
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, DeviceNumber};
@@ -149,7 +150,7 @@ fn resume_path(device: &str) -> String {
 /// G6: backs no loop device and is exported to no other machine. The kernel's exclusive claim
 /// does not see these.
 pub(super) fn backing(system: &System, subject: &Subject) -> Result<(), Refusal> {
-    for used in loop_backings(system)? {
+    for used in loop_backings(system) {
         if let Some(name) = used.is(system, subject) {
             return Err(Refusal::new(
                 Guard::G6Backing,
@@ -174,39 +175,28 @@ struct Backing {
     user: String,
     /// The path that the loop device was set up with; it may lead elsewhere by now.
     path: String,
-    /// What it was in truth, where `losetup` can say it.
-    inode: Option<(DeviceNumber, u64)>,
-    /// Whether the kernel was asked and its file system did not answer, as that of a FUSE server
-    /// that died. Device nodes live on devtmpfs, which always answers: this is no device.
-    unanswering: bool,
+    holds: LoopHolds,
 }
 
 impl Backing {
     fn is(&self, system: &System, subject: &Subject) -> Option<String> {
-        match (subject, self.inode) {
-            (Subject::File { device, inode, name }, Some(found)) => {
-                (found == (*device, *inode)).then(|| name.clone())
+        match (self.holds, subject) {
+            (
+                LoopHolds::File { device, inode },
+                Subject::File { device: own, inode: node, name },
+            ) => ((device, inode) == (*own, *node)).then(|| name.clone()),
+            (LoopHolds::Device(number), Subject::Devices(names)) => {
+                sysfs::kernel_name(system, number).filter(|name| names.contains(name))
             }
-            (Subject::Devices(names), _) if !self.unanswering && self.is_hidden(system) => {
+            (LoopHolds::Nothing | LoopHolds::File { .. } | LoopHolds::Device(_), _) => None,
+            (LoopHolds::Unknown, Subject::Devices(names)) if !system.exists(&self.path) => {
                 self.fits(system, names)
             }
-            _ => subject.is_at(system, &self.path),
+            (LoopHolds::Unanswered | LoopHolds::Unknown, _) => subject.is_at(system, &self.path),
         }
     }
 
-    /// Whether the path no longer shows what the loop device holds.
-    fn is_hidden(&self, system: &System) -> bool {
-        if system.block_node(&self.path).is_some() && self.inode.is_none() {
-            return false;
-        }
-        match (rustix::fs::stat(system.path(&self.path)), self.inode) {
-            (Ok(stat), Some(inode)) => (DeviceNumber::from_raw(stat.st_dev), stat.st_ino) != inode,
-            (Ok(_), None) => false,
-            (Err(_), _) => true,
-        }
-    }
-
-    /// Of a hidden backing only the length is known: a device of that length might be it.
+    /// Of a backing out of sight only the length is known: a device of that length might be it.
     fn fits(&self, system: &System, names: &[String]) -> Option<String> {
         let number = |key: &str| sysfs::number_attribute(system, &self.user, key);
         let offset = number("loop/offset").unwrap_or(0);
@@ -220,54 +210,14 @@ impl Backing {
     }
 }
 
-fn loop_backings(system: &System) -> Result<Vec<Backing>, Refusal> {
-    let mut backings = Vec::new();
-    for user in sysfs::whole_devices(system) {
-        if let Some(path) = system.read_trimmed(format!("/sys/block/{user}/loop/backing_file")) {
-            let path = path.trim_end_matches(" (deleted)").to_owned();
-            backings.push(Backing { user, path, inode: None, unanswering: false });
-        }
-    }
-    if backings.is_empty() {
-        return Ok(backings);
-    }
-    let args = ["-l", "-J", "-O", "NAME,BACK-INO,BACK-MAJ:MIN"];
-    match system.run("losetup", &args) {
-        Ok(output) => {
-            let known = losetup_inodes(&output.stdout);
-            for backing in &mut backings {
-                let Some((_, inode)) = known.iter().find(|(user, _)| *user == backing.user) else {
-                    continue;
-                };
-                backing.inode = *inode;
-                // Who may not open the loop device gets no answer either.
-                let node = system.path(format!("/dev/{}", backing.user));
-                let asked = rustix::fs::access(node, rustix::fs::Access::READ_OK).is_ok();
-                backing.unanswering = inode.is_none() && asked;
-            }
-            Ok(backings)
-        }
-        // A file that a loop device cannot show us by name might be the target.
-        Err(error) if backings.iter().any(|backing| !system.exists(&backing.path)) => {
-            let found = format!("a loop device has a backing file out of sight, and {error}");
-            Err(Refusal::new(Guard::G6Backing, found, "Install util-linux"))
-        }
-        Err(_) => Ok(backings),
-    }
-}
-
-/// Loop devices with the file system and inode that they hold, where the kernel said it.
-fn losetup_inodes(json: &str) -> Vec<(String, Option<(DeviceNumber, u64)>)> {
-    let Ok(value) = serde_json::from_str::<serde_json::Value>(json) else { return Vec::new() };
-    let Some(devices) = value["loopdevices"].as_array() else { return Vec::new() };
-    let entry = |device: &serde_json::Value| {
-        let name = device["name"].as_str()?.strip_prefix("/dev/")?.to_owned();
-        let inode = &device["back-ino"];
-        let inode = inode.as_u64().or_else(|| inode.as_str()?.trim().parse().ok());
-        let number = device["back-maj:min"].as_str().and_then(|number| number.parse().ok());
-        Some((name, number.zip(inode)))
+fn loop_backings(system: &System) -> Vec<Backing> {
+    let backing = |user: String| {
+        let path = system.read_trimmed(format!("/sys/block/{user}/loop/backing_file"))?;
+        let path = path.trim_end_matches(" (deleted)").to_owned();
+        let holds = system.loop_holds(&user, sysfs::number_of(system, &user));
+        Some(Backing { user, path, holds })
     };
-    devices.iter().filter_map(entry).collect()
+    sysfs::whole_devices(system).into_iter().filter_map(backing).collect()
 }
 
 /// Paths exported by the kernel's NVMe and SCSI targets, with the file that says so.
