@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
@@ -281,6 +282,24 @@ fn no_devices() -> Vec<PathBuf> {
     entries.filter(plain).map(|entry| entry.path()).collect()
 }
 
+/// All that is below a directory, with its size; without what SQLite leaves beside a logbook that
+/// was read (`-shm`, and an empty `-wal`).
+fn below(folder: &Path) -> BTreeMap<PathBuf, u64> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        let (path, about) = (entry.path(), entry.metadata().unwrap());
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if matches!((ending, about.len()), (Some("db-shm"), _) | (Some("db-wal"), 0)) {
+            continue;
+        }
+        if about.is_dir() {
+            found.extend(below(&path));
+        }
+        found.insert(path, if about.is_dir() { 0 } else { about.len() });
+    }
+    found
+}
+
 /// Kinds, nodes, owners, bytes.
 fn described(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| one_described(path)).collect()
@@ -348,7 +367,16 @@ fn tried(lines: &[String]) -> (usize, usize, Vec<String>) {
             fs::write(scratch.join("plan.toml"), plan).unwrap();
             let line = line.replace(NAME, &text);
             tries += 1;
-            wrong.extend(what_is_wrong(&line, &text, ended(&scratch, &words(&line))));
+            let untouched = below(&scratch);
+            let output = ended(&scratch, &words(&line));
+            let refused = output.as_ref().is_some_and(|o| matches!(o.status.code(), Some(2 | 3)));
+            wrong.extend(what_is_wrong(&line, &text, output));
+            let now = below(&scratch);
+            if refused && now != untouched {
+                let new = now.iter().filter(|(path, size)| untouched.get(*path) != Some(*size));
+                let new: Vec<_> = new.collect();
+                wrong.push(format!("refused, and yet changed: {line}\n    {new:?}"));
+            }
             for (now, then) in described(&things).iter().zip(&before) {
                 assert_eq!(now, then, "{line}");
             }
