@@ -38,18 +38,12 @@ impl Pulse {
     pub fn start() -> Self {
         let (end, ended) = channel();
         let thread = std::thread::spawn(move || {
-            let mut found = Vec::new();
-            let mut last = now();
-            let ended = || ended.recv_timeout(Duration::from_nanos(BEAT.0));
+            let mut beats = Beats { last: now(), found: Vec::new() };
             loop {
-                let answer = ended();
-                let this = now();
-                if this.since(last) >= BEAT + LATE && found.len() < KEPT {
-                    found.push(Standstill { from: last, to: this });
-                }
-                last = this;
+                let answer = ended.recv_timeout(Duration::from_nanos(BEAT.0));
+                beats.add(now());
                 if answer != Err(RecvTimeoutError::Timeout) {
-                    return found;
+                    return beats.found;
                 }
             }
         });
@@ -60,6 +54,21 @@ impl Pulse {
     pub fn stop(mut self) -> Vec<Standstill> {
         let _ = self.end.send(());
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+/// Beats one after the other, and where one was late.
+struct Beats {
+    last: Instant,
+    found: Vec<Standstill>,
+}
+
+impl Beats {
+    fn add(&mut self, this: Instant) {
+        if this.since(self.last) >= BEAT + LATE && self.found.len() < KEPT {
+            self.found.push(Standstill { from: self.last, to: this });
+        }
+        self.last = this;
     }
 }
 
@@ -77,15 +86,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pulse_that_is_not_kept_from_beating_stands_still_nowhere_long() {
+    fn a_beat_that_is_late_is_a_standstill_and_one_that_is_in_time_is_none() {
+        let at = |ms| Instant(0) + Nanos::from_millis(ms);
+        let mut beats = Beats { last: at(0), found: Vec::new() };
+        for ms in [20, 41, 140, 240, 260, 1_260, 1_280] {
+            beats.add(at(ms));
+        }
+        let late =
+            [(140, 240), (260, 1_260)].map(|(from, to)| Standstill { from: at(from), to: at(to) });
+        assert_eq!(beats.found, late);
+    }
+
+    #[test]
+    fn standstills_are_of_the_time_between_start_and_stop() {
+        let before = now();
         let pulse = Pulse::start();
-        let end = now() + Nanos::from_millis(200);
-        while now() < end {
+        while now() < before + Nanos::from_millis(50) {
             std::hint::spin_loop();
         }
-        // On a busy machine a beat may be late; it is not late by all of the time.
-        let whole = pulse.stop().iter().map(|s| s.to.since(s.from).0).sum::<u64>();
-        assert!(whole <= Nanos::from_millis(250).0, "{whole}");
+        let found = pulse.stop();
+        let after = now();
+        assert!(found.iter().all(|still| before <= still.from && still.to <= after), "{found:?}");
+        assert!(found.is_sorted_by(|earlier, later| earlier.to <= later.from), "{found:?}");
     }
 
     #[test]
