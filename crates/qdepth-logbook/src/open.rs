@@ -80,8 +80,9 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpos
         return Err(LogbookError::Missing { path: path.to_owned() });
     };
     let file = checked(kept, path)?;
-    let ordinary = connect(file.path(), OpenFlags::SQLITE_OPEN_READ_ONLY | OPEN)
+    let ordinary = connect_for_reading(file.path())
         .and_then(|connection| {
+            connection.pragma_update(None, "query_only", true)?;
             connection.busy_timeout(BUSY)?;
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
             Ok(connection)
@@ -104,6 +105,24 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpos
     let is_old = version(&connection).is_ok_and(|version| version < READ_AS_IT_IS);
     let copy = is_old.then(|| up_to_date(&connection, path));
     Ok((copy.and_then(Result::ok).unwrap_or(connection), file, purpose))
+}
+
+/// A connection for reading makes a write-ahead log and its index where there are none, and only
+/// one that could write takes them away again (<https://sqlite.org/wal.html#read_only_databases>).
+/// Who may not would leave its owner an index that is somebody else's, and needs none. Where a log
+/// or a journal waits, it is left to whoever writes next.
+fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
+    let waits = |ending: &str| {
+        let found = std::fs::symlink_metadata(sibling(path, ending));
+        found.is_ok_and(|found| found.len() > 0)
+    };
+    if waits("-wal") || waits("-journal") {
+        connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OPEN)
+    } else if rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok() {
+        connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN)
+    } else {
+        open_immutable(path)
+    }
 }
 
 /// A copy in memory, of the newest schema.

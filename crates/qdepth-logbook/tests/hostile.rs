@@ -109,6 +109,31 @@ fn a_logbook_is_its_owners_alone() {
     assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o640);
 }
 
+/// An index that another user made would keep the owner from the own logbook.
+#[test]
+fn who_may_only_read_leaves_nothing_beside() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: another user's reading can only be tried as root");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("q.db");
+    measure(&file).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let read_by_nobody = || {
+        let nobody = rustix::fs::Uid::from_raw(65_534);
+        rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+        let logbook = Logbook::open_read_only(&file).unwrap();
+        let points = logbook.points(ID).unwrap().len();
+        let during = std::fs::read_dir(directory.path()).unwrap().count();
+        (points, during)
+    };
+    // The user of one thread alone: others of this process stay who they are.
+    let found = std::thread::scope(|scope| scope.spawn(read_by_nobody).join().unwrap());
+    assert_eq!(found, (1, 1));
+}
+
 #[test]
 fn another_users_logbook_and_link_in_a_sticky_directory_are_left_alone() {
     if !rustix::process::geteuid().is_root() {

@@ -54,6 +54,37 @@ fn a_run_comes_back_as_it_went_in() {
     assert_eq!(logbook.hold_unfinished().unwrap(), None);
 }
 
+/// Beside a logbook that is not in use there is nothing, whoever read it; what a writer has there
+/// stays as it is.
+#[test]
+fn who_reads_leaves_nothing_beside() {
+    let (directory, mut logbook) = fresh();
+    let listing = || {
+        let entries = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap());
+        let entry = |e: std::fs::DirEntry| {
+            (e.file_name().into_string().unwrap(), e.metadata().unwrap().len())
+        };
+        entries.map(entry).collect::<std::collections::BTreeMap<String, u64>>()
+    };
+    logbook.begin_run(&run("beside")).unwrap();
+    let file = directory.path().join("qdepth.db");
+    let in_use = listing();
+    assert!(in_use["qdepth.db-wal"] > 0, "{in_use:?}");
+    let reader = Logbook::open_read_only(&file).unwrap();
+    assert_eq!(reader.run("beside").unwrap().id, "beside");
+    drop(reader);
+    assert_eq!(listing(), in_use, "its log is not taken away from a writer");
+    drop(logbook);
+    let at_rest = listing();
+    let (first, second) =
+        (Logbook::open_read_only(&file).unwrap(), Logbook::open_read_only(&file).unwrap());
+    drop(first);
+    assert_eq!(second.run("beside").unwrap().id, "beside");
+    drop(second);
+    assert_eq!(listing(), at_rest);
+    assert_eq!(at_rest.keys().filter(|name| name.starts_with("qdepth.db")).count(), 1);
+}
+
 #[test]
 fn runs_are_found_by_prefix_and_as_the_latest() {
     let (_directory, mut logbook) = fresh();

@@ -282,16 +282,11 @@ fn no_devices() -> Vec<PathBuf> {
     entries.filter(plain).map(|entry| entry.path()).collect()
 }
 
-/// All that is below a directory, with its size; without what SQLite leaves beside a logbook that
-/// was read (`-shm`, and an empty `-wal`).
+/// All that is below a directory, with its size.
 fn below(folder: &Path) -> BTreeMap<PathBuf, u64> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
         let (path, about) = (entry.path(), entry.metadata().unwrap());
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        if matches!((ending, about.len()), (Some("db-shm"), _) | (Some("db-wal"), 0)) {
-            continue;
-        }
         if about.is_dir() {
             found.extend(below(&path));
         }
