@@ -196,6 +196,9 @@ mod tests {
 
     use std::collections::BTreeSet;
 
+    /// The languages whose words stand in these tests; others may come.
+    const SPOKEN: [Lang; 2] = [Lang::En, Lang::Ja];
+
     use qdepth_record::event::Phase;
     use qdepth_record::{PhaseStep, figures, source};
 
@@ -241,7 +244,7 @@ mod tests {
         );
         let stated = Reason::read("No such file or directory (os error 2)");
         let text = "No such file or directory (os error 2)";
-        assert_eq!(Lang::ALL.map(|lang| reason_text(&stated, lang)), [text, text]);
+        assert_eq!(SPOKEN.map(|lang| reason_text(&stated, lang)), [text, text]);
     }
 
     /// The `{names}` of a text.
@@ -304,7 +307,7 @@ mod tests {
     fn a_step_before_the_first_point_is_told_in_the_language_and_an_old_one_as_it_stands() {
         let translations = |step: PhaseStep| {
             let started = PhaseStarted::new(Phase::Preconditioning, step, None);
-            Lang::ALL.map(|lang| phase_text(lang, &started))
+            SPOKEN.map(|lang| phase_text(lang, &started))
         };
         let rounds = PhaseStep::new(phase_step::ROUNDS)
             .label("load", "random")
@@ -341,7 +344,7 @@ mod tests {
                 parts,
                 area_bytes: 1 << 35,
             };
-            Lang::ALL.map(|lang| column_in_words(lang, &column))
+            SPOKEN.map(|lang| column_in_words(lang, &column))
         };
         for (column, [en, ja]) in [
             (translations("processes", "4", 4), ["process 2 of 4", "プロセス 2/4"]),
@@ -363,7 +366,7 @@ mod tests {
             .figure("passes", 2.0)
             .figure("area_bytes", f64::from(1 << 30))
             .figure("took_ns", 9e10);
-        let translations = |value: &str| Lang::ALL.map(|lang| fact_value(lang, value));
+        let translations = |value: &str| SPOKEN.map(|lang| fact_value(lang, value));
         let [en, ja] = translations(&passes.stored());
         assert_eq!(en, "random 4KiB, 2 × 1 GiB in 90 s");
         assert_eq!(ja, "ランダム 4KiB、1 GiB × 2 回、所要時間 90 s");
@@ -411,8 +414,7 @@ mod tests {
     #[test]
     fn a_remark_is_told_in_the_language_with_its_figures_and_an_old_one_as_it_stands() {
         let not_literal = |what: &str| Finding::remark(Code::NotLiteral).label("what", what);
-        let worded =
-            |finding: &Finding| Lang::ALL.map(|lang| finding_text(finding, lang).explanation);
+        let worded = |finding: &Finding| SPOKEN.map(|lang| finding_text(finding, lang).explanation);
         let longer = not_literal("file-not-extended").value("bytes", f64::from(1 << 20));
         let [en, ja] = worded(&longer);
         assert!(en.ends_with(": it is not made longer: the load ends with it, at 1 MiB."), "{en}");
@@ -433,7 +435,7 @@ mod tests {
     #[test]
     fn a_target_that_failed_has_words_in_every_language_and_an_old_sentence_stays() {
         let explanations =
-            |finding: &Finding| Lang::ALL.map(|lang| finding_text(finding, lang).explanation);
+            |finding: &Finding| SPOKEN.map(|lang| finding_text(finding, lang).explanation);
         let gone = Finding::invalid(Code::DeviceGone)
             .label("evidence", label::NOTHING_MOVED)
             .label("direction", "write")
