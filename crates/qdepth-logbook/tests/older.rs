@@ -3,7 +3,8 @@
 //!
 //! `logbooks/NNNN.sql` is the text of a logbook of schema NNNN: a sealed run of two points of an
 //! emulated drive, and an interrupted one whose only point had seven reads that failed. One is
-//! added with each migration, and none is ever changed.
+//! added with each migration (`QDEPTH_WRITE_REFERENCE=1 cargo test -p qdepth-logbook --test all
+//! older` makes it of the one before), and none is ever changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +15,75 @@ use qdepth_record::{EndedBy, RunState, export_csv, export_json};
 const SEALED: &str = "019aa5ca-cb1b-7000-8000-000000000001";
 const INTERRUPTED: &str = "019aa5ca-cb1b-7000-8000-000000000002";
 
-/// The logbook of this schema, as a file.
+/// The logbook of this schema, as a file. The newest is made of the one before where it is not
+/// there yet and references are written.
 #[cfg(test)]
 fn older(folder: &Path, version: i64) -> PathBuf {
     let name = format!("{version:04}");
-    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/logbooks/{name}.sql"));
-    let text = fs::read_to_string(&text).unwrap_or_else(|why| panic!("{}: {why}", text.display()));
-    let path = folder.join(format!("{name}.db"));
-    let connection = rusqlite::Connection::open(&path).unwrap();
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/logbooks/{name}.sql"));
+    let writes = std::env::var_os("QDEPTH_WRITE_REFERENCE").is_some();
+    if version == SCHEMA_VERSION && writes && !kept.exists() {
+        let before = older(folder, version - 1);
+        drop(Logbook::open(&before).unwrap());
+        fs::write(&kept, text_of(&before)).unwrap();
+        fs::remove_file(before).unwrap();
+    }
+    let text = fs::read_to_string(&kept).unwrap_or_else(|why| panic!("{}: {why}", kept.display()));
+    made_of(&text, &folder.join(format!("{name}.db")))
+}
+
+#[cfg(test)]
+fn made_of(text: &str, path: &Path) -> PathBuf {
+    let connection = rusqlite::Connection::open(path).unwrap();
     // Its tables stand in the order of their names.
     connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {text}")).unwrap();
-    path
+    path.to_owned()
+}
+
+/// A logbook as the statements that make it: marks, tables by name with their rows, then the rest.
+#[cfg(test)]
+fn text_of(path: &Path) -> String {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let all = |query: &str| -> Vec<String> {
+        let mut statement = connection.prepare(query).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let mut text = String::new();
+    for mark in ["application_id", "user_version"] {
+        let value = &all(&format!("SELECT CAST({mark} AS TEXT) FROM pragma_{mark}"))[0];
+        text.push_str(&format!("PRAGMA {mark} = {value};\n"));
+    }
+    text.push_str("BEGIN TRANSACTION;\n");
+    let of_ours = "FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND type";
+    for table in all(&format!("SELECT name {of_ours} = 'table' ORDER BY name")) {
+        let made = all(&format!("SELECT sql {of_ours} = 'table' AND name = '{table}'"));
+        text.push_str(&format!("{};\n", made[0]));
+        let columns =
+            all(&format!("SELECT 'quote(\"' || name || '\")' FROM pragma_table_info('{table}')"));
+        let row = format!("SELECT {} FROM \"{table}\"", columns.join(" || ',' || "));
+        for values in all(&row) {
+            text.push_str(&format!("INSERT INTO \"{table}\" VALUES({values});\n"));
+        }
+    }
+    for other in all(&format!("SELECT sql {of_ours} <> 'table' ORDER BY type, name")) {
+        text.push_str(&format!("{other};\n"));
+    }
+    text + "COMMIT;\n"
+}
+
+/// So that the text of the next schema's is whole, too.
+#[test]
+fn a_logbook_as_text_makes_the_same_logbook() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = older(folder.path(), SCHEMA_VERSION);
+    let again = made_of(&text_of(&path), &folder.path().join("again.db"));
+    let [kept, made] = [&path, &again].map(|path| {
+        let logbook = Logbook::open_read_only(path).unwrap();
+        assert!(logbook.check().unwrap().is_whole());
+        (says_all(&logbook, SCHEMA_VERSION), text_of(path))
+    });
+    assert_eq!(kept, made);
 }
 
 #[cfg(test)]
