@@ -100,10 +100,16 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         print_line(&format!("\n  tip: {ours}; fio's own words are understood by `qdepth fio`"));
         return error.exit_code() as u8;
     }
-    let instead = meant_instead(&error, std::env::args().skip(1));
+    let mut instead = meant_instead(&error, std::env::args().skip(1));
     if instead.is_some() {
         // What is spelled alike is not what was meant.
         error.remove(ContextKind::SuggestedSubcommand);
+    }
+    if let Some(tip) = below_zero(&error) {
+        for kind in [ContextKind::Suggested, ContextKind::TrailingArg] {
+            error.remove(kind);
+        }
+        instead = Some(tip);
     }
     let error = &error;
     let asked = [
@@ -119,6 +125,14 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         instead.iter().for_each(|instead| print_line(&format!("\n  tip: {instead}")));
     }
     error.exit_code() as u8
+}
+
+/// A number below zero where an option's value is: it is read as an option.
+fn below_zero(error: &clap::Error) -> Option<String> {
+    let given = error.get(ContextKind::InvalidArg)?.to_string();
+    let digits = given.strip_prefix('-')?;
+    let is_number = digits.starts_with(|c: char| c.is_ascii_digit());
+    is_number.then(|| "no option takes a number below zero".to_owned())
 }
 
 /// What fio calls so, where an unknown option is one of fio's.

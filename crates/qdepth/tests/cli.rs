@@ -43,6 +43,10 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run --bs 4k", &["--bs", "--request-size", "qdepth fio"]),
         ("run --iodepth=32", &["--outstanding", "qdepth fio"]),
         ("run . --dry-run", &["qdepth plan"]),
+        ("run . --duration -5s", &["'-5'", "no option takes a number below zero"]),
+        ("run . quick", &["quick is a plan, and stands before the targets: `quick .`"]),
+        ("predict quick --profile database", &["which medium?", "`qdepth predict quick mydrive"]),
+        ("predict", &["which medium?", "`qdepth predict mydrive.toml`"]),
     ];
     for (words, says) in cases {
         let ended = workspace.run(words).expect(2);
@@ -50,6 +54,7 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         for text in *says {
             assert!(ended.err.contains(text), "`{words}` does not say `{text}`: {}", ended.err);
         }
+        assert!(!ended.err.contains("use '-- "), "{}", ended.err);
         for left in ["qdepth.db", "qdepth.db.reserve", "qdepth-report.html", FILE] {
             assert!(!workspace.has(left), "`{words}` leaves {left}");
         }

@@ -6,7 +6,7 @@ use qdepth_fit::{FitError, Prediction, Standing, predict};
 use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
 use qdepth_media::{Checked, TargetExpression, is_emulated};
-use qdepth_workload::Point;
+use qdepth_workload::{Point, shipped_plan_text};
 use serde_json::json;
 
 use crate::commands::fit::figure;
@@ -91,14 +91,18 @@ fn words(given: &[String]) -> Result<Vec<String>> {
         words.truncate(words.len() - 3);
         words.push(spelled);
     }
-    let Some(last) = words.last_mut() else {
-        bail!(Usage(
-            "predict: which medium? As `qdepth predict mydrive.toml`, `qdepth predict \
-             mydrive.toml*2 as raid0`"
-                .to_owned()
-        ));
-    };
-    *last = medium(last);
+    if let [] | [_] = words.as_slice()
+        && words.first().is_none_or(|word| shipped_plan_text(word).is_some())
+    {
+        let plan = words.first().map(|plan| format!("{plan} ")).unwrap_or_default();
+        bail!(Usage(format!(
+            "predict: which medium? As `qdepth predict {plan}mydrive.toml`, `qdepth predict \
+             {plan}mydrive.toml*2 as raid0`"
+        )));
+    }
+    if let Some(last) = words.last_mut() {
+        *last = medium(last);
+    }
     if words.len() == 1 {
         words.insert(0, DEFAULT_PLAN.to_owned());
     }

@@ -41,6 +41,10 @@ pub(crate) struct FitOptions {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("words", |words| words.value_name("PLAN | MEDIUM").help(
+    "A plan (`qdepth plans`), then a medium of your own drive or an array of it: mydrive.toml, \
+     'mydrive.toml*2 as raid0', or an expression. Without a plan: `standard`"
+)))]
 pub(crate) struct PredictOptions {
     #[command(flatten)]
     pub(crate) load: Load,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use qdepth_files::{Input, limit};
+use qdepth_files::{Input, limit, shell_word};
 use qdepth_media::{is_emulated, several};
 use qdepth_reference::Reference;
 use qdepth_validate::drive;
@@ -82,7 +82,7 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     // What a preparation makes is not there yet.
     if file.host_steps().is_empty() {
         for target in &targets {
-            must_exist(target)?;
+            must_exist(target, &load.words)?;
         }
     }
     let choices = Choices {
@@ -137,7 +137,7 @@ fn is_toml(word: &str) -> bool {
     !is_emulated(word) && Path::new(word).extension().is_some_and(|ending| ending == "toml")
 }
 
-fn must_exist(target: &Path) -> Result<()> {
+fn must_exist(target: &Path, words: &[String]) -> Result<()> {
     let emulated = target.to_str().is_some_and(is_emulated);
     if emulated || std::fs::symlink_metadata(target).is_ok() {
         return Ok(());
@@ -148,8 +148,9 @@ fn must_exist(target: &Path) -> Result<()> {
         format!("there is no file, directory or device {name}")
     } else {
         if shipped_plan_names().any(|plan| plan == name) {
-            let why =
-                format!("{name} is a plan, and stands before the targets: qdepth run {name} …");
+            let others = words.iter().filter(|word| **word != name).map(|word| shell_word(word));
+            let order = std::iter::once(name.clone()).chain(others).collect::<Vec<_>>().join(" ");
+            let why = format!("{name} is a plan, and stands before the targets: `{order}`");
             return Err(Usage(why)).context("cannot start");
         }
         let meant = meant(&name, shipped_plan_names());
