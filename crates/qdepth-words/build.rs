@@ -1,7 +1,8 @@
 //! Makes Rust of the catalogues in `text/`: a type whose fields are the keys of the English one,
 //! and a value of it for each language. What a language lacks is said in English until it has it,
 //! and stands in `MISSING`, which a test wants empty. A profile brings its own names along
-//! (`profiles/`), a plan those of its steps (`plans/`); a catalogue may have others.
+//! (`profiles/`), a plan its question and the names of its steps (`plans/`); a catalogue may have
+//! others.
 
 #![expect(clippy::disallowed_methods, reason = "a build script reads the catalogues")]
 
@@ -47,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     names_of_profiles(&mut languages)?;
     titles_of_steps(&mut languages)?;
+    questions_of_plans(&mut languages)?;
     let base = languages.get(BASE).ok_or("text/en.toml is missing")?;
     let mut out = String::new();
     types(&mut out, "", base)?;
@@ -111,24 +113,60 @@ fn titles_of_steps(languages: &mut BTreeMap<String, Table>) -> Result<(), Box<dy
     }
     for (tag, catalogue) in languages {
         let own = |(title, all): (&String, &Table)| Some((title.clone(), all.get(tag)?.clone()));
-        let map: Table = steps.iter().filter_map(own).collect();
-        let known = catalogue.entry("steps").or_insert_with(|| Value::Table(Table::new()));
-        let known = known.as_table_mut().ok_or("`steps` is no table")?;
-        for (title, text) in map {
-            known.entry(title).or_insert(text);
+        add(catalogue, "steps", steps.iter().filter_map(own).collect())?;
+    }
+    Ok(())
+}
+
+/// Adds the questions of plans to the catalogues: in English what a plan's file begins with.
+fn questions_of_plans(languages: &mut BTreeMap<String, Table>) -> Result<(), Box<dyn Error>> {
+    let mut questions: BTreeMap<String, Table> = BTreeMap::new();
+    for (file, text) in texts("../../plans")? {
+        let first = text.strip_prefix("# ").and_then(|rest| rest.lines().next()?.split_once('?'));
+        let (question, _) = first.ok_or(format!("{file}: its first line is no question"))?;
+        let plan: Table = text.parse()?;
+        let name = plan.get("name").and_then(Value::as_str).ok_or("a plan without a name")?;
+        let mut all = Table::from_iter([(BASE.to_owned(), Value::from(format!("{question}?")))]);
+        for (tag, other) in plan.get("translations").and_then(Value::as_table).into_iter().flatten()
+        {
+            all.extend(other.get("question").map(|question| (tag.clone(), question.clone())));
         }
+        questions.insert(name.to_owned(), all);
+    }
+    for (tag, catalogue) in languages {
+        let own = |(name, all): (&String, &Table)| Some((name.clone(), all.get(tag)?.clone()));
+        let map: Table = questions.iter().filter_map(own).collect();
+        let answer = catalogue.entry("answer").or_insert_with(|| Value::Table(Table::new()));
+        let answer = answer.as_table_mut().ok_or("`answer` is no table")?;
+        add(answer, "questions", map)?;
+    }
+    Ok(())
+}
+
+/// Adds to a map of a catalogue what it has not itself.
+fn add(catalogue: &mut Table, name: &str, map: Table) -> Result<(), Box<dyn Error>> {
+    let known = catalogue.entry(name).or_insert_with(|| Value::Table(Table::new()));
+    let known = known.as_table_mut().ok_or(format!("`{name}` is no table"))?;
+    for (key, text) in map {
+        known.entry(key).or_insert(text);
     }
     Ok(())
 }
 
 /// The TOML files of a folder, in the order of their names.
 fn tables(folder: &str) -> Result<Vec<Table>, Box<dyn Error>> {
+    let parse =
+        |(file, text): (String, String)| Ok(text.parse().map_err(|e| format!("{file}: {e}"))?);
+    texts(folder)?.into_iter().map(parse).collect()
+}
+
+/// The files of a folder with their texts, in the order of their names.
+fn texts(folder: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     println!("cargo::rerun-if-changed={folder}");
     let mut files = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     files.sort_by_key(std::fs::DirEntry::path);
-    let read = |file: std::fs::DirEntry| -> Result<Table, Box<dyn Error>> {
-        let text = std::fs::read_to_string(file.path())?;
-        Ok(text.parse().map_err(|e| format!("{}: {e}", file.path().display()))?)
+    let read = |file: std::fs::DirEntry| -> Result<(String, String), Box<dyn Error>> {
+        Ok((file.path().display().to_string(), std::fs::read_to_string(file.path())?))
     };
     files.into_iter().map(read).collect()
 }

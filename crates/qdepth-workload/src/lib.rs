@@ -49,8 +49,8 @@ pub use plan::{
 };
 pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{
-    AreaSpec, DuplicatesSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ProfileTranslation,
-    ReportedAs, SizeSpec, StridesSpec, TargetsSpec, WeightedSize, plan_schema,
+    AreaSpec, DuplicatesSpec, FilesSpec, FsyncSpec, PlanFile, PlanTranslation, Profile,
+    ProfileTranslation, ReportedAs, SizeSpec, StridesSpec, TargetsSpec, WeightedSize, plan_schema,
 };
 pub use read::profiles;
 pub use request::{Direction, Request};

@@ -277,14 +277,26 @@ pub enum FilesSpec {
     Entries,
 }
 
+/// What a plan asks in another language.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanTranslation {
+    /// The question that the plan answers.
+    pub question: String,
+}
+
 /// A plan as written: profiles × outstanding I/Os, steps, or a staircase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
     /// Short name, as `standard`.
     pub name: String,
-    /// The question that the plan answers.
+    /// What it measures, for people.
     pub title: Option<String>,
+    /// The question of a shipped plan in other languages of reports, by BCP 47 tag, as `ja`. In
+    /// English it is what the plan's file begins with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub translations: BTreeMap<String, PlanTranslation>,
     /// Profiles by name, shipped ones and those that are written here. Left out: those that are
     /// written here.
     #[serde(default)]
