@@ -105,12 +105,9 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         // What is spelled alike is not what was meant.
         error.remove(ContextKind::SuggestedSubcommand);
     }
-    if let Some(tip) = below_zero(&error) {
-        for kind in [ContextKind::Suggested, ContextKind::TrailingArg] {
-            error.remove(kind);
-        }
-        instead = Some(tip);
-    }
+    // That it might be the name of a target: what was mistyped is none.
+    error.remove(ContextKind::Suggested);
+    instead = instead.or(below_zero(&error));
     let error = &error;
     let asked = [
         ErrorKind::DisplayHelp,
@@ -165,6 +162,12 @@ fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Op
     }
     let words: Vec<String> = words.collect();
     let first = words.first()?;
+    let known = Flags::command();
+    let given = error.get(ContextKind::InvalidSubcommand)?.to_string();
+    if given != *first {
+        let of_its_own = known.find_subcommand(&given)?.get_name();
+        return Some(format!("`{of_its_own}` is a command of its own: qdepth {of_its_own}"));
+    }
     let line = || words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
     if let Some(plan) = alike(first, shipped_plan_names()) {
         let rest: String = words[1..].iter().map(|word| format!(" {}", shell_word(word))).collect();
@@ -176,7 +179,6 @@ fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Op
     if error.get(ContextKind::SuggestedSubcommand).is_some() {
         return None;
     }
-    let known = Flags::command();
     let command = alike(first, known.get_subcommands().map(|command| command.get_name()))?;
     Some(format!("did you mean `qdepth {command}`?"))
 }
