@@ -46,7 +46,7 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run . --durration 5s", &["a similar argument exists: '--duration'"]),
         ("run . --duration -5s", &["'-5'", "no option takes a number below zero"]),
         ("logbook list", &["'list'", "a command of its own: qdepth list"]),
-        ("run . quick", &["quick is a plan, and stands before the targets: `quick .`"]),
+        ("run . quick", &["quick is a plan, and stands before the targets: qdepth run quick ."]),
         ("predict quick --profile database", &["which medium?", "`qdepth predict quick mydrive"]),
         ("predict", &["which medium?", "`qdepth predict mydrive.toml`"]),
     ];

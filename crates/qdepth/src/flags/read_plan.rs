@@ -150,7 +150,8 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
         if shipped_plan_names().any(|plan| plan == name) {
             let others = words.iter().filter(|word| **word != name).map(|word| shell_word(word));
             let order = std::iter::once(name.clone()).chain(others).collect::<Vec<_>>().join(" ");
-            let why = format!("{name} is a plan, and stands before the targets: `{order}`");
+            let why =
+                format!("{name} is a plan, and stands before the targets: qdepth run {order}");
             return Err(Usage(why)).context("cannot start");
         }
         let meant = meant(&name, shipped_plan_names());
