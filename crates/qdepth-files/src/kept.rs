@@ -14,7 +14,7 @@ use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::input::Limit;
 use crate::sort::{identity, is_regular, is_shared, sort_of};
-use crate::walk::Missing;
+use crate::walk::{Missing, among_devices};
 
 /// Who else may have had a hand in a kept file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,7 @@ impl Kept {
         match folder.entry_stat(&name).map_err(failed)? {
             Some(found) => must_be_ours(&folder, &found, path, trust)?,
             None if !access.contains(OFlags::CREATE) => return Ok(None),
+            None if folder.among_devices() => return Err(among_devices(path)),
             None => {}
         }
         let Some(claim) = Claim::new(folder.identity().map_err(failed)?, &name, Use::Kept) else {

@@ -14,7 +14,7 @@ use rustix::net::{
 use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::sort::{Identity, identity, sort_of};
-use crate::walk::Missing;
+use crate::walk::{Missing, among_devices};
 
 /// Who may wait to be let in, at once.
 const WAITING: i32 = 128;
@@ -36,6 +36,9 @@ impl Socket {
     /// Where something else has the name, somebody listens there, or it cannot be made.
     pub fn listen(path: &Path) -> Result<(Self, UnixListener), FileError> {
         let (folder, name) = Folder::containing(path, Missing::Error)?;
+        if folder.among_devices() {
+            return Err(among_devices(path));
+        }
         let failed =
             |errno| FileError::failed(path, &format!("listen on {}", path.display()), errno);
         // The directory's handle instead of its name: short, and nobody can move it away.

@@ -199,6 +199,20 @@ fn no_directory_is_made_among_device_nodes_or_the_kernels_files() {
 }
 
 #[test]
+fn nothing_that_is_kept_or_listened_on_is_made_among_device_nodes() {
+    let path = Path::new("/dev/qdepth-is-no-device");
+    let refused = [
+        Kept::open_or_make(path, Trust::Data, false).unwrap_err(),
+        Socket::listen(path).map(drop).unwrap_err(),
+    ];
+    for error in refused {
+        assert_eq!(error.how, How::Refused, "{error}");
+        assert!(error.to_string().contains("device nodes"), "{error}");
+    }
+    assert!(!path.exists());
+}
+
+#[test]
 fn the_standard_output_and_nowhere_have_names() {
     for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         assert!(Output::at(Path::new(name), Privacy::Public).unwrap().is_standard(), "{name}");

@@ -186,6 +186,9 @@ fn is_path(arg: &Arg) -> bool {
     (of_type || by_name || arg.get_id() == "name") && !NO_PATHS.contains(&arg.get_id().as_str())
 }
 
+/// A device that was mistyped.
+const NO_DEVICE: &str = "/dev/qdepth-is-no-device";
+
 /// A place with something in it that must stay as it is.
 struct World {
     dir: tempfile::TempDir,
@@ -245,7 +248,8 @@ impl World {
             ["binary", "hard-link", "link", "fifo", "socket", "huge"].map(|name| self.at(name));
         let mut names = own.to_vec();
         names.extend(
-            ["/dev/zero", "/dev/full", "/proc/self/mem", "/proc/sysrq-trigger"].map(PathBuf::from),
+            ["/dev/zero", "/dev/full", NO_DEVICE, "/proc/self/mem", "/proc/sysrq-trigger"]
+                .map(PathBuf::from),
         );
         names.push(self.at("directory/"));
         if let Some(device) = &self.device {
