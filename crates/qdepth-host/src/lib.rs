@@ -54,5 +54,4 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use loop_device::LoopHolds;
 pub use refusal::{Failure, Guard, Problem, Refusal};

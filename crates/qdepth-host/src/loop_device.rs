@@ -17,7 +17,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// What a loop device holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoopHolds {
+pub(crate) enum LoopHolds {
     /// Nothing, or nothing any more.
     Nothing,
     /// A regular file.
@@ -40,9 +40,9 @@ pub enum LoopHolds {
 pub(crate) fn holds(node: &Path, number: Option<DeviceNumber>) -> LoopHolds {
     let (sender, answer) = mpsc::channel();
     let node = node.to_owned();
-    // Left behind where it hangs in a file system.
+    // Left behind where it hangs, in a file system or in the driver: then nothing is known.
     std::thread::spawn(move || sender.send(asked(&node, number)));
-    answer.recv_timeout(ANSWER_LIMIT).unwrap_or(LoopHolds::Unanswered)
+    answer.recv_timeout(ANSWER_LIMIT).unwrap_or(LoopHolds::Unknown)
 }
 
 fn asked(node: &Path, number: Option<DeviceNumber>) -> LoopHolds {

@@ -157,8 +157,9 @@ impl System {
     }
 
     /// Stages what a loop device holds; of others nobody can be asked.
+    #[cfg(test)]
     #[must_use]
-    pub fn with_loop(mut self, name: &str, holds: LoopHolds) -> Self {
+    pub(crate) fn with_loop(mut self, name: &str, holds: LoopHolds) -> Self {
         if let Some(staged) = &mut self.staged {
             staged.loops.insert(name.to_owned(), holds);
         }
