@@ -105,8 +105,10 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         // What is spelled alike is not what was meant.
         error.remove(ContextKind::SuggestedSubcommand);
     }
-    // That it might be the name of a target: what was mistyped is none.
-    error.remove(ContextKind::Suggested);
+    if error.kind() == ErrorKind::UnknownArgument {
+        // That it might be the name of a target: what was mistyped is none.
+        error.remove(ContextKind::Suggested);
+    }
     instead = instead.or(below_zero(&error));
     let error = &error;
     let asked = [
