@@ -111,11 +111,7 @@ fn titles_of_steps(languages: &mut BTreeMap<String, Table>) -> Result<(), Box<dy
             }
         }
     }
-    for (tag, catalogue) in languages {
-        let own = |(title, all): (&String, &Table)| Some((title.clone(), all.get(tag)?.clone()));
-        add(catalogue, "steps", steps.iter().filter_map(own).collect())?;
-    }
-    Ok(())
+    languages.iter_mut().try_for_each(|(tag, catalogue)| add(catalogue, "steps", tag, &steps))
 }
 
 /// Adds the questions of plans to the catalogues: in English what a plan's file begins with.
@@ -133,24 +129,31 @@ fn questions_of_plans(languages: &mut BTreeMap<String, Table>) -> Result<(), Box
         }
         questions.insert(name.to_owned(), all);
     }
-    for (tag, catalogue) in languages {
-        let own = |(name, all): (&String, &Table)| Some((name.clone(), all.get(tag)?.clone()));
-        let map: Table = questions.iter().filter_map(own).collect();
-        let answer = catalogue.entry("answer").or_insert_with(|| Value::Table(Table::new()));
-        let answer = answer.as_table_mut().ok_or("`answer` is no table")?;
-        add(answer, "questions", map)?;
+    languages.iter_mut().try_for_each(|(tag, catalogue)| {
+        add(table_of(catalogue, "answer")?, "questions", tag, &questions)
+    })
+}
+
+/// Adds to a map of a catalogue, in its language, what it has not itself.
+fn add(
+    catalogue: &mut Table,
+    map: &str,
+    tag: &str,
+    texts: &BTreeMap<String, Table>,
+) -> Result<(), Box<dyn Error>> {
+    let map = table_of(catalogue, map)?;
+    for (key, all) in texts {
+        if let Some(text) = all.get(tag) {
+            map.entry(key).or_insert_with(|| text.clone());
+        }
     }
     Ok(())
 }
 
-/// Adds to a map of a catalogue what it has not itself.
-fn add(catalogue: &mut Table, name: &str, map: Table) -> Result<(), Box<dyn Error>> {
-    let known = catalogue.entry(name).or_insert_with(|| Value::Table(Table::new()));
-    let known = known.as_table_mut().ok_or(format!("`{name}` is no table"))?;
-    for (key, text) in map {
-        known.entry(key).or_insert(text);
-    }
-    Ok(())
+/// A table of a catalogue; an empty one where it has none.
+fn table_of<'a>(catalogue: &'a mut Table, name: &str) -> Result<&'a mut Table, Box<dyn Error>> {
+    let table = catalogue.entry(name).or_insert_with(|| Value::Table(Table::new()));
+    Ok(table.as_table_mut().ok_or_else(|| format!("`{name}` is no table"))?)
 }
 
 /// The TOML files of a folder, in the order of their names.

@@ -196,14 +196,14 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    /// The languages whose words stand in these tests; others may come.
-    const SPOKEN: [Lang; 2] = [Lang::En, Lang::Ja];
-
     use qdepth_record::event::Phase;
     use qdepth_record::{PhaseStep, figures, source};
 
     use super::*;
     use crate::tests::japanese::is_japanese;
+
+    /// The languages whose words stand in these tests; others may come.
+    const SPOKEN: [Lang; 2] = [Lang::En, Lang::Ja];
 
     #[test]
     fn every_code_of_a_finding_has_words_and_no_words_lack_their_code() {
