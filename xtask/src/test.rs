@@ -17,6 +17,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("nbdkit", "nbdkit"),
     ("libnbd-bin", "nbdfuse"),
     ("fuse3", "fusermount3"),
+    ("bindfs", "bindfs"),
     ("e2fsprogs", "mkfs.ext4"),
     ("xfsprogs", "mkfs.xfs"),
     ("btrfs-progs", "mkfs.btrfs"),

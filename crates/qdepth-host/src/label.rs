@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use rustix::io::ReadWriteFlags;
 use sha2::{Digest, Sha256};
 
 use crate::aligned::AlignedBuffer;
@@ -120,6 +121,15 @@ impl Label {
         let mut block = AlignedBuffer::new(LABEL_BYTES as usize);
         block.bytes_mut().copy_from_slice(&self.encode());
         file.write_all_at(block.bytes(), offset)
+    }
+
+    /// Writes the label behind everything that is in the file at that moment.
+    pub(crate) fn append(&self, file: &File) -> io::Result<()> {
+        let mut block = AlignedBuffer::new(LABEL_BYTES as usize);
+        block.bytes_mut().copy_from_slice(&self.encode());
+        let slices = [io::IoSlice::new(block.bytes())];
+        let written = rustix::io::pwritev2(file, &slices, 0, ReadWriteFlags::APPEND)?;
+        if written == block.bytes().len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
     }
 }
 

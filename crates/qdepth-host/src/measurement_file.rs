@@ -403,21 +403,30 @@ pub(crate) fn set_direct(file: impl AsFd, wanted: bool) -> Direct {
     }
 }
 
-/// Writes the label behind the area of an empty file; false where somebody wrote into it in the
-/// same moment: what is theirs is left, and what is ours is taken away again.
+/// Writes the label behind the area of an empty file; false if somebody wrote into it in the same
+/// moment: their data stays, and ours is taken away again.
+///
+/// Appending decides it on every file system, since the kernel puts an appended block behind all
+/// that is there. Holes would not: a file system without them calls the whole file data.
 fn begin_empty(file: &OwnedFd, label: &Label) -> io::Result<bool> {
     let data = File::from(file.try_clone()?);
-    Label { complete: false, ..label.clone() }.write_at(&data, label.size_bytes)?;
-    let first = rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0));
+    let label = Label { complete: false, ..label.clone() };
+    let appended = label.append(&data);
     let length = data.metadata()?.len();
-    match first {
-        Ok(at) if at < label.size_bytes => {
-            let end = rustix::fs::seek(file, rustix::fs::SeekFrom::Hole(at))?;
-            data.set_len(end.min(label.size_bytes))?;
-            Ok(false)
-        }
-        _ => Ok(length == label.size_bytes + LABEL_BYTES),
+    let is_ours = |at: u64| -> io::Result<bool> {
+        Ok(Label::read_at(&data, at)?.is_some_and(|found| found.uuid == label.uuid))
+    };
+    if length == LABEL_BYTES && appended.is_ok() && is_ours(0)? {
+        label.write_at(&data, label.size_bytes)?;
+        return Ok(data.metadata()?.len() == label.size_bytes + LABEL_BYTES);
     }
+    if length == 0 {
+        return appended.map(|()| false);
+    }
+    if appended.is_ok() && is_ours(length.saturating_sub(LABEL_BYTES))? {
+        data.set_len(length - LABEL_BYTES)?;
+    }
+    Ok(false)
 }
 
 /// Label first, so that a file left by a crash is known as ours; then every byte of the area;

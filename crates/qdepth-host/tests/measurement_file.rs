@@ -2,6 +2,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
+#[cfg(test)]
+#[expect(dead_code, reason = "no test file uses all of it")]
+mod common;
+
 use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, symlink};
@@ -317,4 +321,41 @@ fn an_empty_file_that_somebody_writes_to_is_left() {
         tries += 1;
     }
     println!("TRIES written-empty-files {tries} lost=0");
+}
+
+/// Without root, or without one of the file systems, the test says which it skipped.
+#[test]
+fn file_system_without_holes_is_measured_and_left_clean() {
+    let _one = one_at_a_time();
+    if !common::is_root() {
+        println!("SKIPPED: file systems without holes: not root");
+        return;
+    }
+    for (name, tool, mount) in [
+        ("bindfs", "bindfs", "mkdir DIR/below && bindfs DIR/below DIR/m"),
+        (
+            "vfat",
+            "mkfs.vfat",
+            "truncate -s 64M DIR/i && mkfs.vfat DIR/i && mount -o loop DIR/i DIR/m",
+        ),
+        ("ntfs", "mkntfs", "truncate -s 64M DIR/i && mkntfs -F DIR/i && ntfs-3g DIR/i DIR/m"),
+    ] {
+        let bench = common::Bench::new();
+        let dir = bench.dir.path();
+        let place = dir.join("m");
+        fs::create_dir(&place).unwrap();
+        let mounted = common::sh(&mount.replace("DIR", &dir.display().to_string()));
+        if !common::has(tool) || mounted.is_err() {
+            println!("SKIPPED: {name}: {mounted:?}");
+            continue;
+        }
+        bench.later(format!("umount {}", place.display()));
+        let made = create(&place, &wanted(false)).expect(name);
+        assert!(!made.reused, "{name}");
+        let bytes = fs::read(&made.path).unwrap();
+        assert_eq!(bytes.len() as u64, SIZE + 4096, "{name}");
+        assert!(!bytes.chunks(4096).any(|block| block.iter().all(|byte| *byte == 0)), "{name}");
+        made.remove().unwrap();
+        assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "{name}");
+    }
 }
