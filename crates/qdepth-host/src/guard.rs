@@ -20,6 +20,7 @@ mod others;
 mod review;
 mod same_device;
 mod signature;
+mod stack;
 mod system_disk;
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,8 @@ pub(crate) struct FakeMachine {
     dir: tempfile::TempDir,
 }
 
+const PARTITION_SECTORS: u64 = 1_000_000;
+
 impl FakeMachine {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -47,7 +49,11 @@ impl FakeMachine {
         let path = format!("devices/virtual/block/{disk}/{name}");
         self.add(name, number, &path);
         self.file(&format!("/sys/{path}/partition"), "1\n");
-        self.file(&format!("/sys/{path}/start"), "2048\n");
+        // Partitions of about half the disk, one behind the other.
+        let number: u64 = name.trim_start_matches(disk).trim_matches('p').parse().unwrap_or(1);
+        let start = 2048 + (number - 1) * PARTITION_SECTORS;
+        self.file(&format!("/sys/{path}/start"), &format!("{start}\n"));
+        self.file(&format!("/sys/{path}/size"), &format!("{PARTITION_SECTORS}\n"));
         self
     }
 

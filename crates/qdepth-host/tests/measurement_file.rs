@@ -135,6 +135,7 @@ fn a_kept_file_that_others_took_is_left() {
                 File::options().write(true).open(&place).unwrap().set_modified(then).unwrap();
             }
         }
+        drop(file);
         let path = if other.exists() && way != "replace" { other } else { place };
         let before = fs::read(&path).unwrap();
         let target = inspect(&system, &path).unwrap();
@@ -212,6 +213,7 @@ fn a_stopped_filling_leaves_nothing_and_a_crashed_one_is_taken_up() {
     let mut label = qdepth_host::label::Label::new("crashed", "", SIZE);
     label.complete = false;
     file.write_all_at(&label.encode(), SIZE).unwrap();
+    drop(file);
     let path = dir.path().join(NAME);
     let unfinished = inspect(&system, &path).unwrap();
     let writing = guard::Writing {

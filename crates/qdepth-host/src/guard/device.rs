@@ -9,16 +9,18 @@ use rustix::fs::OFlags;
 use super::claim::{Claim, Usable};
 use super::cleared::Cleared;
 use super::exclusive::Use;
-use super::in_use::{self, Subject};
+use super::in_use;
 use super::labels::{Unlabelled, label};
 use super::opening::{cannot_open, open_direct};
 use super::same_device::check_same;
+use super::stack::Stack;
 use super::writing::Writing;
 use super::{signature, system_disk};
 use crate::consent::{self, Consent};
 use crate::identity::Identity;
 use crate::label::{Label, RESERVED_BYTES};
 use crate::refusal::{Guard, Refusal};
+use crate::sysfs;
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected};
 
@@ -34,7 +36,7 @@ pub(super) fn clear(
     context.all()?;
     let held = super::exclusive::hold(target)?;
     system.switch("hold");
-    super::others::no_writers(system, &context.subject, &target.expression)?;
+    super::others::no_writers(system, &context.stack, &target.expression)?;
     check_same(system, &found.identity)?;
     let size_bytes = bounds(found, &held)?;
     let reading = target.open(OFlags::RDONLY).map_err(|e| cannot_open(target, e))?;
@@ -70,7 +72,7 @@ pub(super) fn clear(
 pub(super) struct CheckContext<'a> {
     system: &'a System,
     found: &'a BlockDevice,
-    subject: Subject,
+    stack: Stack,
     writing: &'a Writing<'a>,
 }
 
@@ -80,8 +82,8 @@ impl<'a> CheckContext<'a> {
         found: &'a BlockDevice,
         writing: &'a Writing<'a>,
     ) -> Self {
-        let subject = Subject::device(system, &found.identity.kernel_name);
-        Self { system, found, subject, writing }
+        let stack = Stack::of_device(system, &found.identity.kernel_name);
+        Self { system, found, stack, writing }
     }
 
     /// What no consent overrides.
@@ -90,12 +92,10 @@ impl<'a> CheckContext<'a> {
     }
 
     fn system_disk(&self) -> Result<(), Refusal> {
-        match &self.subject {
-            Subject::Devices(names) => {
-                system_disk::check(self.system, names, self.writing.results_dir)
-            }
-            Subject::File { .. } => Ok(()),
-        }
+        let names = self.stack.direct_devices();
+        let names: Vec<String> =
+            names.flat_map(|name| sysfs::overlapping(self.system, name)).collect();
+        system_disk::check(self.system, &names, self.writing.results_dir)
     }
 
     fn writable(&self) -> Result<(), Refusal> {
@@ -115,13 +115,11 @@ type Check = fn(&CheckContext<'_>) -> Result<(), Refusal>;
 /// All guards that need no open descriptor, those of the system's own disk first.
 pub(super) const CHECKS: [(Guard, Check); 7] = [
     (Guard::G11System, |context| context.system_disk()),
-    (Guard::G4Mounts, |context| in_use::mounted(context.system, &context.subject)),
-    (Guard::G5Swap, |context| in_use::swap(context.system, &context.subject)),
-    (Guard::G6Backing, |context| in_use::backing(context.system, &context.subject)),
-    (Guard::G3Holders, |context| in_use::holders(context.system, &context.subject)),
-    (Guard::G12Shared, |context| {
-        in_use::shared(context.system, &context.found.identity.kernel_name)
-    }),
+    (Guard::G4Mounts, |context| in_use::mounted(context.system, &context.stack)),
+    (Guard::G5Swap, |context| in_use::swap(context.system, &context.stack)),
+    (Guard::G6Backing, |context| in_use::backing(context.system, &context.stack)),
+    (Guard::G3Holders, |context| in_use::holders(context.system, &context.stack)),
+    (Guard::G12Shared, |context| in_use::shared(context.system, &context.stack)),
     (Guard::G2Exclusive, |context| context.writable()),
 ];
 

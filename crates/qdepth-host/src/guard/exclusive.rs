@@ -110,7 +110,7 @@ fn locked(found: String) -> Refusal {
 }
 
 /// Waits, without a clock of our own.
-fn pause(length: Duration) {
+pub(super) fn pause(length: Duration) {
     let (_sender, receiver) = mpsc::channel::<()>();
     let _ = receiver.recv_timeout(length);
 }

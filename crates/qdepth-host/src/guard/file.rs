@@ -7,9 +7,10 @@ use rustix::fs::OFlags;
 
 use super::claim::{Claim, Usable};
 use super::exclusive::{Use, lock_file};
-use super::in_use::{self, Subject};
+use super::in_use;
 use super::labels::own_label;
 use super::opening::{cannot_open, open_direct, size_of};
+use super::stack::Stack;
 use super::writing::Writing;
 use crate::consent::{self, Consent};
 use crate::label::Label;
@@ -75,8 +76,8 @@ pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Re
     check_location(&target.path, file_system)?;
     let (device, inode) = target.inode();
     let name = target.expression.display().to_string();
-    let subject = Subject::File { device, inode, name: name.clone() };
-    in_use::by_kernel(system, &subject)?;
+    let stack = Stack::of_file(name.clone(), device, inode);
+    in_use::by_kernel(system, &stack)?;
     if !sole_name {
         return Err(Refusal::new(
             Guard::G8Ownership,
@@ -84,7 +85,7 @@ pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Re
             "Give a file with one name, or a directory",
         ));
     }
-    Ok(())
+    super::others::no_writers_by_lease(system, target, &stack)
 }
 
 pub(super) fn claim(

@@ -1,64 +1,44 @@
-//! G3 to G6 and G12: nothing on this machine uses the target. All by device number and inode,
-//! without opening it.
+//! G3 to G6 and G12: nothing on this machine uses bytes of the target. All by device number and
+//! inode, without opening it.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use crate::loop_device::LoopHolds;
-use crate::mounts;
+use super::stack::{self, Backing, Stack};
+use crate::mounts::{self, Mount};
 use crate::refusal::{Guard, Refusal};
-use crate::sysfs::{self, DeviceNumber};
+use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::System;
 
-/// What must not be in use: every device that shares blocks with the target, or a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
-    /// The kernel's names of the target, its partitions and its disk; the target first.
-    Devices(Vec<String>),
-    /// A regular file.
-    File { device: DeviceNumber, inode: u64, name: String },
+/// G5, G6 of a file: the kernel neither swaps to it nor serves it as a device; G4: no file system
+/// is mounted from it.
+pub(super) fn by_kernel(system: &System, target: &Stack) -> Result<(), Refusal> {
+    mounted(system, target)?;
+    swap(system, target)?;
+    backing(system, target)
 }
 
-impl Subject {
-    pub(super) fn device(system: &System, kernel_name: &str) -> Self {
-        Self::Devices(sysfs::overlapping(system, kernel_name))
-    }
+/// What a message adds where storage in use is not the target, its disk or a partition of it.
+fn below(system: &System, target: &Stack, used: &str) -> String {
+    let names = target.devices().next().map(|own| sysfs::overlapping(system, own));
+    let mut names = names.into_iter().flatten().map(|name| format!("/dev/{name}"));
+    let is_near = target.name == used || names.any(|name| name == used);
+    if is_near { String::new() } else { format!(", and {} lies on the same bytes", target.name) }
+}
 
-    /// Which of the target's devices a path leads to, or the file itself.
-    fn is_at(&self, system: &System, path: &str) -> Option<String> {
-        match self {
-            Self::Devices(names) => {
-                let name = match system.block_node(path) {
-                    Some(number) => sysfs::kernel_name(system, number)?,
-                    // A node that is gone from our view may still be in use under its name.
-                    None => Path::new(path).strip_prefix("/dev").ok()?.to_str()?.replace('/', "!"),
-                };
-                names.contains(&name).then_some(name)
-            }
-            Self::File { device, inode, name } => {
-                let stat = rustix::fs::stat(system.path(path)).ok()?;
-                let same = DeviceNumber::from_raw(stat.st_dev) == *device && stat.st_ino == *inode;
-                same.then(|| name.clone())
-            }
+/// G3: no volume, array or cache is built on bytes of the target.
+pub(super) fn holders(system: &System, target: &Stack) -> Result<(), Refusal> {
+    let own: BTreeSet<&str> = target.devices().collect();
+    for name in all_devices(system) {
+        let holders = sysfs::holders_of(system, &name);
+        // What the target itself is built of carries it.
+        if holders.is_empty() || holders.iter().any(|holder| own.contains(holder.as_str())) {
+            continue;
         }
-    }
-}
-
-/// G5, G6 of a file: the kernel neither swaps to it nor serves it as a device.
-pub(super) fn by_kernel(system: &System, subject: &Subject) -> Result<(), Refusal> {
-    swap(system, subject)?;
-    backing(system, subject)
-}
-
-/// G3: no volume, array or cache is built on the device, its partitions or its disk.
-pub(super) fn holders(system: &System, subject: &Subject) -> Result<(), Refusal> {
-    let Subject::Devices(names) = subject else { return Ok(()) };
-    for name in names {
-        let holders = sysfs::holders_of(system, name);
-        if !holders.is_empty() {
+        if Stack::of_device(system, &name).meets(target) {
+            let used = format!("/dev/{name}");
             return Err(Refusal::new(
                 Guard::G3Holders,
-                format!("/dev/{name} carries {}", holders.join(", ")),
+                format!("{used} carries {}{}", holders.join(", "), below(system, target, &used)),
                 "Take that apart first (`dmsetup remove`, `vgchange -an`, `mdadm --stop`), or \
                  measure the upper device",
             ));
@@ -67,9 +47,14 @@ pub(super) fn holders(system: &System, subject: &Subject) -> Result<(), Refusal>
     Ok(())
 }
 
-/// G4: mounted in no mount namespace, neither itself nor as a member of a btrfs.
-pub(super) fn mounted(system: &System, subject: &Subject) -> Result<(), Refusal> {
-    let Subject::Devices(names) = subject else { return Ok(()) };
+/// Every block device, partitions among them.
+fn all_devices(system: &System) -> Vec<String> {
+    system.list_dir("/sys/class/block").unwrap_or_default()
+}
+
+/// G4: no bytes of the target are mounted, in any mount namespace: directly, as a member of a
+/// btrfs, through devices above or from a file.
+pub(super) fn mounted(system: &System, target: &Stack) -> Result<(), Refusal> {
     let refuse = |found: String| Err(Refusal::new(Guard::G4Mounts, found, "Unmount it first"));
     let namespaces = mounts::everywhere(system);
     if namespaces.is_empty() {
@@ -81,29 +66,54 @@ pub(super) fn mounted(system: &System, subject: &Subject) -> Result<(), Refusal>
     }
     for (process, mounts) in &namespaces {
         for mount in mounts {
-            let below = mounts::devices_below(system, mount);
-            let Some(name) = names.iter().find(|name| below.contains(*name)) else { continue };
-            let mount_point = mount.mount_point.display();
+            let used = sources(system, process, mount);
+            if used.is_empty() && is_from_file(mount) && target.has_file() {
+                let at = mount.mount_point.display();
+                return refuse(format!("the file that is mounted on {at} could not be found"));
+            }
+            let Some(used) = used.iter().find(|used| used.meets(target)) else { continue };
             let view = match process.as_str() {
                 "self" => String::new(),
                 other => format!(" in the mount namespace of process {other}"),
             };
-            return refuse(format!(
-                "/dev/{name} is mounted on {mount_point} ({}){view}",
-                mount.kind
-            ));
+            let (at, kind) = (mount.mount_point.display(), &mount.kind);
+            let below = below(system, target, &used.name);
+            return refuse(format!("{} is mounted on {at} ({kind}){view}{below}", used.name));
         }
     }
-    for members in mounts::btrfs_members(system) {
-        if let Some(name) = names.iter().find(|name| members.contains(name)) {
-            return refuse(format!("/dev/{name} is a member of a mounted btrfs"));
+    for name in mounts::btrfs_members(system).into_iter().flatten() {
+        if Stack::of_device(system, &name).meets(target) {
+            let used = format!("/dev/{name}");
+            let below = below(system, target, &used);
+            return refuse(format!("{used} is a member of a mounted btrfs{below}"));
         }
     }
     Ok(())
 }
 
+/// File systems that the kernel mounts from a regular file, without a loop device.
+const FROM_FILES: [&str; 1] = ["erofs"];
+
+fn is_from_file(mount: &Mount) -> bool {
+    FROM_FILES.contains(&mount.kind.as_str())
+}
+
+/// The devices that a file system is mounted from, or its file.
+fn sources(system: &System, process: &str, mount: &Mount) -> Vec<Stack> {
+    let devices = mounts::devices_below(system, mount);
+    if devices.is_empty() && is_from_file(mount) {
+        let source = &mount.source;
+        // Another namespace sees its own files under that name.
+        let root = format!("/proc/{process}/root");
+        let seen = format!("{root}/{}", source.trim_start_matches('/'));
+        let stack = Stack::of_path(system, &seen).or_else(|| Stack::of_path(system, source));
+        return stack.into_iter().map(|stack| stack.named(source)).collect();
+    }
+    devices.iter().map(|name| Stack::of_device(system, name)).collect()
+}
+
 /// G5: neither swap space, as partition or file, nor where a hibernated system resumes from.
-pub(super) fn swap(system: &System, subject: &Subject) -> Result<(), Refusal> {
+pub(super) fn swap(system: &System, target: &Stack) -> Result<(), Refusal> {
     let refuse = |found: String| {
         Err(Refusal::new(
             Guard::G5Swap,
@@ -113,15 +123,20 @@ pub(super) fn swap(system: &System, subject: &Subject) -> Result<(), Refusal> {
     };
     let swaps = system.read_file("/proc/swaps").unwrap_or_default();
     for path in parse_swaps(&swaps) {
-        if let Some(name) = subject.is_at(system, &path) {
-            return refuse(format!("{name} is swap space in use ({path})"));
+        let Some(used) = Stack::of_path(system, &path) else { continue };
+        if used.meets(target) {
+            let below = below(system, target, &used.name);
+            return refuse(format!("{} is swap space in use ({path}){below}", used.name));
         }
     }
     let line = system.read_file("/proc/cmdline").unwrap_or_default();
     for device in line.split_whitespace().filter_map(|word| word.strip_prefix("resume=")) {
-        if let Some(name) = subject.is_at(system, &resume_path(device)) {
+        let Some(used) = Stack::of_path(system, &resume_path(device)) else { continue };
+        if used.meets(target) {
+            let below = below(system, target, &used.name);
             return refuse(format!(
-                "{name} is where a hibernated system resumes (resume={device})"
+                "{} is where a hibernated system resumes (resume={device}){below}",
+                used.name
             ));
         }
     }
@@ -147,77 +162,65 @@ fn resume_path(device: &str) -> String {
     }
 }
 
-/// G6: backs no loop device and is exported to no other machine. The kernel's exclusive claim
-/// does not see these.
-pub(super) fn backing(system: &System, subject: &Subject) -> Result<(), Refusal> {
-    for used in loop_backings(system) {
-        if let Some(name) = used.is(system, subject) {
-            return Err(Refusal::new(
-                Guard::G6Backing,
-                format!("{name} backs /dev/{}", used.user),
-                format!("Detach it first (`losetup -d /dev/{}`)", used.user),
-            ));
+/// G6: bytes of the target back no loop device but those that it is itself made of, and are
+/// exported to no other machine. The kernel's exclusive claim does not see these.
+pub(super) fn backing(system: &System, target: &Stack) -> Result<(), Refusal> {
+    let refuse = |found: String, remedy: String| Err(Refusal::new(Guard::G6Backing, found, remedy));
+    if let Some(layer) = &target.unknown {
+        return refuse(
+            format!("what {layer} lies on could not be found out"),
+            "Ask as root, or attach it again from a path that can be seen".to_owned(),
+        );
+    }
+    let own: BTreeSet<&str> = target.devices().collect();
+    for user in sysfs::whole_devices(system) {
+        let Some(path) = stack::backing_path(system, &user) else { continue };
+        if own.contains(user.as_str()) {
+            continue;
+        }
+        let found = match stack::loop_store(system, &user, &path) {
+            Backing::Nothing | Backing::Unanswered => None,
+            Backing::Unknown => suspect(system, &user, &path, target),
+            Backing::Store(_) => Stack::of_device(system, &user)
+                .meets(target)
+                .then(|| format!("{path} backs /dev/{user}{}", below(system, target, &path))),
+        };
+        if let Some(found) = found {
+            return refuse(found, format!("Detach it first (`losetup -d /dev/{user}`)"));
         }
     }
     for (path, attribute) in exports(system) {
-        if let Some(name) = subject.is_at(system, &path) {
-            return Err(Refusal::new(
-                Guard::G6Backing,
-                format!("{name} is exported to other machines ({attribute})"),
-                "Take it out of the target's configuration first",
-            ));
+        let Some(used) = Stack::of_path(system, &path) else { continue };
+        if used.meets(target) {
+            return refuse(
+                format!(
+                    "{} is exported to other machines ({attribute}){}",
+                    used.name,
+                    below(system, target, &used.name)
+                ),
+                "Take it out of the target's configuration first".to_owned(),
+            );
         }
     }
     Ok(())
 }
 
-struct Backing {
-    user: String,
-    /// The path that the loop device was set up with; it may lead elsewhere by now.
-    path: String,
-    holds: LoopHolds,
-}
-
-impl Backing {
-    fn is(&self, system: &System, subject: &Subject) -> Option<String> {
-        match (self.holds, subject) {
-            (
-                LoopHolds::File { device, inode },
-                Subject::File { device: own, inode: node, name },
-            ) => ((device, inode) == (*own, *node)).then(|| name.clone()),
-            (LoopHolds::Device(number), Subject::Devices(names)) => {
-                sysfs::kernel_name(system, number).filter(|name| names.contains(name))
-            }
-            (LoopHolds::Nothing | LoopHolds::File { .. } | LoopHolds::Device(_), _) => None,
-            (LoopHolds::Unknown, Subject::Devices(names)) if !system.exists(&self.path) => {
-                self.fits(system, names)
-            }
-            (LoopHolds::Unanswered | LoopHolds::Unknown, _) => subject.is_at(system, &self.path),
-        }
+/// A loop device whose backing nobody can name may hold any device of its length.
+fn suspect(system: &System, user: &str, path: &str, target: &Stack) -> Option<String> {
+    if system.exists(path) {
+        return None;
     }
-
-    /// Of a backing out of sight only the length is known: a device of that length might be it.
-    fn fits(&self, system: &System, names: &[String]) -> Option<String> {
-        let number = |key: &str| sysfs::number_attribute(system, &self.user, key);
-        let offset = number("loop/offset").unwrap_or(0);
-        let limited = number("loop/sizelimit").unwrap_or(0) != 0;
-        let sectors = number("size")?.checked_add(offset / sysfs::SECTOR_BYTES)?;
-        let fits = |name: &&String| {
-            sysfs::number_attribute(system, name, "size")
-                .is_some_and(|own| own == sectors || (limited && own >= sectors))
-        };
-        names.iter().find(fits).map(|name| format!("/dev/{name}, as far as its size tells,"))
-    }
-}
-
-fn loop_backings(system: &System) -> Vec<Backing> {
-    let backing = |user: String| {
-        let path = system.read_trimmed(format!("/sys/block/{user}/loop/backing_file"))?;
-        let path = path.trim_end_matches(" (deleted)").to_owned();
-        let holds = system.loop_holds(&user, sysfs::number_of(system, &user));
-        Some(Backing { user, path, holds })
+    let number = |key: &str| sysfs::number_attribute(system, user, key);
+    let offset = number("loop/offset").unwrap_or(0);
+    let is_limited = number("loop/sizelimit").unwrap_or(0) != 0;
+    let sectors = number("size")?.checked_add(offset / SECTOR_BYTES)?;
+    let fits = |name: &String| {
+        sysfs::number_attribute(system, name, "size")
+            .is_some_and(|own| own == sectors || (is_limited && own >= sectors))
     };
-    sysfs::whole_devices(system).into_iter().filter_map(backing).collect()
+    let names = sysfs::overlapping(system, target.devices().next()?);
+    let name = names.iter().find(|name| fits(name))?;
+    Some(format!("/dev/{name}, as far as its size tells, backs /dev/{user}"))
 }
 
 /// Paths exported by the kernel's NVMe and SCSI targets, with the file that says so.
@@ -243,7 +246,11 @@ fn exports(system: &System) -> Vec<(String, String)> {
 
 /// G12: no other disk has the same world-wide name, which would make it a second path to the same
 /// blocks, perhaps in use there.
-pub(super) fn shared(system: &System, kernel_name: &str) -> Result<(), Refusal> {
+pub(super) fn shared(system: &System, target: &Stack) -> Result<(), Refusal> {
+    target.direct_devices().try_for_each(|name| shared_disk(system, name))
+}
+
+fn shared_disk(system: &System, kernel_name: &str) -> Result<(), Refusal> {
     let read = |name: &str| {
         let number = sysfs::number_of(system, name)?;
         crate::identity::DeviceIdentity::read(system, number)?.wwid

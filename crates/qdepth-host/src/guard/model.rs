@@ -18,6 +18,8 @@ use crate::testing::FakeMachine;
 
 /// Two disks of two partitions each, as `DISK + 1, 2`; the numbers are those of sd devices.
 const NAMES: [&str; 6] = ["sda", "sda1", "sda2", "sdb", "sdb1", "sdb2"];
+/// A loop device on one of them.
+const ABOVE: &str = "loop9";
 const NUMBERS: [&str; 6] = ["8:0", "8:1", "8:2", "8:16", "8:17", "8:18"];
 
 /// What uses a device.
@@ -52,8 +54,13 @@ struct World {
     serials: bool,
     read_only: bool,
     target: usize,
+    /// The target is a loop device on that device, from this sector on and of so many.
+    above: Option<(u64, u64)>,
     change: (usize, Change),
 }
+
+/// First sector of a device on its disk, and the one behind its last.
+const SECTORS: [(u64, u64); 3] = [(0, 2_097_152), (2048, 1_002_048), (1_002_048, 2_002_048)];
 
 fn worlds() -> impl Strategy<Value = World> {
     let any_use = prop_oneof![
@@ -78,13 +85,15 @@ fn worlds() -> impl Strategy<Value = World> {
     ];
     let uses = proptest::collection::vec((0..6_usize, any_use), 0..3);
     let rare = || proptest::bool::weighted(0.1);
-    (uses, rare(), any::<bool>(), rare(), 0..6_usize, (0..6_usize, change)).prop_map(
-        |(uses, twins, serials, read_only, target, change)| World {
+    let above = proptest::option::of((0..900_000_u64, 1..1_200_000_u64));
+    (uses, rare(), any::<bool>(), rare(), (0..6_usize, above), (0..6_usize, change)).prop_map(
+        |(uses, twins, serials, read_only, (target, above), change)| World {
             uses,
             twins,
             serials,
             read_only,
             target,
+            above,
             change,
         },
     )
@@ -92,13 +101,6 @@ fn worlds() -> impl Strategy<Value = World> {
 
 fn disk_of(device: usize) -> usize {
     device / 3 * 3
-}
-
-/// Whether they share blocks.
-fn overlap(device: usize, other: usize) -> bool {
-    device == other
-        || (disk_of(device) == disk_of(other)
-            && (device.is_multiple_of(3) || other.is_multiple_of(3)))
 }
 
 impl World {
@@ -158,6 +160,13 @@ impl World {
                 }
             }
         }
+        if let Some((offset, length)) = self.above {
+            machine = machine
+                .disk(ABOVE, "7:9")
+                .attribute(ABOVE, "loop/backing_file", &format!("/dev/{}\n", NAMES[self.target]))
+                .attribute(ABOVE, "loop/offset", &format!("{}\n", offset * 512))
+                .attribute(ABOVE, "size", &format!("{length}\n"));
+        }
         machine.file("/proc/self/mountinfo", &own);
         machine.file("/proc/77/mountinfo", &other);
         machine.file("/proc/swaps", &swaps);
@@ -165,12 +174,24 @@ impl World {
         machine
     }
 
+    /// First sector of the target on its disk, and the one behind its last.
+    fn sectors(&self) -> (u64, u64) {
+        let (start, end) = SECTORS[self.target % 3];
+        let (offset, length) = self.above.unwrap_or((0, end - start));
+        (start + offset, end.min(start + offset + length))
+    }
+
     /// Whether the target is free, as the model says.
     fn is_free(&self) -> bool {
         // All of the system's disk is the system's; of two at one place the upper one is seen.
         let root = self.uses.iter().rfind(|(_, using)| *using == Use::Root);
         let of_system = root.is_some_and(|(device, _)| disk_of(*device) == disk_of(self.target));
-        let used = of_system || self.uses.iter().any(|(device, _)| overlap(*device, self.target));
+        let (start, end) = self.sectors();
+        let meets = |device: usize| {
+            let (other, other_end) = SECTORS[device % 3];
+            disk_of(device) == disk_of(self.target) && start < other_end && other < end
+        };
+        let used = of_system || self.uses.iter().any(|(device, _)| meets(*device));
         !used && !self.twins && !self.read_only
     }
 
@@ -210,7 +231,8 @@ impl World {
 
 fn judged(world: &World) -> Result<(), TestCaseError> {
     let machine = world.machine();
-    let mut found = crate::tests::device(&machine, NAMES[world.target]);
+    let target = if world.above.is_some() { ABOVE } else { NAMES[world.target] };
+    let mut found = crate::tests::device(&machine, target);
     found.read_only = world.read_only;
     let writing = Writing {
         run_id: "model",

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::in_use::{self, Subject};
-use super::{signature, system_disk};
+use super::stack::Stack;
+use super::{in_use, signature, system_disk};
 use crate::loop_device::LoopHolds;
 use crate::refusal::{Guard, Refusal};
 use crate::testing::FakeMachine;
@@ -21,10 +21,10 @@ fn machine() -> FakeMachine {
 
 fn check(
     machine: &FakeMachine,
-    guard: fn(&crate::system::System, &Subject) -> Result<(), Refusal>,
+    guard: fn(&crate::system::System, &Stack) -> Result<(), Refusal>,
     name: &str,
 ) -> Option<Guard> {
-    let subject = Subject::device(&machine.system, name);
+    let subject = Stack::of_device(&machine.system, name);
     guard(&machine.system, &subject).err().map(|refusal| refusal.guard)
 }
 
@@ -34,7 +34,7 @@ fn an_unused_disk_passes() {
     for guard in [in_use::holders, in_use::mounted, in_use::swap, in_use::backing] {
         assert_eq!(check(&machine, guard, "sdb"), None);
     }
-    assert_eq!(in_use::shared(&machine.system, "sdb"), Ok(()));
+    assert_eq!(in_use::shared(&machine.system, &Stack::of_device(&machine.system, "sdb")), Ok(()));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_swap_file_is_found_by_its_inode() {
     let swaps = "Filename Type\n/swap\\040file file 1 0 -2\n";
     let machine = machine.with_file("/proc/swaps", swaps);
     let device = crate::sysfs::DeviceNumber::from_raw(stat.st_dev);
-    let subject = |inode| Subject::File { device, inode, name: "f".to_owned() };
+    let subject = |inode| Stack::of_file("f".to_owned(), device, inode);
     assert!(in_use::swap(&machine.system, &subject(stat.st_ino)).is_err());
     assert!(in_use::swap(&machine.system, &subject(stat.st_ino + 1)).is_ok());
 }
@@ -143,7 +143,7 @@ fn what_a_loop_device_holds_is_known_whatever_its_path_and_length() {
         let machine = hidden("2097152").with_loop("loop0", holds);
         assert_eq!(check(&machine, in_use::backing, "sda"), of_sda, "{holds:?}");
         assert_eq!(check(&machine, in_use::backing, "sdb"), of_sdb, "{holds:?}");
-        let subject = |inode| Subject::File { device: sdb, inode, name: "f".to_owned() };
+        let subject = |inode| Stack::of_file("f".to_owned(), sdb, inode);
         let found = in_use::backing(&machine.system, &subject(7)).is_err();
         assert_eq!(found, holds == file, "{holds:?}");
         assert!(in_use::backing(&machine.system, &subject(8)).is_ok(), "{holds:?}");
@@ -161,10 +161,11 @@ fn where_nobody_can_be_asked_a_hidden_backing_of_the_same_length_is_suspected() 
 #[test]
 fn two_paths_to_one_disk_are_refused_unless_the_kernel_hides_one() {
     let twins = machine().attribute("sda", "wwid", "eui.1").attribute("sdb", "wwid", "eui.1");
-    let refusal = in_use::shared(&twins.system, "sda1").unwrap_err();
+    let refusal =
+        in_use::shared(&twins.system, &Stack::of_device(&twins.system, "sda1")).unwrap_err();
     assert_eq!(refusal.guard, Guard::G12Shared);
     let hidden = twins.attribute("sdb", "hidden", "1");
-    assert_eq!(in_use::shared(&hidden.system, "sda"), Ok(()));
+    assert_eq!(in_use::shared(&hidden.system, &Stack::of_device(&hidden.system, "sda")), Ok(()));
 }
 
 #[test]

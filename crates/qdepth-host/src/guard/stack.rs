@@ -1,0 +1,229 @@
+//! The storage below a target: the byte ranges of every device and file that it maps to.
+//!
+//! A file ends a stack, since its file system keeps the bytes of its files apart. What a volume
+//! manager maps ends one in the same way: two volumes on one disk do not meet, but each meets
+//! whatever uses that disk directly.
+
+use std::path::Path;
+
+use rustix::fs::FileType;
+
+use crate::loop_device::LoopHolds;
+use crate::sysfs::{self, DeviceNumber, SECTOR_BYTES};
+use crate::system::System;
+
+/// More layers than any machine has; a circle in what the kernel shows ends here.
+const DEEPEST: usize = 16;
+
+/// Something that holds bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Store {
+    /// A block device, by the kernel's name.
+    Device(String),
+    /// A regular file: the device of its file system, and its inode.
+    File { device: DeviceNumber, inode: u64 },
+}
+
+/// Bytes `start..end` of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ByteRange {
+    store: Store,
+    start: u64,
+    end: u64,
+    /// A volume manager decides which of these bytes are meant.
+    is_managed: bool,
+}
+
+impl ByteRange {
+    /// All bytes of a store.
+    fn whole(store: Store) -> Self {
+        Self { store, start: 0, end: u64::MAX, is_managed: false }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        let apart = self.is_managed && other.is_managed;
+        self.store == other.store && self.start < other.end && other.start < self.end && !apart
+    }
+
+    /// The same bytes of a store below, which begins `offset` bytes into it.
+    fn shifted(&self, store: Store, offset: u64) -> Self {
+        let add = |at: u64| at.saturating_add(offset);
+        Self { store, start: add(self.start), end: add(self.end), is_managed: self.is_managed }
+    }
+
+    /// Without bytes behind the end of its device.
+    fn within_its_store(self, system: &System) -> Self {
+        let size = self.device().and_then(|name| sysfs::number_attribute(system, name, "size"));
+        let size = size.map_or(u64::MAX, |sectors| sectors.saturating_mul(SECTOR_BYTES));
+        Self { end: self.end.min(size), ..self }
+    }
+
+    fn device(&self) -> Option<&str> {
+        match &self.store {
+            Store::Device(name) => Some(name),
+            Store::File { .. } => None,
+        }
+    }
+
+    fn contains(&self, other: &Self) -> bool {
+        self.store == other.store
+            && self.start <= other.start
+            && other.end <= self.end
+            && (other.is_managed || !self.is_managed)
+    }
+}
+
+/// A device or file, and everything below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stack {
+    /// As messages name the upper end.
+    pub(super) name: String,
+    ranges: Vec<ByteRange>,
+    /// A layer below which nothing could be found.
+    pub(super) unknown: Option<String>,
+}
+
+impl Stack {
+    pub(super) fn of_device(system: &System, kernel_name: &str) -> Self {
+        let name = format!("/dev/{kernel_name}");
+        let mut stack = Self { name, ranges: Vec::new(), unknown: None };
+        stack.add(system, ByteRange::whole(Store::Device(kernel_name.to_owned())), 0);
+        stack
+    }
+
+    pub(super) fn of_file(name: String, device: DeviceNumber, inode: u64) -> Self {
+        let range = ByteRange::whole(Store::File { device, inode });
+        Self { name, ranges: vec![range], unknown: None }
+    }
+
+    /// The device or regular file that a path leads to. A device node that is out of sight counts
+    /// by its name.
+    pub(super) fn of_path(system: &System, path: &str) -> Option<Self> {
+        let store = store_at(system, path).or_else(|| {
+            let name = Path::new(path).strip_prefix("/dev").ok()?.to_str()?;
+            Some(Store::Device(name.replace('/', "!")))
+        })?;
+        Some(match store {
+            Store::Device(name) => Self::of_device(system, &name),
+            Store::File { device, inode } => Self::of_file(path.to_owned(), device, inode),
+        })
+    }
+
+    /// The same bytes under another name.
+    pub(super) fn named(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// Whether both have bytes in common.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        self.ranges.iter().any(|own| other.ranges.iter().any(|range| own.meets(range)))
+    }
+
+    /// The kernel's names of all devices in it, the upper end first.
+    pub(super) fn devices(&self) -> impl Iterator<Item = &str> {
+        self.ranges.iter().filter_map(ByteRange::device)
+    }
+
+    /// The devices that it is made of without a volume manager between.
+    pub(super) fn direct_devices(&self) -> impl Iterator<Item = &str> {
+        self.ranges.iter().filter(|range| !range.is_managed).filter_map(ByteRange::device)
+    }
+
+    /// Whether a file is in it.
+    pub(super) fn has_file(&self) -> bool {
+        self.ranges.iter().any(|range| range.device().is_none())
+    }
+
+    fn add(&mut self, system: &System, range: ByteRange, depth: usize) {
+        let range = range.within_its_store(system);
+        if self.ranges.iter().any(|known| known.contains(&range)) {
+            return;
+        }
+        self.ranges.push(range.clone());
+        let Store::Device(name) = &range.store else { return };
+        if depth == DEEPEST {
+            self.unknown.get_or_insert(format!("/dev/{name}"));
+            return;
+        }
+        for below in self.below(system, name, &range) {
+            self.add(system, below, depth + 1);
+        }
+    }
+
+    /// The ranges directly below a range of a device.
+    fn below(&mut self, system: &System, name: &str, range: &ByteRange) -> Vec<ByteRange> {
+        let sectors = |key: &str| -> Option<u64> {
+            let text = system.read_trimmed(format!("/sys/class/block/{name}/{key}"))?;
+            text.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)
+        };
+        if let Some(whole) = sysfs::whole_of(system, name) {
+            let store = Store::Device(whole);
+            return vec![match sectors("start") {
+                Some(start) => range.shifted(store, start),
+                None => ByteRange::whole(store),
+            }];
+        }
+        if let Some(path) = backing_path(system, name) {
+            let offset = sysfs::number_attribute(system, name, "loop/offset").unwrap_or(0);
+            return match loop_store(system, name, &path) {
+                Backing::Nothing => Vec::new(),
+                Backing::Store(store) => vec![range.shifted(store, offset)],
+                Backing::Unanswered | Backing::Unknown => {
+                    self.unknown.get_or_insert(format!("/dev/{name}"));
+                    Vec::new()
+                }
+            };
+        }
+        let mut below: Vec<ByteRange> = sysfs::slaves_of(system, name)
+            .into_iter()
+            .map(|slave| ByteRange { is_managed: true, ..ByteRange::whole(Store::Device(slave)) })
+            .collect();
+        // zram writes pages that it cannot keep in memory to a device or file of its own.
+        let written_back = system.read_trimmed(format!("/sys/class/block/{name}/backing_dev"));
+        let written_back = written_back.filter(|path| path != "none");
+        below.extend(written_back.and_then(|path| store_at(system, &path)).map(ByteRange::whole));
+        below
+    }
+}
+
+/// What is behind a loop device.
+pub(super) enum Backing {
+    Nothing,
+    Store(Store),
+    /// A file whose file system does not answer, and so no device.
+    Unanswered,
+    /// Nobody could be asked, and its path leads nowhere.
+    Unknown,
+}
+
+/// The path that a loop device was set up with; it may lead elsewhere by now. None of any other
+/// device, and of a loop device that holds nothing.
+pub(super) fn backing_path(system: &System, name: &str) -> Option<String> {
+    let path = system.read_trimmed(format!("/sys/class/block/{name}/loop/backing_file"))?;
+    Some(path.trim_end_matches(" (deleted)").to_owned())
+}
+
+/// What a loop device holds: as its driver says, or else as its path does.
+pub(super) fn loop_store(system: &System, name: &str, path: &str) -> Backing {
+    match system.loop_holds(name, sysfs::number_of(system, name)) {
+        LoopHolds::Nothing => Backing::Nothing,
+        LoopHolds::File { device, inode } => Backing::Store(Store::File { device, inode }),
+        // A device that sysfs does not know any more shares bytes with none that it knows.
+        LoopHolds::Device(number) => sysfs::kernel_name(system, number)
+            .map_or(Backing::Nothing, |name| Backing::Store(Store::Device(name))),
+        // The path is not asked: it is on the file system that does not answer.
+        LoopHolds::Unanswered => Backing::Unanswered,
+        LoopHolds::Unknown => store_at(system, path).map_or(Backing::Unknown, Backing::Store),
+    }
+}
+
+/// The device or regular file at a path, all links followed.
+pub(super) fn store_at(system: &System, path: &str) -> Option<Store> {
+    if let Some(number) = system.block_node(path) {
+        return sysfs::kernel_name(system, number).map(Store::Device);
+    }
+    let stat = rustix::fs::stat(system.path(path)).ok()?;
+    let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
+    let device = DeviceNumber::from_raw(stat.st_dev);
+    is_file.then_some(Store::File { device, inode: stat.st_ino })
+}

@@ -1,0 +1,267 @@
+//! Targets that lie on storage in use, or that somebody writes to unseen: refused, with consent and
+//! without a byte changed. Needs root and loop devices.
+
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
+#[cfg(test)]
+#[expect(dead_code, reason = "no test file uses all of it")]
+mod common;
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use common::{Bench, MIB, checksum, has, is_root, sh};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use qdepth_host::guard::{Claim, claim_for_writing};
+use qdepth_host::target::inspect;
+use qdepth_host::{Guard, Problem};
+
+#[cfg(test)]
+const SIZE: u64 = 64 * MIB;
+
+#[cfg(test)]
+fn bench(test: &str) -> Option<Bench> {
+    if is_root() && sh("losetup -f && command -v mkfs.ext4 sgdisk python3").is_ok() {
+        return Some(Bench::new());
+    }
+    println!("SKIPPED: {test}: not root, or no loop devices, ext4 or Python");
+    None
+}
+
+/// Claims a device with all the consent that a refusal could ask for.
+#[cfg(test)]
+fn claim(bench: &Bench, target: &Path) -> Result<Claim, Problem> {
+    let found = inspect(&bench.system, target)?;
+    let consent = bench.consent(&found, &["ext4", "gpt", "PMBR", "unknown-data"]);
+    claim_for_writing(&bench.system, &found, consent.as_ref(), &bench.writing())
+}
+
+/// The guard that refuses a target; the bytes of `watched` stay as they are.
+#[cfg(test)]
+fn refusing_guard(bench: &Bench, target: &Path, watched: &[&Path]) -> Option<Guard> {
+    let sums = |_: &()| watched.iter().map(|path| checksum(path)).collect::<Vec<_>>();
+    let before = sums(&());
+    let guard = match claim(bench, target) {
+        Err(Problem::Refused(refusal)) => Some(refusal.guard),
+        Err(Problem::Failed(_)) | Ok(_) => None,
+    };
+    assert_eq!(sums(&()), before, "{}", target.display());
+    guard
+}
+
+#[cfg(test)]
+fn attach_range(bench: &Bench, below: &Path, offset: u64, length: u64) -> PathBuf {
+    let below = below.display();
+    let node = sh(&format!("losetup -f --show -o {offset} --sizelimit {length} {below}")).unwrap();
+    bench.later(format!("losetup -d {node}"));
+    PathBuf::from(node)
+}
+
+#[test]
+fn target_on_bytes_of_a_mounted_file_system_is_refused() {
+    let Some(bench) = bench("mounted below") else { return };
+    let image = bench.image(SIZE);
+    let mounted = bench.attach(&image);
+    sh(&format!("mkfs.ext4 -q {}", mounted.display())).unwrap();
+    bench.mount(&mounted);
+    let watched: &[&Path] = &[&image];
+    let guard = |target: &Path| refusing_guard(&bench, target, watched);
+    // Its file through another loop device, whole, and a part in which nothing was ever written.
+    assert_eq!(guard(&bench.attach(&image)), Some(Guard::G4Mounts));
+    let free = attach_range(&bench, &image, SIZE / 2, 8 * MIB);
+    assert_eq!(guard(&free), Some(Guard::G4Mounts));
+    // The mounted device itself, and a third layer on top of that.
+    let above = attach_range(&bench, &mounted, SIZE / 2, 8 * MIB);
+    assert_eq!(guard(&above), Some(Guard::G4Mounts));
+    assert_eq!(guard(&bench.attach(&above)), Some(Guard::G4Mounts));
+}
+
+#[test]
+fn target_on_a_mounted_partition_is_refused_and_beside_it_is_not() {
+    let Some(bench) = bench("mounted partitions") else { return };
+    let image = bench.image(SIZE);
+    let disk = bench.attach(&image);
+    let (first, second) = bench.partition(&disk);
+    sh(&format!("mkfs.ext4 -q {}", first.display())).unwrap();
+    bench.mount(&first);
+    let watched: &[&Path] = &[&image];
+    let free = bench.attach(&second);
+    let before = checksum(&first);
+    drop(claim(&bench, &free).unwrap());
+    assert_eq!(checksum(&first), before);
+    for below in [&disk, &first] {
+        let above = bench.attach(below);
+        assert_eq!(refusing_guard(&bench, &above, watched), Some(Guard::G4Mounts));
+    }
+}
+
+#[test]
+fn file_that_a_file_system_is_mounted_from_is_refused() {
+    let Some(bench) = bench("file-backed mounts") else { return };
+    let (image, place) = (bench.fresh("erofs"), bench.fresh("mount"));
+    fs::create_dir(&place).unwrap();
+    let (file, at) = (image.display(), place.display());
+    // `-o loop=` would make a loop device; without it the kernel reads the file itself.
+    let mount = format!(
+        "mkfs.erofs {file} /proc/self/fdinfo >/dev/null || mkfs.erofs {file} {at} >/dev/null; \
+         python3 -c \"import ctypes,os,sys; l=ctypes.CDLL(None,use_errno=True); \
+         sys.exit(l.mount(b'{file}',b'{at}',b'erofs',1,None) and ctypes.get_errno())\""
+    );
+    if !has("mkfs.erofs") || sh(&mount).is_err() {
+        println!("SKIPPED: erofs cannot be mounted from a file");
+        return;
+    }
+    bench.later(format!("umount {at}"));
+    assert_eq!(refusing_guard(&bench, &image, &[&image]), Some(Guard::G4Mounts));
+    let above = bench.attach(&image);
+    assert_eq!(refusing_guard(&bench, &above, &[&image]), Some(Guard::G4Mounts));
+}
+
+/// A program that ends with its test.
+#[cfg(test)]
+struct Writer(Child);
+
+#[cfg(test)]
+impl Writer {
+    /// Starts Python lines that open `PATH` and then print a word.
+    fn start(lines: &str, path: &Path) -> Self {
+        let head = "import ctypes, mmap, os, socket, sys, threading, time\n\
+                    libc = ctypes.CDLL(None)\npath = sys.argv[1]\n\
+                    def ready():\n    os.write(1, b'ready')\n";
+        let mut child = Command::new("python3")
+            .args(["-c", &format!("{head}{lines}\ntime.sleep(600)\n")])
+            .arg(path)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdout.take().unwrap().read_exact(&mut [0; 5]).unwrap();
+        Self(child)
+    }
+}
+
+#[cfg(test)]
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+const WRITERS: [(&str, &str); 5] = [
+    ("descriptor", "f = os.open(path, os.O_RDWR); ready()"),
+    (
+        "thread whose process's first thread has ended",
+        "def work():\n    f = os.open(path, os.O_RDWR); time.sleep(0.2); ready()\n    \
+         time.sleep(600)\nthreading.Thread(target=work).start()\nlibc.syscall(60, 0)",
+    ),
+    (
+        "thread with descriptors of its own",
+        "def work():\n    libc.unshare(0x400)\n    f = os.open(path, os.O_RDWR); ready()\n    \
+         time.sleep(600)\nthreading.Thread(target=work).start()",
+    ),
+    (
+        "descriptor on its way",
+        "a, b = socket.socketpair()\nf = os.open(path, os.O_RDWR)\n\
+         socket.send_fds(a, [b'x'], [f]); os.close(f); ready()",
+    ),
+    (
+        "mapping",
+        "f = os.open(path, os.O_RDWR)\nlibc.mmap.restype = ctypes.c_void_p\n\
+         libc.mmap(None, 4096, 3, 1, f, 0); os.close(f); ready()",
+    ),
+];
+
+#[test]
+fn writer_of_any_kind_is_seen() {
+    let Some(bench) = bench("unseen writers") else { return };
+    for (name, lines) in WRITERS {
+        let image = bench.image(SIZE);
+        let device = bench.attach(&image);
+        let file = bench.image(8 * MIB);
+        for (target, opened) in [(&device, &device), (&device, &image), (&file, &file)] {
+            let _writer = Writer::start(lines, opened);
+            let guard = refusing_guard(&bench, target, &[&image, &file]);
+            assert_eq!(guard, Some(Guard::G2Exclusive), "{name}, {}", opened.display());
+        }
+    }
+}
+
+/// Two stacks of loop devices on one file, each layer a part of the one below, in MiB.
+#[derive(Clone, Debug)]
+struct World {
+    own: Vec<(u64, u64)>,
+    other: Vec<(u64, u64)>,
+    /// Whether the lowest device of both is the same.
+    is_shared: bool,
+}
+
+#[cfg(test)]
+fn worlds() -> impl Strategy<Value = World> {
+    let part = (0..24_u64, 4..24_u64);
+    let layers = || proptest::collection::vec(part.clone(), 1..4);
+    (layers(), layers(), any::<bool>()).prop_map(|(own, other, is_shared)| World {
+        own,
+        other,
+        is_shared,
+    })
+}
+
+/// Bytes of the file, in MiB, that the layers of a stack cover, from the lowest up.
+#[cfg(test)]
+fn covered(layers: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let (mut start, mut end) = (0, SIZE / MIB);
+    let mut all = Vec::new();
+    for (offset, length) in layers {
+        start += offset;
+        end = end.min(start + length);
+        if start + 4 > end {
+            break;
+        }
+        all.push((start, end));
+    }
+    all
+}
+
+#[cfg(test)]
+fn judged(world: &World) -> Result<(), TestCaseError> {
+    let bench = Bench::new();
+    let image = bench.image(SIZE);
+    let (own, other) = (covered(&world.own), covered(&world.other));
+    let build = |ranges: &[(u64, u64)], lowest: &Path, mut base: u64| {
+        let mut below = lowest.to_owned();
+        for (start, end) in ranges {
+            below = attach_range(&bench, &below, (start - base) * MIB, (end - start) * MIB);
+            base = *start;
+        }
+        below
+    };
+    let lowest = if world.is_shared { bench.attach(&image) } else { image.clone() };
+    let (Some(top), Some(_)) = (own.last(), other.first()) else { return Ok(()) };
+    let target = build(&own, &lowest, 0);
+    build(&other, &lowest, 0);
+    let meets = other.iter().any(|(start, end)| *start < top.1 && top.0 < *end);
+    let before = checksum(&image);
+    let answer = claim(&bench, &target);
+    prop_assert_eq!(answer.is_ok(), !meets, "{:?}: {:?}", world, answer.err());
+    drop(answer);
+    if meets {
+        prop_assert_eq!(checksum(&image), before, "{:?}", world);
+    }
+    Ok(())
+}
+
+#[test]
+fn every_pair_of_stacks_is_judged_by_its_bytes() {
+    if bench("drawn stacks").is_none() {
+        return;
+    }
+    let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok());
+    let tries: u32 = tries.unwrap_or(12);
+    let config = Config { cases: tries, failure_persistence: None, ..Config::default() };
+    TestRunner::new(config).run(&worlds(), |world| judged(&world)).unwrap();
+    println!("TRIES stacks-of-loop-devices {tries} judged-wrong=0");
+}

@@ -1,0 +1,65 @@
+//! Who else has a file open, as the kernel itself counts it.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use crate::call::call;
+
+/// `KCMP_FILES` of <linux/kcmp.h>.
+const KCMP_FILES: usize = 2;
+
+/// Whether two threads, by their numbers, have one table of descriptors; none if the kernel does
+/// not say (kcmp(2)).
+pub fn share_descriptors(a: i32, b: i32) -> Option<bool> {
+    let numbers = [usize::try_from(a).ok()?, usize::try_from(b).ok()?];
+    // SAFETY: kcmp takes five numbers, reads no memory of ours and changes nothing.
+    let answer = unsafe { call(libc::SYS_kcmp, [numbers[0], numbers[1], KCMP_FILES, 0, 0, 0]) };
+    // Other positive answers are an order between two tables.
+    (answer >= 0).then_some(answer == 0)
+}
+
+/// Whether anything has a regular file open for writing: a descriptor of any process, also one on
+/// its way over a socket, a mapping, or the kernel. `file` is open for reading only, and this
+/// process counts as well. None if the file system knows no leases, or the file is another user's.
+///
+/// The kernel grants a read lease (fcntl(2), `F_SETLEASE`) only while nothing can write to the
+/// file; it is given back at once.
+pub fn has_writer(file: impl AsFd) -> Option<bool> {
+    let file = file.as_fd().as_raw_fd();
+    // SAFETY: F_SETLEASE takes a number, and the descriptor is open as long as it is borrowed.
+    let lease = |kind: i32| unsafe { libc::fcntl(file, libc::F_SETLEASE, kind) };
+    if lease(libc::F_RDLCK) == 0 {
+        let _ = lease(libc::F_UNLCK);
+        return Some(false);
+    }
+    let error = std::io::Error::last_os_error();
+    (error.raw_os_error() == Some(libc::EAGAIN)).then_some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
+    use std::fs::File;
+
+    use super::*;
+
+    #[test]
+    fn writer_is_seen_until_its_descriptor_is_closed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let reading = File::open(file.path()).unwrap();
+        assert_eq!(has_writer(&reading), Some(true));
+        let (_file, path) = file.into_parts();
+        drop(_file);
+        assert_eq!(has_writer(&reading), Some(false));
+        let _second_reader = File::open(&path).unwrap();
+        assert_eq!(has_writer(&reading), Some(false));
+    }
+
+    #[test]
+    fn threads_share_descriptors_and_processes_do_not() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert_eq!(share_descriptors(own, own), Some(true));
+        let parent = rustix::process::getppid().unwrap().as_raw_nonzero().get();
+        assert_ne!(share_descriptors(own, parent), Some(true));
+    }
+}
