@@ -6,6 +6,7 @@ mod bench;
 mod book;
 mod command;
 mod dist;
+mod fuzz;
 mod media;
 mod suite;
 mod test;
@@ -20,7 +21,7 @@ const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist
                      | bench engine [ROUNDS] | bench fio [PAIRS [file|slow]] | bench instructions \
                      | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench \
                      report | bench same [COMPARISONS] | bench until [TARGET] | bench media \
-                     | bench workers | calibrate [--check] [FIT…]";
+                     | bench workers | calibrate [--check] [FIT…] | fuzz [MINUTES [TARGET…]]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +32,10 @@ fn main() -> Result<()> {
         ["test", "--quick"] => test::quick(),
         ["tidy"] => tidy::tidy(),
         ["trust", rest @ ..] => trust::trust(rest),
+        ["fuzz", rest @ ..] => match rest.split_first() {
+            Some((minutes, targets)) => fuzz::fuzz(minutes.parse()?, targets),
+            None => fuzz::fuzz(1, &[]),
+        },
         ["book"] => book::book(),
         ["dist", rest @ ..] => dist::dist(rest),
         ["vm"] => match vm::vm()? {

@@ -6,7 +6,7 @@ use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
 
 /// Most results of a file: each takes some 200 KiB as a record.
-const RESULTS_MAX: usize = 1_000;
+const RESULTS_MAX: usize = 500;
 
 /// An access specification: size, shares.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,9 @@
-//! Every parser of qdepth under inputs that nobody would write: texts and files that are right, and
-//! then altered. No input may make one panic, or take longer than a second.
+//! Every parser of qdepth under inputs that nobody would write. No input may make one panic, or
+//! take longer than a second.
 //!
-//! Alterations are drawn blindly, without looking at which code they reach: the stable compiler has
-//! no switch for that. What ever failed is kept in `corpus/TARGET/` and tried first.
+//! `cargo xtask fuzz` lets libFuzzer search for inputs that reach new code. Inputs that once failed
+//! are kept in `corpus/TARGET/` and tried again by each test run, with a short round of blind
+//! alterations.
 
 #![expect(clippy::disallowed_methods, reason = "altered inputs lie in folders of their own")]
 
@@ -48,6 +49,18 @@ pub fn give(target: &Target, input: &[u8]) -> Result<(), Wrong> {
 fn qdepth_nanoseconds() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Writes the inputs that a target accepts, and those that once went wrong, into a folder.
+///
+/// # Errors
+/// If the folder cannot be written.
+pub fn write_inputs(target: &Target, folder: &Path) -> std::io::Result<()> {
+    let inputs = (target.inputs)().into_iter().chain(kept(target));
+    for (index, input) in inputs.enumerate() {
+        std::fs::write(folder.join(format!("input-{index}")), input)?;
+    }
+    Ok(())
 }
 
 /// CPU time of the process, nanoseconds.

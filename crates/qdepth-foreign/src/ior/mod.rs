@@ -239,6 +239,9 @@ impl Default for Ior {
     }
 }
 
+/// Most repetitions (`-i`): each takes some 30 KiB as steps of a plan.
+const REPETITIONS_MAX: u32 = 1_000;
+
 impl Ior {
     /// The names that are used: without a file for each process, only the first.
     pub fn names(&self) -> &[String] {
@@ -368,6 +371,11 @@ impl Ior {
             (
                 self.segments == 0 || self.repetitions == 0 || self.tasks == Some(0),
                 "-s, -i and -N are at least 1",
+            ),
+            (
+                self.repetitions > REPETITIONS_MAX,
+                "-i is at most 1000, since each repetition is a step of its own: start IOR again \
+                 for more",
             ),
             (self.files.iter().any(String::is_empty), "-o has an empty name between its @"),
             (

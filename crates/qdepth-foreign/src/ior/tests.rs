@@ -37,6 +37,15 @@ fn the_white_papers_line_is_read() {
 }
 
 #[test]
+fn repetitions_beyond_the_limit_are_refused() {
+    assert!(read("-i 1000").is_ok());
+    for count in ["1001", "14k", "4294967295"] {
+        let refusal = read(&format!("-i {count} -b 1g")).unwrap_err();
+        assert!(refusal.to_string().contains("-i is at most 1000"), "{count}: {refusal}");
+    }
+}
+
+#[test]
 fn spellings_of_one_command_line_are_one() {
     let expected = read("-w -r -k -t 1m -b 4m -o x").unwrap();
     for line in ["-wrk -t1m -b=4m -ox", "-k -r -w -t 1024k -b 4M -o=x"] {
