@@ -54,6 +54,22 @@ fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
     }
 }
 
+/// The logbook of a run is open for writing by that very run.
+#[test]
+fn logbook_that_is_given_as_target_stays_whole() {
+    let workspace = Workspace::new();
+    workspace.run("run quick --file-size 16MiB --warm-up 10ms --duration 60ms --no-report");
+    let path = fs::canonicalize(workspace.join("qdepth.db")).expect("a logbook");
+    let found = fs::metadata(&path).expect("a logbook");
+    let before = fs::read(&path).expect("a logbook");
+    let token = format!("{}:{}:{}", path.display(), found.len(), found.ino());
+    for words in ["", &format!("--destroy {token}")] {
+        let ended = workspace.run(&format!("run write-pressure ./qdepth.db {words}")).expect(3);
+        assert!(ended.err.contains("guard G2"), "{}", ended.err);
+    }
+    assert!(fs::read(&path).expect("a logbook") == before);
+}
+
 #[test]
 fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
     let workspace = with_file();
