@@ -42,8 +42,8 @@ pub(crate) enum Use {
 }
 
 /// How often a lock is tried, and how long after the last time.
-const TRIES: u32 = 20;
-const BETWEEN: Duration = Duration::from_millis(100);
+pub(super) const TRIES: u32 = 20;
+pub(super) const BETWEEN: Duration = Duration::from_millis(100);
 
 /// Locks a device against other runs.
 pub(super) fn lock_device(file: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {

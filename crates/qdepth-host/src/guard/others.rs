@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, statx};
 
-use super::exclusive::pause;
+use super::exclusive::{BETWEEN, TRIES, pause};
 use super::in_use;
 use super::stack::Stack;
 use crate::refusal::{Guard, Refusal};
@@ -59,12 +58,16 @@ pub(super) fn no_writers_by_lease(
     target: &Inspected,
     stack: &Stack,
 ) -> Result<(), Refusal> {
-    // Who may not read it is told so when it is claimed.
-    let reading = target.open(OFlags::RDONLY | OFlags::NONBLOCK).ok();
-    if reading.and_then(qdepth_linux::has_writer) != Some(true) {
-        return Ok(());
+    // Whoever may not read it learns so when it is claimed.
+    let Ok(reading) = target.open(OFlags::RDONLY | OFlags::NONBLOCK) else { return Ok(()) };
+    // A killed run's requests, and a program that is just being started, hold files for a moment.
+    for _ in 0..TRIES {
+        if qdepth_linux::has_writer(&reading) != Some(true) {
+            return Ok(());
+        }
+        no_writers(system, stack, &target.expression)?;
+        pause(BETWEEN);
     }
-    no_writers(system, stack, &target.expression)?;
     Err(Refusal::new(
         Guard::G2Exclusive,
         format!("{} is open for writing somewhere", target.expression.display()),
@@ -203,8 +206,8 @@ fn carries_descriptors(fdinfo: &str) -> bool {
 
 /// Whether they are still there after two seconds: most are received at once.
 fn keeps(fdinfo: &Path) -> bool {
-    (0..20).all(|_| {
-        pause(Duration::from_millis(100));
+    (0..TRIES).all(|_| {
+        pause(BETWEEN);
         carries_descriptors(&std::fs::read_to_string(fdinfo).unwrap_or_default())
     })
 }
