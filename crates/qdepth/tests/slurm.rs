@@ -162,7 +162,8 @@ fn the_job_of_the_page_counts_what_one_process_counts() {
     let (status, document) = under(&workspace, &file, "mpich", &json);
     let told = fs::read_to_string(workspace.join("srun.err")).unwrap();
     assert!(status.is_some_and(|code| code <= 1), "{told}");
-    let document: Value = serde_json::from_str(&document).unwrap();
+    let parsed = serde_json::from_str::<Value>(&document);
+    let document = parsed.unwrap_or_else(|why| panic!("{why}: {document}\n{told}"));
     assert_eq!(counts(&document), single, "{told}");
 
     // Without a protocol each rank would be alone to MPI, and measure all of it beside the others.
