@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, Stat, fstat};
+use rustix::fs::{OFlags, Stat, fstat, lstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -13,7 +13,7 @@ use crate::claim::{Claim, Use};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::input::Limit;
-use crate::sort::{identity, is_regular, is_shared, sort_of};
+use crate::sort::{Identity, identity, is_regular, is_shared, sort_of};
 use crate::walk::{Missing, among_devices};
 
 /// Who else may have had a hand in a kept file.
@@ -208,7 +208,10 @@ impl Kept {
             }
         }
         let path = self.folder.real_path()?.join(&self.name);
-        Ok(Named { path, folder: self.folder, name: self.name, _claim: self.claim })
+        let failed =
+            |errno| FileError::failed(&path, &format!("look at {}", path.display()), errno);
+        let which = identity(&fstat(self.file()).map_err(failed)?);
+        Ok(Named { path, which, folder: self.folder, name: self.name, _claim: self.claim })
     }
 }
 
@@ -216,6 +219,7 @@ impl Kept {
 #[derive(Debug)]
 pub struct Named {
     path: PathBuf,
+    which: Identity,
     folder: Folder,
     name: OsString,
     _claim: Claim,
@@ -230,6 +234,11 @@ impl Named {
     /// Its directory.
     pub fn folder(&self) -> &Folder {
         &self.folder
+    }
+
+    /// Whether its name still leads to it.
+    pub fn is_in_place(&self) -> bool {
+        lstat(&self.path).is_ok_and(|found| identity(&found) == self.which)
     }
 
     /// Opens a file beside it, whose name is this one's and `ending`; or makes it, mode 0600.

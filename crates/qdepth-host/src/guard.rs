@@ -42,6 +42,7 @@ pub(crate) use others::{no_writers_of_file, nobody_uses_file};
 pub(crate) use review::in_order;
 pub use review::{Verdict, Verdicts, review};
 pub(crate) use same_device::check_same;
+pub(crate) use stack::Stack;
 pub use writing::Writing;
 
 pub(crate) use file::{check_location, check_unused, is_system_path, must_be_as_left, take_up};

@@ -46,6 +46,7 @@ pub mod recording;
 mod refusal;
 mod room;
 mod seal;
+pub mod same_storage;
 pub mod sysfs;
 pub mod system;
 pub mod target;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use qdepth_host::same_storage::{difference, identity_facts};
 use qdepth_host::system::System;
-use qdepth_host::{Guard, Refusal, environment};
+use qdepth_host::{Guard, Refusal};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::{Logbook, RESERVE_BYTES};
 use qdepth_measure::{Bytes, Finding, Seed};
@@ -28,7 +29,7 @@ use crate::prepare::{
     PrepareOptions, Prepared, ResolvedTarget, clear_targets, find, prepare, target_expression,
 };
 use crate::preview::{Preview, preview};
-use crate::provision::Provision;
+use crate::provision::{Provision, is_written};
 use crate::reach::reachable;
 use crate::record::{ceilings, command, record};
 use crate::request::PlanRequest;
@@ -232,7 +233,7 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.expression)).collect();
     let found: Vec<ResolvedTarget> =
         targets.iter().map(|target| find(lab.system, target)).collect::<Result<_>>()?;
-    same_devices(lab.system, &run, &found)?;
+    same_storage(lab.system, &run, &plan, &found)?;
     reachable(lab.system, engine, &found, &plan)?;
     let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
@@ -273,32 +274,29 @@ fn written(lab: Lab<'_>, plan: &Plan) -> Written {
     written
 }
 
-/// G10 over the time between a run and its resumption: serial, WWID and size as they were stored.
-fn same_devices(system: &System, run: &RunRecord, found: &[ResolvedTarget]) -> Result<()> {
-    for (target, found) in run.targets.iter().zip(found) {
-        let Some(device) = found.real().filter(|_| target.kind == TargetKind::BlockDevice) else {
-            continue;
-        };
-        let now = environment::target_facts(system, device);
-        let value = |facts: &[Observation], key: &str| {
-            let fact = facts.iter().find(|fact| fact.key == key);
-            fact.and_then(|fact| fact.value.clone().ok())
-        };
-        for key in ["serial", "wwid", "size_bytes"] {
-            let (was, is) = (value(&target.facts, key), value(&now, key));
-            if was.is_some() && was != is {
-                let text = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
-                anyhow::bail!(Refusal::new(
-                    Guard::G10Identity,
-                    format!(
-                        "{} is not the device that the run began on: its {key} was {}, is {}",
-                        target.expression,
-                        text(was),
-                        text(is)
-                    ),
-                    "Attach that device again, or start a new run",
-                ));
-            }
+/// G10 over the time between a run and its resumption: each target is the storage that it was.
+fn same_storage(
+    system: &System,
+    run: &RunRecord,
+    plan: &Plan,
+    found: &[ResolvedTarget],
+) -> Result<()> {
+    let writes = plan.written_targets();
+    for (number, (target, found)) in run.targets.iter().zip(found).enumerate() {
+        let Some(real) = found.real() else { continue };
+        let now = identity_facts(system, real);
+        let only_reads = !is_written(&writes, number, real);
+        if let Some(changed) = difference(&target.facts, &now, only_reads) {
+            anyhow::bail!(Refusal::new(
+                Guard::G10Identity,
+                format!(
+                    "{} ({}) is not the storage that the run began on: {changed}",
+                    target.expression,
+                    real.path.display()
+                ),
+                "Go on from the directory and on the machine where it began, with that storage \
+                 mounted or attached there, or start a new run",
+            ));
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use qdepth_files::shell_word;
 use qdepth_host::environment;
+use qdepth_host::same_storage::identity_facts;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_linux::EngineChoice;
 use qdepth_media::TargetExpression;
@@ -61,7 +62,11 @@ pub(crate) fn record(
         },
         ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
         facts: match &target.storage {
-            PreparedStorage::Real(real) => environment::target_facts(system, &real.inspected),
+            PreparedStorage::Real(real) => {
+                let mut facts = identity_facts(system, &real.inspected);
+                facts.extend(environment::target_facts(system, &real.inspected));
+                facts
+            }
             PreparedStorage::Emulated(emulation) => emulated_facts(&emulation.medium),
         },
     };

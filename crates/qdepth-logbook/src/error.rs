@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use qdepth_files::FileError;
+use qdepth_files::{FileError, shell_word};
 use rusqlite::ErrorCode;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -105,6 +105,29 @@ pub enum LogbookError {
         not_done: &'static str,
         /// What to do.
         instead: &'static str,
+    },
+    /// Somebody moved, replaced or removed the file while it was in use.
+    #[error(
+        "{path} was moved, replaced or removed while it was in use. All that was measured is in \
+         {copy}: see it with `qdepth list --logbook {copy}`, then start a new run with a logbook \
+         that stays in place", path = .path.display(), copy = shell_word(&.copy.to_string_lossy())
+    )]
+    Displaced {
+        /// Where the logbook was.
+        path: PathBuf,
+        /// The copy.
+        copy: PathBuf,
+    },
+    /// The same, and there is no copy.
+    #[error(
+        "{path} was moved, replaced or removed while it was in use, and no copy could be written \
+         ({source}): look for the moved file and the -wal file beside its old place"
+    )]
+    Lost {
+        /// Where the logbook was.
+        path: PathBuf,
+        /// Why there is no copy.
+        source: Box<LogbookError>,
     },
     /// Any other failure of SQLite.
     #[error(
@@ -237,11 +260,15 @@ fn kept_text(kept: bool) -> &'static str {
 
 /// What is found instead of a logbook where nothing is in the file.
 const EMPTY: &str = "it is empty";
+/// The same of a logbook whose write-ahead log is missing.
+const WITHOUT_LOG: &str = "it has no tables: either a run was killed while it made it, or it was \
+                           copied without the -wal file beside it, which must be copied, too";
 
 impl LogbookError {
-    /// A file is there, and nothing is in it.
-    pub(crate) fn empty(path: &Path) -> Self {
-        Self::NotALogbook { path: path.to_owned(), why: EMPTY.to_owned() }
+    /// A file is there, and nothing is in it. `marked` is whether it says that it is a logbook.
+    pub(crate) fn empty(path: &Path, marked: bool) -> Self {
+        let why = if marked { WITHOUT_LOG } else { EMPTY };
+        Self::NotALogbook { path: path.to_owned(), why: why.to_owned() }
     }
 
     /// Whether there is no logbook yet: no file, or one that a process is just making, or was
@@ -249,7 +276,7 @@ impl LogbookError {
     pub fn is_absent(&self) -> bool {
         match self {
             Self::Missing { .. } => true,
-            Self::NotALogbook { why, .. } => why == EMPTY,
+            Self::NotALogbook { why, .. } => [EMPTY, WITHOUT_LOG].contains(&&**why),
             _ => false,
         }
     }

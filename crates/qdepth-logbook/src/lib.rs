@@ -8,6 +8,7 @@ mod certificate;
 mod check;
 mod digest;
 mod error;
+mod failure;
 mod file_name;
 mod headlines;
 mod keeping;
@@ -15,7 +16,9 @@ mod live;
 mod logbook;
 mod open;
 mod read;
+mod rescue;
 mod reserve;
+mod transaction;
 mod write;
 
 pub use alive::Sign;

@@ -13,6 +13,7 @@ use crate::alive::{Alive, Sign};
 use crate::check::{self, Checked, Damage, Points};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
+use crate::failure::Failure;
 use crate::headlines::{self, Listed};
 use crate::live::LiveEvents;
 use crate::open::{doing, open_for_reading, open_for_writing, open_in_memory, purpose};
@@ -34,7 +35,9 @@ pub struct Logbook {
     pub(crate) path: PathBuf,
     /// None in memory.
     pub(crate) file: Option<Named>,
-    reserve: Option<Reserve>,
+    /// The copy that this writes to since the file is no longer in its place.
+    pub(crate) rescued: Option<Named>,
+    pub(crate) reserve: Option<Reserve>,
     alive: Option<Arc<Alive>>,
 }
 
@@ -76,7 +79,7 @@ impl Logbook {
 
     fn with(connection: Connection, file: Option<Named>, path: &Path, purpose: Purpose) -> Self {
         let path = path.to_owned();
-        Self { connection, purpose, path, file, reserve: None, alive: None }
+        Self { connection, purpose, path, file, rescued: None, reserve: None, alive: None }
     }
 
     /// The file.
@@ -480,40 +483,6 @@ impl Logbook {
         let plural = if kept == 1 { "" } else { "s" };
         found.ok_or_else(|| no(format!("{} has {kept} run{plural}", self.path.display())))
     }
-
-    /// One transaction. On a full disk the reserve is given up, the log brought into the file, and
-    /// the same work tried once more; the caller is told of the full disk in any case.
-    pub(crate) fn write(
-        &mut self,
-        what: &'static str,
-        work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
-    ) -> Result<()> {
-        let full = match self.write_once(what, &work) {
-            Err(error @ (LogbookError::Full { .. } | LogbookError::Limited { .. })) => error,
-            other => return other,
-        };
-        let Some(reserve) = self.reserve.take() else { return Err(full) };
-        drop(reserve);
-        // Best effort: should it fail, all that was committed is in the log beside the file.
-        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        let kept = self.write_once(what, &work).is_ok();
-        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        Err(full.no_room(kept))
-    }
-
-    fn write_once(
-        &mut self,
-        what: &'static str,
-        work: &impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
-    ) -> Result<()> {
-        let path = self.path.clone();
-        let transaction = self.connection.transaction().map_err(doing(&path, what))?;
-        match work(&transaction, &path) {
-            Ok(()) => transaction.commit().map_err(doing(&path, what)),
-            Err(Failure::Rule(error)) => Err(error),
-            Err(Failure::Sqlite(error)) => Err(LogbookError::sqlite(&path, what, error)),
-        }
-    }
 }
 
 /// What SQLite says of the file, a line each; nothing where it is sound.
@@ -543,18 +512,6 @@ pub(crate) fn changed(
         false => headlines::forget(connection, run)?,
     }
     Ok(())
-}
-
-/// Within a transaction: SQLite's failure, or ours.
-pub(crate) enum Failure {
-    Sqlite(rusqlite::Error),
-    Rule(LogbookError),
-}
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
 }
 
 fn state_of(

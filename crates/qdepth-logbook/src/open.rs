@@ -58,7 +58,14 @@ pub(crate) fn open_for_writing(path: &Path) -> Result<(Connection, Named)> {
     retrying(&connection, || mark_as_ours(&connection, fresh))
         .map_err(doing(path, "making the logbook"))?;
     migrate(&mut connection, path)?;
+    bring_into_file(&connection);
     Ok((connection, file))
+}
+
+/// Brings the write-ahead log into the file, as far as no reader is in the way: whoever copies the
+/// file alone gets all that was stored. Should it fail, all of it is in the log.
+pub(crate) fn bring_into_file(connection: &Connection) {
+    let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
 }
 
 /// Makes one in memory.
@@ -97,7 +104,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpos
         Err(error) => return Err(error),
     };
     if is_fresh(&connection, path)? {
-        return Err(LogbookError::empty(path));
+        return Err(LogbookError::empty(path, is_marked(&connection)));
     }
     check_identity(&connection, path)?;
     let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
@@ -142,11 +149,12 @@ fn up_to_date(connection: &Connection, path: &Path) -> Result<Connection> {
 }
 
 /// Neither waits on a lock of this process's, nor follows a link.
-const OPEN: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
+pub(crate) const OPEN: OpenFlags =
+    OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
 /// The one way to SQLite, for a place that was looked at.
 #[expect(clippy::disallowed_methods, reason = "SQLite opens its files by itself")]
-fn connect(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
+pub(crate) fn connect(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, flags)
 }
 
@@ -214,6 +222,12 @@ fn is_fresh(connection: &Connection, path: &Path) -> Result<bool> {
     connection
         .query_row(query, [], |row| row.get(0))
         .map_err(doing(path, "reading the table of contents"))
+}
+
+/// Whether a file without tables says that it is a logbook.
+fn is_marked(connection: &Connection) -> bool {
+    let id = connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i32>(0));
+    id.is_ok_and(|id| id == APPLICATION_ID)
 }
 
 /// The names in a damaged table of contents may be no text, which the SQLite library takes as a bug

@@ -16,6 +16,8 @@ mod damage;
 #[cfg(test)]
 mod disk_full;
 #[cfg(test)]
+mod displaced;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 mod faults;

@@ -86,6 +86,8 @@ mod reproduce;
 #[cfg(test)]
 mod resume;
 #[cfg(test)]
+mod same_storage;
+#[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod serve_medium;

@@ -112,7 +112,11 @@ pub fn redact(facts: &mut [Observation]) {
 
 fn is_name(fact: &Observation) -> bool {
     let key = fact.key.as_str();
-    matches!(key, "serial" | "wwid" | "uuid") || (fact.subject == "host" && key == "name")
+    match fact.subject.as_str() {
+        "host" => key == "name",
+        "identity" => matches!(key, "machine" | "storage" | "file_system"),
+        _ => matches!(key, "serial" | "wwid" | "uuid"),
+    }
 }
 
 /// The first 8 digits of its SHA-256.

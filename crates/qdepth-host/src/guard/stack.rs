@@ -8,6 +8,7 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
+use crate::identity::DeviceIdentity;
 use crate::loop_device::LoopHolds;
 use crate::sysfs::{self, DeviceNumber, SECTOR_BYTES};
 use crate::system::System;
@@ -17,7 +18,7 @@ const DEEPEST: usize = 16;
 
 /// Something that holds bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Store {
+pub(crate) enum Store {
     /// A block device, by the kernel's name.
     Device(String),
     /// A regular file: the device of its file system, and its inode.
@@ -75,7 +76,7 @@ impl ByteRange {
 
 /// A device or file, and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stack {
+pub(crate) struct Stack {
     /// As messages name the upper end.
     pub(super) name: String,
     ranges: Vec<ByteRange>,
@@ -84,7 +85,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    pub(super) fn of_device(system: &System, kernel_name: &str) -> Self {
+    pub(crate) fn of_device(system: &System, kernel_name: &str) -> Self {
         let name = format!("/dev/{kernel_name}");
         let mut stack = Self { name, ranges: Vec::new(), unknown: None };
         stack.add(system, ByteRange::whole(Store::Device(kernel_name.to_owned())), 0);
@@ -132,6 +133,29 @@ impl Stack {
     /// Whether a file is in it.
     pub(super) fn has_file(&self) -> bool {
         self.ranges.iter().any(|range| range.device().is_none())
+    }
+
+    /// Each layer by what stays the same over a restart of the machine, with its bytes.
+    pub(crate) fn identity_words(&self, system: &System) -> Vec<String> {
+        let word = |range: &ByteRange| {
+            let name = match &range.store {
+                Store::File { inode, .. } => format!("inode:{inode}"),
+                Store::Device(name) => match named_for_good(system, name) {
+                    Some(serial) => serial,
+                    // Numbered as they come.
+                    None if name.starts_with("loop") => "loop".to_owned(),
+                    None => name.clone(),
+                },
+            };
+            format!("{name}@{}-{}", range.start, range.end)
+        };
+        self.ranges.iter().map(word).collect()
+    }
+
+    /// Whether a layer is known by a name for good, or by its file.
+    pub(crate) fn is_identified(&self, system: &System) -> bool {
+        let mut devices = self.devices();
+        self.has_file() || devices.any(|name| named_for_good(system, name).is_some())
     }
 
     fn add(&mut self, system: &System, range: ByteRange, depth: usize) {
@@ -184,6 +208,12 @@ impl Stack {
         below.extend(written_back.and_then(|path| store_at(system, &path)).map(ByteRange::whole));
         below
     }
+}
+
+/// Serial or world-wide name of a device.
+fn named_for_good(system: &System, name: &str) -> Option<String> {
+    let identity = DeviceIdentity::read(system, sysfs::number_of(system, name)?)?;
+    identity.serial.or(identity.wwid)
 }
 
 /// What is behind a loop device.

@@ -1,0 +1,137 @@
+//! Which storage a target is, as a run keeps it, and whether it is the same when the run goes on.
+
+use std::os::fd::AsFd;
+
+use qdepth_record::Observation;
+use rustix::fs::{AtFlags, OFlags, SeekFrom, StatxFlags, fstatfs, statx};
+use sha2::{Digest, Sha256};
+
+use crate::guard::Stack;
+use crate::identity::udev_property;
+use crate::sysfs;
+use crate::system::System;
+use crate::target::{FileSystem, Inspected, Kind};
+
+/// What the facts are of.
+const SUBJECT: &str = "identity";
+/// How much of a file was ever written: a run that only reads needs at least as much.
+const DATA_BYTES: &str = "data_bytes";
+/// Facts that are compared, and as what people are told of them.
+const COMPARED: [(&str, &str); 8] = [
+    ("machine", "machine"),
+    ("kind", "kind"),
+    ("size_bytes", "size"),
+    ("storage", "storage below it"),
+    ("attachment", "attachment"),
+    ("file_system", "file system"),
+    ("inode", "inode"),
+    ("created", "time of creation"),
+];
+
+/// What tells a target from any other, also after a restart of the machine: drives by their
+/// serials, loop devices by their files, file systems by their UUIDs, files and directories by
+/// inode and time of creation.
+pub fn identity_facts(system: &System, target: &Inspected) -> Vec<Observation> {
+    let mut facts = Vec::new();
+    let mut add = |key: &str, value: Option<String>| {
+        facts.extend(value.map(|value| Observation {
+            subject: SUBJECT.to_owned(),
+            key: key.to_owned(),
+            value: Ok(value),
+            source: "statx, statfs, sysfs, udev".to_owned(),
+        }));
+    };
+    add("machine", machine(system));
+    let devices = target.devices();
+    let stacks = || devices.iter().map(|name| Stack::of_device(system, name));
+    let words: Vec<String> = stacks().flat_map(|stack| stack.identity_words(system)).collect();
+    add("storage", Some(words.join(" ")).filter(|words| !words.is_empty()));
+    let file_system = match &target.kind {
+        Kind::BlockDevice(device) => {
+            add("kind", Some("device".to_owned()));
+            add("size_bytes", Some(device.identity.size_bytes.to_string()));
+            let is_known = stacks().any(|stack| stack.is_identified(system));
+            let attached = device.identity.diskseq.map(|count| count.to_string());
+            let attached =
+                attached.zip(system.boot()).map(|(count, boot)| format!("{count} {boot}"));
+            add("attachment", attached.filter(|_| !is_known));
+            return facts;
+        }
+        Kind::RegularFile { file_system, .. } => {
+            add("kind", Some("file".to_owned()));
+            add(DATA_BYTES, data_bytes(target).map(|bytes| bytes.to_string()));
+            file_system
+        }
+        Kind::Directory(file_system) => {
+            add("kind", Some("directory".to_owned()));
+            file_system
+        }
+    };
+    add("file_system", Some(file_system_id(system, target, file_system)));
+    add("inode", Some(target.inode().1.to_string()));
+    add("created", created(target));
+    facts
+}
+
+/// What is not as it was when a run began; none if it is the same storage. `only_reads` is whether
+/// the run writes nothing to the target.
+pub fn difference(then: &[Observation], now: &[Observation], only_reads: bool) -> Option<String> {
+    let value = |facts: &[Observation], wanted: &str| {
+        let fact = facts.iter().find(|fact| fact.subject == SUBJECT && fact.key == wanted);
+        fact.and_then(|fact| fact.value.clone().ok())
+    };
+    if value(then, "kind").is_none() {
+        return Some("the run does not say which storage it began on".to_owned());
+    }
+    for (key, what) in COMPARED {
+        let (was, is) = (value(then, key), value(now, key));
+        if was != is {
+            let text = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+            return Some(format!("its {what} was {}, is {}", text(was), text(is)));
+        }
+    }
+    let bytes = |facts| value(facts, DATA_BYTES).and_then(|text| text.parse::<u64>().ok());
+    let (was, is) = (bytes(then)?, bytes(now).unwrap_or(0));
+    (only_reads && is < was).then(|| format!("{was} B of it were written, and {is} B are now"))
+}
+
+/// A digest of the machine's id, or its name.
+fn machine(system: &System) -> Option<String> {
+    if let Some(id) = system.read_trimmed("/etc/machine-id") {
+        let digest = Sha256::digest(format!("qdepth {id}"));
+        return Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect());
+    }
+    system.read_trimmed("/proc/sys/kernel/hostname")
+}
+
+/// By UUID, or else as statfs(2) numbers it: of XFS that is the number of its device.
+fn file_system_id(system: &System, target: &Inspected, found: &FileSystem) -> String {
+    let uuid = found
+        .devices
+        .iter()
+        .find_map(|name| udev_property(system, sysfs::number_of(system, name)?, "ID_FS_UUID"));
+    let number = || {
+        let id = fstatfs(target.handle()).ok()?.f_fsid;
+        Some(format!("{id:?}").replace(|c: char| !c.is_ascii_digit() && c != '-', ""))
+    };
+    format!("{} {}", found.kind, uuid.or_else(number).unwrap_or_default())
+}
+
+fn created(target: &Inspected) -> Option<String> {
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    let found = statx(target.handle(), "", flags, StatxFlags::BTIME).ok()?;
+    let is_kept = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
+    let time = found.stx_btime;
+    is_kept.then(|| format!("{}.{:09}", time.tv_sec, time.tv_nsec))
+}
+
+/// Bytes of a file that are no hole.
+fn data_bytes(target: &Inspected) -> Option<u64> {
+    let file = target.open(OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
+    let (file, mut bytes, mut at) = (file.as_fd(), 0, 0);
+    while let Ok(data) = rustix::fs::seek(file, SeekFrom::Data(at)) {
+        at = rustix::fs::seek(file, SeekFrom::Hole(data)).ok().filter(|hole| *hole > data)?;
+        bytes += at - data;
+    }
+    Some(bytes)
+}

@@ -1,0 +1,50 @@
+//! A logbook whose file somebody moved, replaced or removed while it was open: what is in it goes
+//! to a new file.
+
+use std::path::{Path, PathBuf};
+
+use qdepth_files::{Kept, Named, Trust};
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::LogbookError;
+use crate::file_name::directory_of;
+use crate::open::{OPEN, connect};
+
+/// How many copies there may be in one directory.
+const COPIES_MAX: u32 = 100;
+
+/// Copies all that a connection sees into a new file: in the logbook's directory, or else in the
+/// working directory, or where temporary files are made.
+///
+/// # Errors
+/// Why there is no copy in the last of them.
+pub(crate) fn copy(from: &Connection, path: &Path) -> Result<(Connection, Named), LogbookError> {
+    let folders = [directory_of(path), PathBuf::from("."), std::env::temp_dir()];
+    let mut result = Err(LogbookError::Missing { path: path.to_owned() });
+    for folder in folders {
+        result = copy_into(from, &folder);
+        if result.is_ok() {
+            break;
+        }
+    }
+    result
+}
+
+fn copy_into(from: &Connection, folder: &Path) -> Result<(Connection, Named), LogbookError> {
+    let names = (1..=COPIES_MAX).map(|number| folder.join(format!("qdepth-rescued-{number}.db")));
+    let unused = |name: &PathBuf| std::fs::symlink_metadata(name).is_err();
+    let path = names.into_iter().find(unused).unwrap_or_else(|| folder.join("qdepth-rescued.db"));
+    let kept = Kept::open_or_make(&path, Trust::Data, false);
+    let file = kept.and_then(|kept| kept.into_name(&[]));
+    let file = file.map_err(|error| LogbookError::file(&path, error))?;
+    let copied = || -> rusqlite::Result<Connection> {
+        let mut copy = connect(file.path(), OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN)?;
+        if Backup::new(from, &mut copy)?.step(-1)? != StepResult::Done {
+            return Err(rusqlite::Error::ExecuteReturnedResults);
+        }
+        Ok(copy)
+    };
+    let copy = copied().map_err(|why| LogbookError::sqlite(&path, "copying the logbook", why))?;
+    Ok((copy, file))
+}

@@ -1,0 +1,79 @@
+//! How a change reaches the file.
+
+use std::path::Path;
+
+use rusqlite::Transaction;
+
+use crate::error::LogbookError;
+use crate::failure::Failure;
+use crate::logbook::Logbook;
+use crate::open::{bring_into_file, doing};
+use crate::rescue;
+
+type Result<T> = std::result::Result<T, LogbookError>;
+
+impl Logbook {
+    /// One transaction, which counts only if the file is still in its place: else all goes to a
+    /// copy, and the caller is told.
+    pub(crate) fn write(
+        &mut self,
+        what: &'static str,
+        work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
+    ) -> Result<()> {
+        let mut result = self.write_with_room(what, &work);
+        if result.is_ok() {
+            bring_into_file(&self.connection);
+        }
+        if self.rescued.is_none() && self.file.as_ref().is_some_and(|file| !file.is_in_place()) {
+            let (path, broken) =
+                (self.path.clone(), matches!(result, Err(LogbookError::Sqlite { .. })));
+            let (copy, file) = rescue::copy(&self.connection, &path)
+                .map_err(|source| LogbookError::Lost { path, source: Box::new(source) })?;
+            (self.connection, self.rescued) = (copy, Some(file));
+            if broken {
+                result = self.write_once(what, &work);
+            }
+        }
+        match (&self.rescued, result) {
+            (Some(copy), Ok(())) => {
+                let (path, copy) = (self.path.clone(), copy.path().to_owned());
+                Err(LogbookError::Displaced { path, copy })
+            }
+            (_, result) => result,
+        }
+    }
+
+    /// One transaction. On a full disk the reserve is given up, the log brought into the file, and
+    /// the same work tried once more; the caller is told of the full disk in any case.
+    fn write_with_room(
+        &mut self,
+        what: &'static str,
+        work: &impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
+    ) -> Result<()> {
+        let full = match self.write_once(what, work) {
+            Err(error @ (LogbookError::Full { .. } | LogbookError::Limited { .. })) => error,
+            other => return other,
+        };
+        let Some(reserve) = self.reserve.take() else { return Err(full) };
+        drop(reserve);
+        // Best effort: should it fail, all that was committed is in the log beside the file.
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let kept = self.write_once(what, work).is_ok();
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        Err(full.no_room(kept))
+    }
+
+    fn write_once(
+        &mut self,
+        what: &'static str,
+        work: &impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
+    ) -> Result<()> {
+        let path = self.path.clone();
+        let transaction = self.connection.transaction().map_err(doing(&path, what))?;
+        match work(&transaction, &path) {
+            Ok(()) => transaction.commit().map_err(doing(&path, what)),
+            Err(Failure::Rule(error)) => Err(error),
+            Err(Failure::Sqlite(error)) => Err(LogbookError::sqlite(&path, what, error)),
+        }
+    }
+}

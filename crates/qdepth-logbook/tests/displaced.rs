@@ -1,0 +1,98 @@
+//! Logbooks that somebody moves, replaces, removes or copies while a run writes to them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use qdepth_logbook::{Logbook, LogbookError};
+use qdepth_record::RunState;
+
+use crate::common::{point, run};
+
+const ID: &str = "01890000-0000-7000-8000-000000000036";
+
+#[cfg(test)]
+fn points(file: &Path) -> usize {
+    Logbook::open_read_only(file).unwrap().points(ID).unwrap().len()
+}
+
+#[cfg(test)]
+fn copy_of(result: Result<(), LogbookError>) -> PathBuf {
+    match result {
+        Err(LogbookError::Displaced { copy, .. }) => copy,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_logbook_that_is_no_longer_in_its_place_is_copied_with_every_point() {
+    for way in ["move", "remove", "replace", "remove all", "move the directory"] {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("results");
+        fs::create_dir(&folder).unwrap();
+        let file = folder.join("qdepth.db");
+        let mut logbook = Logbook::open(&file).unwrap();
+        logbook.begin_run(&run(ID)).unwrap();
+        logbook.add_point(ID, &point(0)).unwrap();
+        match way {
+            "move" => fs::rename(&file, folder.join("old.db")).unwrap(),
+            "remove" => fs::remove_file(&file).unwrap(),
+            "replace" => {
+                fs::write(folder.join("other"), "theirs").unwrap();
+                fs::rename(folder.join("other"), &file).unwrap();
+            }
+            "remove all" => {
+                for entry in fs::read_dir(&folder).unwrap() {
+                    fs::remove_file(entry.unwrap().path()).unwrap();
+                }
+            }
+            _ => fs::rename(&folder, parent.path().join("moved")).unwrap(),
+        }
+        let copy = copy_of(logbook.add_point(ID, &point(1)));
+        assert_eq!(
+            copy_of(logbook.end_run(ID, RunState::Failed, "2026-11-26T00:00:00Z", &[])),
+            copy
+        );
+        drop(logbook);
+        assert_eq!(points(&copy), 2, "{way}");
+        let kept = Logbook::open_read_only(&copy).unwrap();
+        assert!(kept.check().unwrap().is_whole(), "{way}");
+        assert_eq!(kept.run(ID).unwrap().state, RunState::Failed, "{way}");
+        drop(kept);
+        if way == "replace" {
+            assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
+        }
+        for ending in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(PathBuf::from(format!("{}{ending}", copy.display())));
+        }
+    }
+}
+
+#[test]
+fn a_copy_without_the_log_holds_every_finished_point() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, copy) = (folder.path().join("qdepth.db"), folder.path().join("copy.db"));
+    let mut logbook = Logbook::open(&file).unwrap();
+    fs::copy(&file, &copy).unwrap();
+    assert!(Logbook::open_read_only(&copy).unwrap().runs().unwrap().is_empty());
+    logbook.begin_run(&run(ID)).unwrap();
+    for index in 0..4 {
+        logbook.add_point(ID, &point(index)).unwrap();
+        fs::copy(&file, &copy).unwrap();
+        assert_eq!(points(&copy), index as usize + 1);
+        for ending in ["-wal", "-shm"] {
+            let _ = fs::remove_file(folder.path().join(format!("copy.db{ending}")));
+        }
+    }
+}
+
+/// As a run leaves it that is killed while it makes its logbook.
+#[test]
+fn a_logbook_whose_tables_are_in_a_missing_log_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("qdepth.db");
+    let made = rusqlite::Connection::open(&file).unwrap();
+    made.pragma_update(None, "application_id", i32::from_be_bytes(*b"qdep")).unwrap();
+    drop(made);
+    let error = Logbook::open_read_only(&file).unwrap_err();
+    assert!(error.is_absent() && error.to_string().contains("-wal file beside it"), "{error}");
+}
