@@ -2,6 +2,8 @@
 //! from the name of that very device or file, typed in full.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -73,6 +75,9 @@ pub struct Consent {
     identity: Identity,
     overwrite: Vec<String>,
     expires: Option<Timestamp>,
+    /// Whether it was acted on: what is lost was lost then, and the runs of one command go on when
+    /// its time is over. Clones share it.
+    used: Arc<AtomicBool>,
 }
 
 impl Consent {
@@ -98,7 +103,7 @@ impl Consent {
             ));
         }
         let overwrite = overwrite.to_vec();
-        Ok(Self { identity: losing.identity(), overwrite, expires: None })
+        Ok(Self::new(losing, overwrite, None))
     }
 
     /// Consent given without a terminal: `typed` after `--destroy`, and the text of a consent
@@ -137,8 +142,25 @@ impl Consent {
             let found = format!("the consent ends at {}, it is {now}", file.expires);
             return refuse(format!("{found}, and it may be at most {LONGEST_HOURS} h away"));
         }
-        let identity = losing.identity();
-        Ok(Self { identity, overwrite: overwrite.to_vec(), expires: Some(file.expires) })
+        Ok(Self::new(losing, overwrite.to_vec(), Some(file.expires)))
+    }
+
+    fn new(losing: Losing<'_>, overwrite: Vec<String>, expires: Option<Timestamp>) -> Self {
+        Self { identity: losing.identity(), overwrite, expires, used: Arc::default() }
+    }
+
+    /// Whether it was given for this very device or file.
+    pub fn is_for<'a>(&self, losing: impl Into<Losing<'a>>) -> bool {
+        self.identity == losing.into().identity()
+    }
+
+    pub(crate) fn note_use(&self) {
+        self.used.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a run of this command has written by it already.
+    pub(crate) fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
     }
 
     /// Whether the loss of what bears this signature was accepted.
@@ -185,7 +207,7 @@ impl Consent {
     }
 
     fn is_still_good(&self, name: &str, now: Timestamp) -> Result<(), Refusal> {
-        if self.expires.is_some_and(|end| end <= now) {
+        if !self.is_used() && self.expires.is_some_and(|end| end <= now) {
             let found = format!("the consent for {name} is no longer good");
             return Err(Refusal::new(Guard::G9Consent, found, "Write a new consent file"));
         }
@@ -198,13 +220,9 @@ impl Consent {
 pub(crate) fn missing(
     system: &System,
     device: &BlockDevice,
-    why_stale: Option<&str>,
     signatures: &[String],
     now: Timestamp,
 ) -> Refusal {
-    let why_stale = why_stale.map_or_else(String::new, |why| {
-        format!(" (it bears a label of ours, which does not count: {why})")
-    });
     let mut words = destroy(system, device.into());
     let mut and_signatures = String::new();
     if !signatures.is_empty() {
@@ -215,7 +233,7 @@ pub(crate) fn missing(
     Refusal::new(
         Guard::G9Consent,
         format!(
-            "writing to /dev/{} destroys all that is on it, and you did not consent{why_stale}",
+            "writing to /dev/{} destroys all that is on it, and you did not consent",
             device.identity.kernel_name
         ),
         format!(

@@ -45,7 +45,7 @@ pub(crate) use same_device::check_same;
 pub(crate) use stack::Stack;
 pub use writing::Writing;
 
-pub(crate) use file::{check_location, check_unused, is_system_path, must_be_as_left, take_up};
+pub(crate) use file::{check_location, check_unused, is_system_path, must_be_ours, not_as_left};
 use labels::own_label;
 use opening::{open_direct, size_of};
 
@@ -93,14 +93,14 @@ pub fn claim_read_only(
         direct,
         writable: false,
         label,
-        seal: None,
         exclusive: None,
     })
 }
 
 /// Opens a device, or a complete measurement file of ours, for writing, if every guard lets it,
-/// and writes nothing. Without a label of ours, a device or file needs the user's consent; with one
-/// it does not. An empty file or a directory is cleared by [`crate::measurement_file::clear`].
+/// and writes nothing. A device needs the user's consent each time, and so does a file, unless all
+/// that is in it was written by qdepth. An empty file or a directory is cleared by
+/// [`crate::measurement_file::clear`].
 ///
 /// # Errors
 /// A refusal of any guard.
@@ -114,7 +114,7 @@ pub fn clear_for_writing(
         Kind::Directory(_) => Err(is_directory(target)),
         Kind::RegularFile { .. } => {
             let claim = file::claim(system, target, consent, writing)?;
-            Ok(Cleared { claim, system: system.clone(), unlabelled: None })
+            Ok(Cleared { claim, device: None, consent: consent.cloned() })
         }
         Kind::BlockDevice(found) => device::clear(system, target, found, consent, writing),
     }

@@ -1,13 +1,13 @@
 //! The mark that says "the data here is ours": 4 KiB of text with a checksum.
 //!
 //! A device bears one at its start and one at its end; a measurement file one behind its area. A
-//! person can read it with `head -c 512`. It says which device or file it was written to and how
-//! that was left ([`Left`]): copied to another, or written between by somebody else, it says
-//! nothing.
+//! person can read it with `head -c 512`. It names the file that it was written to: in a copy it
+//! says nothing. It never proves that what lies beside it is ours; the data pattern does.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use rustix::io::ReadWriteFlags;
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ pub const LABEL_BYTES: u64 = 4096;
 /// place where a file system or partition table keeps its signature.
 pub const RESERVED_BYTES: u64 = 1 << 20;
 
-const FIRST_LINE: &str = "QDEPTH LABEL 2";
+const FIRST_LINE: &str = "QDEPTH LABEL 3";
 const TEXT_BYTES: usize = LABEL_BYTES as usize - 32;
 
 /// What a label says.
@@ -39,12 +39,26 @@ pub struct Label {
     pub complete: bool,
     /// Whether the user asked that the file be kept.
     pub keep: bool,
-    /// What it was written to, and how that was left.
-    pub left: Left,
+    /// The file that it was written to; none on a device.
+    pub file: Option<LabelledFile>,
 }
 
-/// What a label was written to, and how that was when we let it go: one word a key.
-pub type Left = std::collections::BTreeMap<String, String>;
+/// What tells a file from its copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelledFile {
+    /// Its inode.
+    pub inode: u64,
+    /// Its name in its directory, with `_` for each space or control character.
+    pub name: String,
+}
+
+impl LabelledFile {
+    pub(crate) fn new(inode: u64, path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_space = |c: char| c.is_whitespace() || c.is_control();
+        Self { inode, name: name.replace(is_space, "_").chars().take(300).collect() }
+    }
+}
 
 impl Label {
     /// A new label with a UUID of its own. Control characters in the texts become spaces.
@@ -57,7 +71,7 @@ impl Label {
             size_bytes,
             complete: true,
             keep: false,
-            left: Left::new(),
+            file: None,
         }
     }
 
@@ -67,9 +81,8 @@ impl Label {
             "{FIRST_LINE}\nuuid {}\nrun {}\nwritten_at {}\nsize_bytes {}\ncomplete {}\nkeep {}\n",
             self.uuid, self.run_id, self.written_at, self.size_bytes, self.complete, self.keep
         );
-        for (key, value) in &self.left {
-            let value: String = value.replace(char::is_whitespace, "_").chars().take(300).collect();
-            text.push_str(&format!("left.{key} {value}\n"));
+        if let Some(file) = &self.file {
+            text.push_str(&format!("inode {}\nname {}\n", file.inode, file.name));
         }
         let mut block = [0; LABEL_BYTES as usize];
         let len = text.len().min(TEXT_BYTES);
@@ -91,9 +104,10 @@ impl Label {
             let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
             pairs.find(|(name, _)| *name == key).map(|(_, value)| value.to_owned())
         };
-        let left = text.lines().filter_map(|line| line.strip_prefix("left.")?.split_once(' '));
+        let file = value("inode").zip(value("name"));
         Some(Self {
-            left: left.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+            file: file
+                .and_then(|(inode, name)| Some(LabelledFile { inode: inode.parse().ok()?, name })),
             uuid: value("uuid")?,
             run_id: value("run")?,
             written_at: value("written_at")?,

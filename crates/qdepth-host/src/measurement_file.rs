@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::extents::unwritten_share;
 use crate::guard::{self, Claim, Direct, Usable, Use, Verdicts};
-use crate::label::{LABEL_BYTES, Label};
+use crate::label::{LABEL_BYTES, Label, LabelledFile};
 use crate::noise::{self, Progress};
 use crate::refusal::{Failure, Guard, Problem, Refusal, not_ours};
 use crate::room::check_room;
@@ -62,11 +62,9 @@ impl MeasurementFile {
     /// Dropping does the same and is silent about failure.
     ///
     /// # Errors
-    /// When it could not be removed, another file bears its name by now, or the label of one that
-    /// is kept could not be written.
+    /// When it could not be removed, or another file bears its name by now.
     pub fn remove(mut self) -> Result<(), Failure> {
-        self.unlink().map_err(|error| failure("remove", &self.path, error))?;
-        self.claim.let_go()
+        self.unlink().map_err(|error| failure("remove", &self.path, error))
     }
 
     /// Leaves the file where it is, whatever was asked before.
@@ -121,8 +119,8 @@ impl Existing {
         guard::lock_file(&file, path, Use::Write)?;
         guard::no_writers_of_file(system, &file, path)?;
         let label = own_or_empty(&file, path)?;
-        if let (Some(label), Some(there)) = (label.as_ref().filter(|label| label.complete), there) {
-            guard::must_be_as_left(&file, there, label)?;
+        if let (Some(label), Some(there)) = (&label, there) {
+            guard::must_be_ours(&file, there, label)?;
         }
         Ok(Self { file, stat, label })
     }
@@ -312,7 +310,6 @@ fn finish(
             direct,
             writable: true,
             label: old,
-            seal: None,
             exclusive: None,
         },
         path,
@@ -322,9 +319,9 @@ fn finish(
     };
     if !usable {
         let label = Label::new(wanted.run_id, &wanted.now.to_string(), wanted.size_bytes);
-        let mut label = Label { keep: wanted.keep, ..label };
+        let name = LabelledFile::new(stat.st_ino, &made.path);
+        let label = Label { keep: wanted.keep, file: Some(name), ..label };
         let file = &made.claim.file;
-        crate::seal::begin(file, &made.path, &mut label);
         if made.claim.label.is_none()
             && !begin_empty(file, &label).map_err(|e| failure("fill", &made.path, e))?
         {
@@ -337,11 +334,6 @@ fn finish(
     }
     if wanted.keep {
         mark_kept(&mut made)?;
-    }
-    if let Some(label) = &made.claim.label {
-        let file = made.claim.file.try_clone().map_err(|e| failure("hold", &made.path, e))?;
-        let seal = guard::take_up(&File::from(file), &made.path, label);
-        made.claim.seal = Some(seal.map_err(|e| failure("hold", &made.path, e.into()))?);
     }
     if keep {
         made.leave();
@@ -382,6 +374,8 @@ fn own_or_empty(file: &File, path: &Path) -> Result<Option<Label>, Problem> {
     let label = length.checked_sub(LABEL_BYTES).map_or(Ok(None), |at| Label::read_at(file, at));
     match label.map_err(|error| failure("read", path, error))? {
         Some(label) if label.size_bytes.checked_add(LABEL_BYTES) == Some(length) => Ok(Some(label)),
+        // Of a run that was killed when the file had its label and nothing else.
+        Some(label) if !label.complete && length == LABEL_BYTES => Ok(Some(label)),
         _ => Err(not_ours(path).into()),
     }
 }

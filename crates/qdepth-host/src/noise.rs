@@ -1,11 +1,11 @@
-//! Bytes that no storage can compress.
+//! Files full of the data pattern.
 
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 
-use qdepth_measure::SplitMix;
+use qdepth_measure::pattern::Pattern;
 
 use crate::aligned::AlignedBuffer;
 
@@ -14,15 +14,15 @@ pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 const CHUNK: usize = 4 << 20;
 
-/// Writes a file from its beginning to `length_bytes` with draws, which differ from file to file.
+/// Writes a file from its beginning to `length_bytes`.
 pub(crate) fn write(file: &File, length_bytes: u64, progress: Progress<'_>) -> io::Result<()> {
-    let mut draws = draws();
+    let mut pattern = pattern();
     let mut buffer = AlignedBuffer::new(CHUNK);
     let mut at = 0;
     while at < length_bytes {
         let length = (length_bytes - at).min(CHUNK as u64);
         let bytes = &mut buffer.bytes_mut()[..length as usize];
-        draws.fill(bytes);
+        pattern.fill(bytes, 0.0);
         file.write_all_at(bytes, at)?;
         at += length;
         if progress(at).is_break() {
@@ -32,7 +32,7 @@ pub(crate) fn write(file: &File, length_bytes: u64, progress: Progress<'_>) -> i
     Ok(())
 }
 
-/// Draws that differ from one to the next.
-pub(crate) fn draws() -> SplitMix {
-    SplitMix(uuid::Uuid::new_v4().as_u64_pair().0)
+/// A pattern that is no other's.
+pub(crate) fn pattern() -> Pattern {
+    Pattern::new(uuid::Uuid::new_v4().as_u64_pair().0)
 }

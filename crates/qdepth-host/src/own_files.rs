@@ -2,23 +2,23 @@
 //! written from nothing, as a program writes its checkpoint. Nothing that was there is overwritten,
 //! except what an earlier measurement left and nobody uses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, XattrFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::guard::{self, Direct, Use, Verdicts};
 use crate::measurement_file::{cannot_make, failure, may_make, set_direct};
 use crate::noise;
-use crate::own_folder::{MADE_BY, OwnFolder};
+use crate::own_content::foreign_offset;
+use crate::own_folder::{OwnFolder, maker, note_maker};
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::room::check_room;
-use crate::seal;
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
@@ -85,6 +85,8 @@ pub struct OwnFiles {
     keep: bool,
     size_bytes: u64,
     inodes: BTreeMap<String, (u64, u64)>,
+    /// Files that earlier runs left, all of whose bytes they wrote.
+    proven: BTreeSet<(u64, u64)>,
     folders: Vec<OwnFolder>,
     not_direct: Option<Errno>,
 }
@@ -113,7 +115,7 @@ pub fn clear(
         may_make(&directory).map_err(|error| cannot_make(&target.path, error))?;
         check_room(target, wanted.size_bytes, 0, promised_bytes)?;
     }
-    let files = OwnFiles {
+    let mut files = OwnFiles {
         system: system.clone(),
         directory,
         path: target.path.clone(),
@@ -122,6 +124,7 @@ pub fn clear(
         keep: wanted.keep,
         size_bytes: wanted.size_bytes,
         inodes: BTreeMap::new(),
+        proven: BTreeSet::new(),
         folders: Vec::new(),
         not_direct: None,
     };
@@ -208,9 +211,7 @@ impl OwnFiles {
         let inode = read_inode().map_err(|error| failure("look at", &path, error))?;
         self.inodes.insert(name.to_owned(), inode);
         guard::lock_file(&file, &path, Use::Write)?;
-        // Where the file system has no such attributes, a file that a crash leaves is not known as
-        // ours, and stays until its owner removes it.
-        let _ = rustix::fs::fsetxattr(&file, MADE_BY, self.run_id.as_bytes(), XattrFlags::empty());
+        let _ = note_maker(&file, &self.run_id, name);
         self.set_direct(&file, direct);
         Ok(file)
     }
@@ -253,13 +254,8 @@ impl OwnFiles {
         let open = || -> io::Result<(OwnedFd, Option<Errno>)> {
             let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
             let file = self.open_access(name, access)?;
-            let mut id = [0_u8; 64];
-            let length = rustix::fs::fgetxattr(&file, MADE_BY, &mut id).unwrap_or(0);
-            if write && id.get(..length) != Some(self.run_id.as_bytes()) {
+            if write && maker(&file, name).as_deref() != Some(&*self.run_id) {
                 return Err(io::Error::other("it does not say that this run made it"));
-            }
-            if write {
-                seal::take_back(&file);
             }
             let stat = rustix::fs::fstat(&file)?;
             let inode = (stat.st_dev, stat.st_ino);
@@ -304,26 +300,13 @@ impl OwnFiles {
     /// As [`remove`](Self::remove).
     pub fn end(mut self) -> Result<(), Failure> {
         if self.keep {
-            return self.leave();
+            return Ok(());
         }
         self.remove()
     }
 
-    /// Notes in each file that was made how it is left, so that a later run knows it.
-    fn leave(&mut self) -> Result<(), Failure> {
-        for (name, inode) in std::mem::take(&mut self.inodes) {
-            let Ok(file) = self.open_flags(&name, OFlags::empty()) else { continue };
-            let is_it = rustix::fs::fstat(&file).is_ok_and(|s| (s.st_dev, s.st_ino) == inode);
-            if is_it {
-                seal::leave(&file, &name)
-                    .map_err(|error| failure("note in", &self.path.join(&name), error))?;
-            }
-        }
-        Ok(())
-    }
-
     /// G8 for every file that is there under a name of ours.
-    fn check_names(&self) -> Result<(), Problem> {
+    fn check_names(&mut self) -> Result<(), Problem> {
         let failed = |error: Errno| failure("look into", &self.path, error.into());
         // The handle at hand is a path only, which cannot be listed.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -332,7 +315,8 @@ impl OwnFiles {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if self.naming.has(&name) {
-                self.check_left(&name, &self.path.join(&name))?;
+                let inode = self.check_left(&name, &self.path.join(&name))?;
+                self.proven.extend(inode);
             }
         }
         Ok(())
@@ -373,21 +357,22 @@ impl OwnFiles {
             return Err(not_ours(path).into());
         }
         let file = self.open_flags(name, OFlags::empty()).map_err(|_| not_ours(path))?;
-        let mut id = [0_u8; 64];
-        if rustix::fs::fgetxattr(&file, MADE_BY, &mut id).is_err() {
+        if maker(&file, name).is_none() {
             return Err(not_ours(path).into());
         }
         let file = File::from(file);
         guard::lock_file(&file, path, Use::Write)?;
         guard::nobody_uses_file(&self.system, &file, path)?;
-        match seal::why_left_changed(&file, name) {
+        if self.proven.contains(&inode) {
+            return Ok(Some(inode));
+        }
+        let length = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        match foreign_offset(&file, 0, length).map_err(|error| failure("read", path, error))? {
             None => Ok(Some(inode)),
-            Some(why) => Err(Refusal::new(
-                Guard::G8Ownership,
-                format!("{} was made by qdepth and is not as it left it: {why}", path.display()),
-                "Look whether somebody needs it; if nobody does, remove it and start again",
-            )
-            .into()),
+            Some(offset) => {
+                let why = format!("qdepth did not write what is at byte {offset}");
+                Err(guard::not_as_left(path, &why).into())
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! A directory that a measurement makes for entries of its own, and takes away again with them.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -9,10 +10,28 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::noise;
+use crate::own_content::foreign_offset;
 
-/// Which run made a file or a directory. Measurement files, whose labels speak for them, do not
-/// bear it.
-pub(crate) const MADE_BY: &str = "user.qdepth-made-by";
+/// Which run made a file or a directory, its inode and its name, so that a copy of it is nobody's.
+/// Measurement files, whose labels say so, do not bear it.
+const MADE_BY: &str = "user.qdepth-made-by";
+
+/// Notes which run made a file or directory. Where the file system has no such attributes, what a
+/// killed run leaves stays until its owner removes it.
+pub(crate) fn note_maker(file: &OwnedFd, run_id: &str, name: &str) -> rustix::io::Result<()> {
+    let note = format!("{run_id} {} {name}", rustix::fs::fstat(file)?.st_ino);
+    rustix::fs::fsetxattr(file, MADE_BY, note.as_bytes(), XattrFlags::empty())
+}
+
+/// The run that made a file or directory; none of a copy, or under another name.
+pub(crate) fn maker(file: &OwnedFd, name: &str) -> Option<String> {
+    let mut note = [0_u8; 512];
+    let length = rustix::fs::fgetxattr(file, MADE_BY, &mut note).ok()?;
+    let note = std::str::from_utf8(note.get(..length)?).ok()?;
+    let (run_id, rest) = note.split_once(' ')?;
+    let inode = rustix::fs::fstat(file).ok()?.st_ino;
+    (rest == format!("{inode} {name}")).then(|| run_id.to_owned())
+}
 
 /// A directory that is open.
 #[derive(Debug)]
@@ -34,10 +53,7 @@ impl OwnFolder {
         // Held as long as it is open; one that says who made it and that nobody holds was left.
         // Where the file system has no locks or attributes it stays until its owner removes it.
         let held = flock(&folder.file, FlockOperation::NonBlockingLockExclusive);
-        let _ = held.and_then(|()| {
-            let id = run_id.as_bytes();
-            rustix::fs::fsetxattr(&folder.file, MADE_BY, id, XattrFlags::empty())
-        });
+        let _ = held.and_then(|()| note_maker(&folder.file, run_id, &folder.name));
         Ok(folder)
     }
 
@@ -75,12 +91,8 @@ impl OwnFolder {
     /// Whether another run made it, as it and its name say, nobody holds it, and what is in it are
     /// entries of a measurement.
     fn is_left(&self, stem: &str, run_id: &str) -> io::Result<bool> {
-        let mut bytes = [0_u8; 64];
-        let Ok(length) = rustix::fs::fgetxattr(&self.file, MADE_BY, &mut bytes) else {
-            return Ok(false);
-        };
-        let maker = bytes.get(..length).and_then(|id| std::str::from_utf8(id).ok());
-        let Some(maker) = maker.filter(|maker| !maker.is_empty() && *maker != run_id) else {
+        let maker = maker(&self.file, &self.name);
+        let Some(maker) = maker.filter(|maker| !maker.is_empty() && maker != run_id) else {
             return Ok(false);
         };
         if !self.name.starts_with(&format!("{stem}-{maker}-"))
@@ -95,11 +107,30 @@ impl OwnFolder {
                 [b'f' | b'd', rest @ ..] => !rest.is_empty() && rest.iter().all(u8::is_ascii_digit),
                 _ => false,
             };
-            if !is_own && !matches!(name, b"." | b"..") {
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            if !is_own || !self.is_written_by_us(entry.file_name())? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Whether an entry is an empty directory, or a file with one name and nothing in it that
+    /// qdepth did not write.
+    fn is_written_by_us(&self, name: &CStr) -> io::Result<bool> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.file, name, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&file)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => Ok(stat.st_nlink <= 2 && Dir::read_from(&file)?.count() == 2),
+            FileType::RegularFile if stat.st_nlink == 1 => {
+                let length = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+                Ok(foreign_offset(&File::from(file), 0, length)?.is_none())
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Makes entries in it: files of so many bytes, or directories.
@@ -108,7 +139,7 @@ impl OwnFolder {
         names: impl Iterator<Item = String>,
         file_bytes: Option<u64>,
     ) -> io::Result<()> {
-        let mut draws = noise::draws();
+        let mut pattern = noise::pattern();
         let mut contents = file_bytes.map(|bytes| vec![0; bytes as usize]);
         for name in names {
             let Some(bytes) = &mut contents else {
@@ -117,7 +148,7 @@ impl OwnFolder {
             };
             let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
             let file = rustix::fs::openat(&self.file, name, flags, Mode::RUSR | Mode::WUSR)?;
-            draws.fill(bytes);
+            pattern.fill(bytes, 0.0);
             File::from(file).write_all(bytes)?;
         }
         // What was made is stored before anything is measured.

@@ -19,6 +19,7 @@ pub mod calibrate;
 pub mod campaign;
 pub mod certify;
 pub mod check;
+pub mod consent;
 mod cpu_placement;
 pub mod emulated;
 mod events;

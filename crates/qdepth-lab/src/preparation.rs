@@ -15,9 +15,10 @@ use qdepth_host::target::Inspected;
 use qdepth_record::event::Phase;
 
 use crate::Lab;
+use crate::consent::consent_for;
 use crate::failure::Usage;
 use crate::observer::{Observer, Progress};
-use crate::prepare::{all_different, consent_for};
+use crate::prepare::all_different;
 use crate::request::{ConsentWords, PlanRequest};
 
 /// Asks whether the drives can do these steps, every guard of the devices whose contents they

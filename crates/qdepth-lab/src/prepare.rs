@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 use qdepth_files::{Input, limit};
-use qdepth_host::consent::{Consent, Losing, template, tokens};
+use qdepth_host::consent::Consent;
 use qdepth_host::guard::{
     self, Claim, Direct, Writing, claim_read_only, clear_for_writing, open_to_consent,
 };
@@ -16,9 +16,8 @@ use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
 use qdepth_host::own_files::{self, OwnFiles};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
-use qdepth_host::{Guard, Problem, Refusal};
+use qdepth_host::{Problem, Refusal};
 use qdepth_linux::errno_name;
-use qdepth_measure::Bytes;
 use qdepth_media::{TargetExpression, Wear, is_emulated};
 use qdepth_record::event::Phase;
 use qdepth_record::phase_step::FILL;
@@ -26,6 +25,7 @@ use qdepth_record::{PhaseStep, TargetKind};
 use qdepth_workload::{Extent, TargetShape, WrittenTargets};
 use rustix::fs::{FlockOperation, flock};
 
+use crate::consent::consent_for;
 use crate::failure::Usage;
 use crate::monitors::DriveHealth;
 use crate::observer::{Observer, Progress};
@@ -154,15 +154,14 @@ impl Real {
         }
     }
 
-    /// Removes a measurement file that is not to be kept, and notes in a label how its target is
-    /// left. Gives the lock back, which a ring may otherwise hold for some time after the program's
-    /// end.
+    /// Removes a measurement file that is not to be kept. Gives the lock back, which a ring may
+    /// otherwise hold for some time after the program's end.
     fn put_back(self) -> Result<()> {
         let locked = self.claim().map(|claim| claim.file.try_clone());
         let removed = match self.storage_claim {
             StorageClaim::File(file) => file.remove(),
             StorageClaim::OwnFiles(files) => files.into_inner().end(),
-            StorageClaim::Claim(mut claim) => claim.let_go(),
+            StorageClaim::Claim(_) => Ok(()),
         };
         if let Some(Ok(locked)) = locked {
             let _ = flock(&locked, FlockOperation::Unlock);
@@ -518,83 +517,4 @@ fn shape(real: &Real) -> TargetShape {
     };
     let usable = Extent { offset_bytes: usable.offset, length_bytes: usable.length };
     TargetShape::whole(usable, block_bytes)
-}
-
-/// The consent that a run with these words would have, for a plan that asks nobody anything: the
-/// last characters, which a run asks for, are taken as typed.
-///
-/// # Errors
-/// What is wrong with the words, as a run would refuse them.
-pub fn consent_previewed<'a>(
-    system: &System,
-    losing: impl Into<Losing<'a>>,
-    words: &ConsentWords,
-) -> Result<Option<Consent>> {
-    consent_of(system, losing.into(), words, |typed| {
-        let last: Vec<char> = typed.chars().collect();
-        Ok(last[last.len().saturating_sub(4)..].iter().collect())
-    })
-}
-
-/// The user's consent for a device or file. None where `--destroy` names nothing: then a label of
-/// ours from an earlier consent may still open it, and every other device or file is refused.
-pub(crate) fn consent_for<'a>(
-    system: &System,
-    losing: impl Into<Losing<'a>>,
-    words: &ConsentWords,
-    observer: &dyn Observer,
-) -> Result<Option<Consent>> {
-    let losing = losing.into();
-    consent_of(system, losing, words, |typed| asked_again(system, losing, typed, observer))
-}
-
-/// The consent that the words make, with what `again` answers for the last characters of the name.
-fn consent_of(
-    system: &System,
-    losing: Losing<'_>,
-    words: &ConsentWords,
-    again: impl FnOnce(&str) -> Result<String>,
-) -> Result<Option<Consent>> {
-    let known = tokens(system, losing);
-    let destroy = words.destroy.as_slice();
-    let Some(typed) = destroy.iter().find(|typed| known.contains(typed)) else {
-        // A file may be one of ours, and is refused with what names it where it is not.
-        let Losing::Device(_) = losing else { return Ok(None) };
-        let Some(first) = destroy.first() else { return Ok(None) };
-        // The consent itself says what is wrong with it.
-        Consent::on_terminal(system, losing, first, "", &[])?;
-        return Ok(None);
-    };
-    let overwrite = words.overwrite_signature.as_slice();
-    let Some(path) = &words.file else {
-        let again = again(typed)?;
-        return Ok(Some(Consent::on_terminal(system, losing, typed, &again, overwrite)?));
-    };
-    let text = Input::file(path, limit::CONSENT).text_of_authority()?;
-    Ok(Some(Consent::from_file(system, losing, typed, &text, Timestamp::now(), overwrite)?))
-}
-
-/// The last characters of the name, asked for on the terminal.
-fn asked_again(
-    system: &System,
-    losing: Losing<'_>,
-    typed: &str,
-    observer: &dyn Observer,
-) -> Result<String> {
-    let name = losing.name();
-    let again = observer.ask(&format!(
-        "Everything on {name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",
-        Bytes(losing.size_bytes()).for_people()
-    ));
-    let Some(again) = again else {
-        bail!(Refusal::new(
-            Guard::G9Consent,
-            format!("there is no terminal to ask for consent to the loss of {name}"),
-            format!(
-                "Write this to a file and give it with --consent FILE:\n\n{}",
-                template(system, losing, Timestamp::now())
-            ),
-        ));
-    };
-    Ok(again)
 }

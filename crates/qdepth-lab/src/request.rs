@@ -66,7 +66,7 @@ impl RunRequest {
 }
 
 /// The words by which a user consents to the loss of what is on a device.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsentWords {
     /// Serials, or PATH:SIZE:DISKSEQ.
     pub destroy: Vec<String>,

@@ -9,7 +9,8 @@ use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_workload::needs_writing;
 
-use crate::prepare::{consent_previewed, find};
+use crate::consent::consent_previewed;
+use crate::prepare::find;
 use crate::preview::preview;
 use crate::provision::is_written;
 use crate::reach::reachable;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 
 use qdepth_files::{FileError, Folder};
-use qdepth_measure::SplitMix;
+use qdepth_measure::pattern::Pattern;
 
 /// Size of the reserve of an ordinary run, in bytes: 4 MiB.
 pub const RESERVE_BYTES: u64 = 4 << 20;
@@ -41,6 +41,6 @@ impl Reserve {
 /// Bytes that no file system stores in less space.
 fn incompressible() -> Vec<u8> {
     let mut block = vec![0; BLOCK];
-    SplitMix(0x7164_6570_7468_0001).fill(&mut block);
+    Pattern::new(0x7164_6570_7468_0001).fill(&mut block, 0.0);
     block
 }

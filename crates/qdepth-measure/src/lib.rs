@@ -15,6 +15,7 @@ mod groups;
 mod histogram;
 pub mod label;
 mod laws;
+pub mod pattern;
 mod resolvable;
 mod rounds;
 mod scaling;

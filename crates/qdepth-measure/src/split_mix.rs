@@ -27,18 +27,6 @@ impl SplitMix {
     pub fn share(&mut self) -> f64 {
         (self.draw() >> 11) as f64 / (1_u64 << 53) as f64
     }
-
-    /// Fills `bytes` with draws: what no storage can compress.
-    #[inline(never)]
-    pub fn fill(&mut self, bytes: &mut [u8]) {
-        let mut words = bytes.chunks_exact_mut(8);
-        for word in &mut words {
-            word.copy_from_slice(&self.draw().to_le_bytes());
-        }
-        let rest = words.into_remainder();
-        let last = self.draw().to_le_bytes();
-        rest.copy_from_slice(&last[..rest.len()]);
-    }
 }
 
 /// From one state to the next: 2^64 over the golden ratio.
@@ -61,9 +49,5 @@ mod tests {
             16_408_922_859_458_223_821,
         ];
         assert_eq!(first, reference);
-        let mut bytes = [0; 12];
-        SplitMix(1_234_567).fill(&mut bytes);
-        assert_eq!(bytes[..8], reference[0].to_le_bytes());
-        assert_eq!(bytes[8..], reference[1].to_le_bytes()[..4]);
     }
 }

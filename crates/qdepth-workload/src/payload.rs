@@ -2,6 +2,7 @@
 //! deduplicate would otherwise be measured instead (docs/method/thresholds.md).
 
 use qdepth_measure::SplitMix;
+use qdepth_measure::pattern::{Pattern, repeated};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -74,9 +75,9 @@ impl Contents {
 /// Gives `buffer`, which is to be written, a content: at the end of each 4 KiB, which compresses
 /// the less the more of it is random.
 pub fn bear(buffer: &mut [u8], content: u64) {
-    for (index, piece) in (0_u64..).zip(buffer.chunks_mut(PIECE)) {
-        let bytes = [content, index].map(u64::to_le_bytes);
-        let bytes = bytes.as_flattened();
+    let words = repeated(content).map(u64::to_le_bytes);
+    for piece in buffer.chunks_mut(PIECE) {
+        let bytes = words.as_flattened();
         let from = piece.len().saturating_sub(bytes.len());
         let end = &mut piece[from..];
         let length = end.len();
@@ -84,16 +85,9 @@ pub fn bear(buffer: &mut [u8], content: u64) {
     }
 }
 
-/// Fills `buffer` with payload: in each 4 KiB, zeros up to the compressible share, then random
-/// bytes (xoshiro256++).
+/// Fills `buffer` with the data pattern, by which a later run knows what this one wrote.
 pub fn fill(buffer: &mut [u8], payload: Payload, seed: u64) {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    for block in buffer.chunks_mut(4096) {
-        let zeros = (payload.compressible_share * block.len() as f64).round() as usize;
-        let (zero, rest) = block.split_at_mut(zeros.min(block.len()));
-        zero.fill(0);
-        random.fill_bytes(rest);
-    }
+    Pattern::new(seed).fill(buffer, payload.compressible_share);
 }
 
 /// Fills `buffer`, which is to be written at `offset`, with words that say where they belong, who
@@ -149,6 +143,8 @@ fn word_at(offset: u64, number: u64) -> u64 {
 mod tests {
     use super::*;
 
+    use qdepth_measure::pattern::first_foreign;
+
     #[test]
     fn so_many_writes_hold_what_others_hold() {
         use std::collections::BTreeMap;
@@ -177,7 +173,9 @@ mod tests {
         };
         assert!(block(3) == block(3) && block(3) != block(4));
         assert!(block(3)[..4096] != block(3)[4096..8192], "nor are the parts of one");
-        assert!(block(3)[..2048].iter().all(|byte| *byte == 0), "as much compresses away");
+        let zeros = block(3).chunks(8).filter(|word| **word == [0; 8]).count();
+        assert_eq!(zeros, (12 << 10) / 8 / 2, "as much compresses away");
+        assert_eq!(first_foreign(&block(3)), None, "a later run knows it again");
         bear(&mut [0; 5], 9);
     }
 

@@ -159,7 +159,7 @@ fn a_kept_file_that_became_somebody_elses_is_left() {
     workspace.run(line).expect_finished();
     let kept = workspace.join("kept");
     sh(&format!("printf precious | dd of={} conv=notrunc status=none", kept.display())).unwrap();
-    refused("G8", "somebody wrote to it");
+    refused("G8", "qdepth did not write what is at byte 0");
     // Copies and links of what was kept are as little ours as what was altered.
     sh(&format!("rm {0} && cp --preserve=all /etc/hostname {0}", kept.display())).unwrap();
     refused("G8", "was not made by qdepth");

@@ -6,8 +6,7 @@ use super::opening::Direct;
 use super::same_device::check_same;
 use crate::identity::{DeviceIdentity, Identity};
 use crate::label::Label;
-use crate::refusal::{Failure, Guard, Refusal};
-use crate::seal::Seal;
+use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 
 /// The bytes of a target that may be touched.
@@ -34,8 +33,6 @@ pub struct Claim {
     pub writable: bool,
     /// The label found or written on a device or file of ours.
     pub label: Option<Label>,
-    /// Before `exclusive`: it writes when it is dropped.
-    pub(crate) seal: Option<Seal>,
     pub(crate) exclusive: Option<OwnedFd>,
 }
 
@@ -84,21 +81,6 @@ impl Claim {
             }
             Identity::File { .. } => false,
         }
-    }
-
-    /// Notes in its label how the target is left. Dropping does the same and is silent about
-    /// failure.
-    ///
-    /// # Errors
-    /// When the label could not be written: it does not count then.
-    pub fn let_go(&mut self) -> Result<(), Failure> {
-        let Some(mut seal) = self.seal.take() else { return Ok(()) };
-        seal.write().map_err(|source| Failure {
-            doing: "write the label to",
-            thing: self.identity.to_string(),
-            source,
-            remedy: "The next run that writes to it asks for your consent again",
-        })
     }
 
     /// Whether the device is held so that no one else can mount or claim it.

@@ -10,7 +10,7 @@ use super::claim::{Claim, Usable};
 use super::cleared::Cleared;
 use super::exclusive::Use;
 use super::in_use;
-use super::labels::{Unlabelled, label};
+use super::labels::ToLabel;
 use super::opening::{cannot_open, open_direct};
 use super::same_device::check_same;
 use super::stack::Stack;
@@ -18,7 +18,7 @@ use super::writing::Writing;
 use super::{signature, system_disk};
 use crate::consent::{self, Consent};
 use crate::identity::Identity;
-use crate::label::{Label, RESERVED_BYTES};
+use crate::label::RESERVED_BYTES;
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs;
 use crate::system::System;
@@ -41,31 +41,24 @@ pub(super) fn clear(
     let size_bytes = bounds(found, &held)?;
     let reading = target.open(OFlags::RDONLY).map_err(|e| cannot_open(target, e))?;
     let reading = File::from(reading);
-    let old = ours(system, found, &reading, size_bytes);
-    let grant = contents(system, found, &reading, size_bytes, &old, consent, writing)?;
+    contents(system, found, &reading, size_bytes, consent, writing)?;
     drop(reading);
 
     let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
     super::exclusive::lock_device(&file, &target.expression, Use::Write)?;
     check_same(system, &found.identity)?;
-    let (label, unlabelled) = match grant {
-        Grant::Labelled(label) => (Some(label), None),
-        Grant::Consented => {
-            let kernel_name = found.identity.kernel_name.clone();
-            (None, Some(Unlabelled { kernel_name, size_bytes }))
-        }
-    };
     let claim = Claim {
         file,
         usable: Usable { offset: RESERVED_BYTES, length: usable_length(size_bytes) },
         identity: Identity::Device(found.identity.clone()),
         direct,
         writable: true,
-        label,
-        seal: None,
+        label: None,
         exclusive: Some(held),
     };
-    Ok(Cleared { claim, system: system.clone(), unlabelled })
+    let kernel_name = found.identity.kernel_name.clone();
+    let device = Some(ToLabel { kernel_name, size_bytes });
+    Ok(Cleared { claim, device, consent: consent.cloned() })
 }
 
 /// What the guards look at that need no open descriptor.
@@ -123,84 +116,65 @@ pub(super) const CHECKS: [(Guard, Check); 7] = [
     (Guard::G2Exclusive, |context| context.writable()),
 ];
 
-enum Grant {
-    Labelled(Label),
-    Consented,
-}
-
-/// G7 to G9: ours already, or consented to and empty, or consented to with what is lost named.
+/// G7 and G9: consented to, and what is lost is named.
 fn contents(
     system: &System,
     found: &BlockDevice,
     reading: &File,
     size_bytes: u64,
-    old: &Ours,
     consent: Option<&Consent>,
     writing: &Writing<'_>,
-) -> Result<Grant, Refusal> {
+) -> Result<(), Refusal> {
     // All that is missing is said at once.
-    let name = &found.identity.kernel_name;
     let lost = match consent {
         Some(_) => Vec::new(),
-        None => signature::signatures(system, reading, name).unwrap_or_default(),
-    };
-    if let Ours::No(why) = old {
-        consented(system, found, consent, why.as_deref(), &lost, writing)?;
-    }
-    let is_signed = nothing_unnamed(system, found, reading, size_bytes, old, consent)?;
-    match old {
-        // Consent is bound to a device; the mark of an earlier run does not stand for it here.
-        Ours::Yes(_) if is_signed => {
-            consented(system, found, consent, None, &lost, writing)?;
-            Ok(Grant::Consented)
+        None => {
+            signature::signatures(system, reading, &found.identity.kernel_name).unwrap_or_default()
         }
-        Ours::Yes(label) => Ok(Grant::Labelled(label.clone())),
-        Ours::No(_) => Ok(Grant::Consented),
-    }
+    };
+    consented(system, found, consent, &lost, writing)?;
+    nothing_unnamed(system, found, reading, size_bytes, consent)
 }
 
-/// G9: the consent that stands for this device now. `doubt` is why its label does not, `lost` the
-/// signatures that are on it.
+/// G9: the consent that stands for this device now. `lost` are the signatures that are on it.
 pub(super) fn consented(
     system: &System,
     found: &BlockDevice,
     consent: Option<&Consent>,
-    why_stale: Option<&str>,
     lost: &[String],
     writing: &Writing<'_>,
 ) -> Result<(), Refusal> {
     match consent {
         Some(consent) => consent.check(system, found, writing.now),
-        None => Err(consent::missing(system, found, why_stale, lost, writing.now)),
+        None => Err(consent::missing(system, found, lost, writing.now)),
     }
 }
 
-/// G7: nothing is on it but what the consent names, or what a label speaks for. Whether there is a
-/// signature, for which no label speaks, since it came after it.
+/// G7: nothing is on it but what the consent names, and what qdepth wrote. What a former run of the
+/// same command left of the old contents need not be named.
 pub(super) fn nothing_unnamed(
     system: &System,
     found: &BlockDevice,
     reading: &File,
     size_bytes: u64,
-    old: &Ours,
     consent: Option<&Consent>,
-) -> Result<bool, Refusal> {
+) -> Result<(), Refusal> {
     let name = &found.identity.kernel_name;
     let signatures = signature::signatures(system, reading, name)?;
     let named = |what: &str| consent.is_some_and(|c| c.overwrites(what));
+    let is_lost = named(signature::UNKNOWN_DATA) || consent.is_some_and(Consent::is_used);
     let unnamed: Vec<&str> = signatures.iter().map(String::as_str).filter(|s| !named(s)).collect();
     if !unnamed.is_empty() {
         return Err(carries(name, &unnamed.join(", "), &unnamed));
     }
     if signatures.is_empty()
-        && matches!(old, Ours::No(_))
-        && !named(signature::UNKNOWN_DATA)
+        && !is_lost
         && let Some(offset) = signature::first_data(reading, size_bytes)?
     {
         let what = format!("data of no known form, as at byte {offset}");
         return Err(carries(name, &what, &[signature::UNKNOWN_DATA]));
     }
-    Ok(!signatures.is_empty())
+    Ok(())
 }
 
 fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
@@ -240,21 +214,4 @@ pub(super) fn bounds(found: &BlockDevice, held: &OwnedFd) -> Result<u64, Refusal
 
 fn usable_length(size_bytes: u64) -> u64 {
     size_bytes.saturating_sub(2 * RESERVED_BYTES) / 4096 * 4096
-}
-
-/// Whether what is on a device is what a run of ours left there.
-pub(super) enum Ours {
-    /// By this label.
-    Yes(Label),
-    /// No; why not, where it bears a label.
-    No(Option<String>),
-}
-
-/// Looks for a label, and whether it speaks for this device and for what is on it.
-pub(super) fn ours(system: &System, found: &BlockDevice, file: &File, size_bytes: u64) -> Ours {
-    let Some(label) = label(file, size_bytes) else { return Ours::No(None) };
-    match crate::seal::why_stale(system, &found.identity, file, &label) {
-        None => Ours::Yes(label),
-        Some(why) => Ours::No(Some(why)),
-    }
 }

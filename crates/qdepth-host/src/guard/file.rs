@@ -13,10 +13,10 @@ use super::opening::{cannot_open, open_direct, size_of};
 use super::stack::Stack;
 use super::writing::Writing;
 use crate::consent::{self, Consent};
-use crate::label::Label;
+use crate::label::{LABEL_BYTES, Label, LabelledFile};
+use crate::own_content::foreign_offset;
 use crate::refusal::{Guard, Refusal};
 use crate::room::check_room;
-use crate::seal::Seal;
 use crate::system::System;
 use crate::target::{FileSystem, Inspected, Kind};
 
@@ -105,7 +105,6 @@ pub(super) fn claim(
     let Some(label) = label else {
         return Err(consent::missing_for_file(system, target, writing.now));
     };
-    must_be_as_left(&reading, target, &label)?;
     let (file, direct) = open_direct(target, OFlags::RDWR, writing.direct)?;
     lock_file(&file, &target.expression, Use::Write)?;
     let (file, now_bytes) = size_of(target, file)?;
@@ -115,8 +114,8 @@ pub(super) fn claim(
         let found = format!("{} changed while it was looked at", target.expression.display());
         return Err(Refusal::new(Guard::G10Identity, found, "Leave it alone and start again"));
     }
+    must_be_ours(&reading, target, &label)?;
     let identity = crate::target::file_identity(&stat_of(&file, target)?);
-    let seal = take_up(&file, &target.path, &label).map_err(|e| cannot_open(target, e))?;
     Ok(Claim {
         identity,
         file: File::into(file),
@@ -124,7 +123,6 @@ pub(super) fn claim(
         direct,
         writable: true,
         label: Some(label),
-        seal: Some(seal),
         exclusive: None,
     })
 }
@@ -153,7 +151,6 @@ fn by_consent(
         direct,
         writable: true,
         label: None,
-        seal: None,
         exclusive: None,
     })
 }
@@ -171,29 +168,40 @@ fn stat_of(file: &File, target: &Inspected) -> Result<rustix::fs::Stat, Refusal>
     rustix::fs::fstat(file).map_err(|error| cannot_open(target, error))
 }
 
-/// A file that somebody else wrote, copied or renamed is not ours any more, whatever its label
-/// says.
-pub(crate) fn must_be_as_left(
-    file: &File,
-    target: &Inspected,
-    label: &Label,
-) -> Result<(), Refusal> {
-    let mut names = vec![target.path.clone()];
-    if let Kind::RegularFile { file_system, .. } = &target.kind {
-        names.extend(file_system.aliases.iter().cloned());
-    }
-    let Some(why) = crate::seal::why_file_stale(file, &names, label) else { return Ok(()) };
-    let name = target.path.display();
-    Err(Refusal::new(
-        Guard::G8Ownership,
-        format!("{name} was made by qdepth and is not as it left it: {why}"),
-        "Look whether somebody needs it; if nobody does, remove it and start again",
-    ))
+/// A file of ours is the one that its label names, and holds nothing but what qdepth wrote. It is
+/// read from its beginning to its end.
+pub(crate) fn must_be_ours(file: &File, target: &Inspected, label: &Label) -> Result<(), Refusal> {
+    let Some(why) = why_not_ours(file, target, label) else { return Ok(()) };
+    Err(not_as_left(&target.path, &why))
 }
 
-/// Marks a file of ours as written to until it is let go.
-pub(crate) fn take_up(file: &File, path: &Path, label: &Label) -> Result<Seal, rustix::io::Errno> {
-    let mut label = label.clone();
-    crate::seal::begin(file, path, &mut label);
-    Ok(Seal::of_file(rustix::io::dup(file)?, label))
+/// The refusal of a file that qdepth made and that holds, or may hold, what somebody else wrote.
+pub(crate) fn not_as_left(path: &Path, why: &str) -> Refusal {
+    let name = path.display();
+    let quoted = path.to_string_lossy().replace('\'', "'\\''");
+    Refusal::new(
+        Guard::G8Ownership,
+        format!("{name} was made by qdepth and is not as it left it: {why}"),
+        format!("If nobody needs it, remove it (`rm -- '{quoted}'`) and start again"),
+    )
+}
+
+fn why_not_ours(file: &File, target: &Inspected, label: &Label) -> Option<String> {
+    let mut names = vec![&target.path];
+    if let Kind::RegularFile { file_system, .. } = &target.kind {
+        names.extend(&file_system.aliases);
+    }
+    let (_, inode) = target.inode();
+    let is_named = |path: &&PathBuf| label.file == Some(LabelledFile::new(inode, path));
+    if !names.iter().any(is_named) {
+        return Some("it was copied or renamed since".to_owned());
+    }
+    // A run that was killed before it filled its file leaves a second label at its beginning.
+    let first = Label::read_at(file, 0).ok().flatten();
+    let begin = if first.is_some_and(|first| first.uuid == label.uuid) { LABEL_BYTES } else { 0 };
+    match foreign_offset(file, begin, label.size_bytes) {
+        Ok(None) => None,
+        Ok(Some(offset)) => Some(format!("qdepth did not write what is at byte {offset}")),
+        Err(error) => Some(format!("it cannot be read: {error}")),
+    }
 }

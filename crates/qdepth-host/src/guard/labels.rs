@@ -19,9 +19,9 @@ pub(super) fn own_label(target: &Inspected, file: &File, size_bytes: u64) -> Opt
     }
 }
 
-/// A device that was consented to and bears no label yet.
+/// A device whose loss was consented to.
 #[derive(Debug)]
-pub(super) struct Unlabelled {
+pub(super) struct ToLabel {
     pub(super) kernel_name: String,
     pub(super) size_bytes: u64,
 }
@@ -36,7 +36,7 @@ pub(super) fn label(file: &File, size_bytes: u64) -> Option<Label> {
 /// G8. The first bytes that are ever written to a device.
 pub(super) fn put_label(
     file: &File,
-    device: &Unlabelled,
+    device: &ToLabel,
     writing: &Writing<'_>,
 ) -> Result<Label, Failure> {
     let label = Label::new(writing.run_id, &writing.now.to_string(), device.size_bytes);

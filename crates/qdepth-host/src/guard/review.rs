@@ -103,35 +103,20 @@ fn device(
     };
     verdicts.push((Guard::G10Identity, to_verdict(check_same(system, &found.identity))));
     verdicts.push((Guard::G13Bounds, to_verdict(device::bounds(found, &held).map(|_| ()))));
-    let (contents, consented) = match contents(system, target, found, consent) {
-        Ok((_, true)) => (Ok(()), Ok(())),
-        Ok((why_stale, false)) => {
-            let why_stale = why_stale.as_deref();
-            (Ok(()), device::consented(system, found, consent, why_stale, &[], writing))
-        }
-        Err(refusal) => {
-            (Err(refusal), device::consented(system, found, consent, None, &[], writing))
-        }
-    };
+    let contents = contents(system, target, found, consent);
+    let consented = device::consented(system, found, consent, &[], writing);
     verdicts.push((Guard::G7Contents, to_verdict(contents)));
     verdicts.push((Guard::G9Consent, to_verdict(consented)));
     verdicts
 }
 
-/// Why a label that is on it does not stand for it, and whether one does.
 fn contents(
     system: &System,
     target: &Inspected,
     found: &BlockDevice,
     consent: Option<&Consent>,
-) -> Result<(Option<String>, bool), Refusal> {
-    let size_bytes = found.identity.size_bytes;
+) -> Result<(), Refusal> {
     let reading = target.open(OFlags::RDONLY).map_err(|e| cannot_open(target, e))?;
-    let reading = File::from(reading);
-    let ours = device::ours(system, found, &reading, size_bytes);
-    let is_signed = device::nothing_unnamed(system, found, &reading, size_bytes, &ours, consent)?;
-    Ok(match ours {
-        device::Ours::Yes(_) => (None, !is_signed),
-        device::Ours::No(why) => (why, false),
-    })
+    let size_bytes = found.identity.size_bytes;
+    device::nothing_unnamed(system, found, &File::from(reading), size_bytes, consent)
 }

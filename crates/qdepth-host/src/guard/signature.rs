@@ -1,17 +1,21 @@
-//! G7: what is on the device, by signatures and by looking for any byte that is not zero.
+//! G7: what is on the device, by signatures and by looking for bytes that are neither zero nor
+//! what qdepth wrote.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-use qdepth_measure::SplitMix;
+use qdepth_measure::{SplitMix, pattern};
 
 use crate::aligned::AlignedBuffer;
+use crate::label::{LABEL_BYTES, Label};
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::{Output, System};
 
+const BLOCK: usize = LABEL_BYTES as usize;
 const WINDOW: u64 = 1 << 20;
+const READ_WHOLE: u64 = 1 << 30;
 const ENDS: u64 = 16 << 20;
 const RANDOM_WINDOWS: usize = 64;
 
@@ -89,8 +93,9 @@ fn blkid(output: &Output) -> Result<Vec<String>, Refusal> {
     }
 }
 
-/// The offset of the first window with a byte that is not zero, among the first and last 16 MiB
-/// and 64 random windows of 1 MiB; none where all are zero.
+/// The offset of the first sector that is neither zero nor what qdepth wrote; none if there is no
+/// such sector. A device of more than 1 GiB is sampled: its first and last 16 MiB, and 64 random
+/// windows of 1 MiB.
 pub(super) fn first_data(file: &File, size_bytes: u64) -> Result<Option<u64>, Refusal> {
     let mut buffer = AlignedBuffer::new(WINDOW as usize);
     for offset in windows(size_bytes, uuid::Uuid::new_v4().as_u64_pair().0) {
@@ -98,7 +103,13 @@ pub(super) fn first_data(file: &File, size_bytes: u64) -> Result<Option<u64>, Re
         let bytes = &mut buffer.bytes_mut()[..length as usize];
         file.read_exact_at(bytes, offset)
             .map_err(|error| cannot_check(format!("reading at byte {offset}: {error}")))?;
-        if bytes.iter().any(|byte| *byte != 0) {
+        let is_foreign =
+            |sector: &[u8]| sector.iter().any(|byte| *byte != 0) && !pattern::is_ours(sector);
+        let mut blocks = (offset..).step_by(BLOCK).zip(bytes.chunks(BLOCK));
+        let foreign = blocks.find(|(_, block)| {
+            Label::decode(block).is_none() && block.chunks(pattern::SECTOR_BYTES).any(is_foreign)
+        });
+        if let Some((offset, _)) = foreign {
             return Ok(Some(offset));
         }
     }
@@ -107,12 +118,15 @@ pub(super) fn first_data(file: &File, size_bytes: u64) -> Result<Option<u64>, Re
 
 /// Where the windows start, each within the device.
 pub(super) fn windows(size_bytes: u64, seed: u64) -> Vec<u64> {
-    let mut starts: Vec<u64> = (0..ENDS.min(size_bytes)).step_by(WINDOW as usize).collect();
+    if size_bytes <= READ_WHOLE {
+        return (0..size_bytes).step_by(WINDOW as usize).collect();
+    }
+    let mut starts: Vec<u64> = (0..ENDS).step_by(WINDOW as usize).collect();
     let tail = size_bytes.saturating_sub(ENDS) / 4096 * 4096;
     starts.extend((tail..size_bytes).step_by(WINDOW as usize));
-    let places = (size_bytes / WINDOW).max(1);
+    let places = size_bytes / WINDOW;
     let mut draws = SplitMix(seed);
-    for _ in 0..RANDOM_WINDOWS.min(usize::try_from(places).unwrap_or(RANDOM_WINDOWS)) {
+    for _ in 0..RANDOM_WINDOWS {
         starts.push(draws.draw() % places * WINDOW);
     }
     starts.retain(|start| *start < size_bytes);

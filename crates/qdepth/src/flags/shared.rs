@@ -11,8 +11,8 @@ use qdepth_report::{Lang, Limit, Presentation};
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConsentOptions {
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE:DISKSEQ for
-    /// one without a serial), or in the file that is PATH:SIZE:INODE. Without it, a device is
-    /// written only where its label says that an earlier run had this consent
+    /// one without a serial), or in the file that is PATH:SIZE:INODE. Without it, no device is
+    /// written to
     #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,
     /// Where no terminal asks: a file that names serial, size and the end of the consent

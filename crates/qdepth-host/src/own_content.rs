@@ -1,0 +1,89 @@
+//! Proof that a run wrote what is in a file: every sector bears the data pattern.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use qdepth_measure::pattern::{SECTOR_BYTES, first_foreign};
+use rustix::fs::{Advice, SeekFrom};
+
+use crate::aligned::AlignedBuffer;
+
+const CHUNK: usize = 4 << 20;
+
+/// Offset of the first sector before `end` that no run wrote; none if all of it is ours or a hole.
+///
+/// It reads everything, and leaves nothing of it in the page cache.
+///
+/// # Errors
+/// What the storage answered to a read.
+pub(crate) fn foreign_offset(file: &File, begin: u64, end: u64) -> io::Result<Option<u64>> {
+    let mut buffer = AlignedBuffer::new(CHUNK);
+    let mut at = begin;
+    while let Some((from, until)) = next_data(file, at, end) {
+        at = from;
+        while at < until {
+            let length = (until - at).min(CHUNK as u64);
+            let bytes = &mut buffer.bytes_mut()[..length as usize];
+            file.read_exact_at(bytes, at)?;
+            if let Some(offset) = first_foreign(bytes) {
+                return Ok(Some(at + offset as u64));
+            }
+            at += length;
+        }
+    }
+    let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
+    Ok(None)
+}
+
+/// The next range that is no hole, in whole sectors. A file system that has no holes calls
+/// everything data.
+fn next_data(file: &File, at: u64, end: u64) -> Option<(u64, u64)> {
+    let sector = SECTOR_BYTES as u64;
+    let from = match rustix::fs::seek(file, SeekFrom::Data(at)) {
+        Ok(from) => from,
+        Err(rustix::io::Errno::NXIO) => return None,
+        Err(_) => at,
+    };
+    let until = rustix::fs::seek(file, SeekFrom::Hole(from)).unwrap_or(end).max(from);
+    let (from, until) = (from / sector * sector, until.next_multiple_of(sector).min(end));
+    (from < until).then_some((from, until))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qdepth_measure::pattern::Pattern;
+
+    fn filled(length: usize) -> (File, Vec<u8>) {
+        let (file, mut bytes) = (tempfile::tempfile().unwrap(), vec![0; length]);
+        Pattern::new(5).fill(&mut bytes, 0.0);
+        file.write_all_at(&bytes, 0).unwrap();
+        (file, bytes)
+    }
+
+    #[test]
+    fn a_single_foreign_byte_anywhere_is_found() {
+        let length = (9 << 20) + 317;
+        let (file, bytes) = filled(length);
+        let check = || foreign_offset(&file, 0, length as u64).unwrap();
+        assert_eq!(check(), None);
+        let mut draws = qdepth_measure::SplitMix(11);
+        for _ in 0..300 {
+            let at = draws.draw() as usize % length;
+            file.write_all_at(&[!bytes[at]], at as u64).unwrap();
+            assert_eq!(check(), Some(at as u64 / 512 * 512), "byte {at}");
+            file.write_all_at(&bytes[at..=at], at as u64).unwrap();
+        }
+        assert_eq!(check(), None);
+    }
+
+    #[test]
+    fn holes_are_nobodys_and_written_zeros_are_somebodys() {
+        let (file, _) = filled(1 << 20);
+        file.set_len(64 << 20).unwrap();
+        assert_eq!(foreign_offset(&file, 0, 64 << 20).unwrap(), None);
+        file.write_all_at(&[0; 4096], 32 << 20).unwrap();
+        assert_eq!(foreign_offset(&file, 0, 64 << 20).unwrap(), Some(32 << 20));
+    }
+}
