@@ -50,7 +50,7 @@ pub fn html_part(document: &Document) -> Result<String, ReportError> {
 /// # Errors
 /// As [`html`].
 pub fn html_table(table: &Table) -> Result<String, ReportError> {
-    Ok(table_html(table, String::new(), false)?)
+    Ok(without_hidden(table_html(table, String::new(), false)?))
 }
 
 /// The style of a report, dark and light, on screens of any width and on paper.
@@ -73,7 +73,21 @@ pub fn aids_words(lang: Lang) -> String {
 fn page(document: &Document, part: bool) -> Result<String, ReportError> {
     let labels = &words(document.lang).paper.labels;
     let (numbers, restyle) = (Default::default(), restyle() + &sheet_head(&document.cover.tested));
-    Ok(Page { document, labels, part, numbers, restyle, script: SCRIPT }.render()?)
+    let page = Page { document, labels, part, numbers, restyle, script: SCRIPT }.render()?;
+    Ok(without_hidden(page))
+}
+
+/// A page in which every character that is obeyed and not seen is shown as one that is unknown:
+/// control characters, and marks that turn the direction of writing or have no width (Unicode TR 36
+/// and TR 9). They come with names and notes of others.
+pub fn without_hidden(page: String) -> String {
+    let is_hidden = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}')
+    };
+    if page.contains(is_hidden) { page.replace(is_hidden, "\u{fffd}") } else { page }
 }
 
 #[derive(Template)]

@@ -16,7 +16,7 @@ mod typst;
 pub use export::{figures_csv, figures_json, figures_schema, pretty, table_csv};
 pub use html::{
     ReportError, SCRIPT, aids_words, data_uri, html, html_part, html_table, reading_aids,
-    style_sheet,
+    style_sheet, without_hidden,
 };
 pub use markdown::{markdown, table_markdown};
 pub use typst::typst;

@@ -16,7 +16,8 @@ use crate::sort::{Identity, identity};
 struct Names {
     /// With what has the name now.
     results: BTreeMap<(Identity, OsString), Option<Identity>>,
-    kept: BTreeMap<(Identity, OsString), usize>,
+    /// For what, and how often it is open.
+    kept: BTreeMap<(Identity, OsString), (Role, usize)>,
     read: BTreeSet<Born>,
 }
 
@@ -27,13 +28,22 @@ fn names() -> MutexGuard<'static, Names> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What a kept file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Lines are added at its end.
+    Lines,
+    /// A library writes it, or it is read.
+    Other,
+}
+
 /// What a name is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// A result goes there, in the place of what has the name: nothing else may.
     Result(Option<Identity>),
-    /// A file of ours is kept there, opened as often as is wanted.
-    Kept,
+    /// A file of ours is kept there for one thing, opened as often as is wanted.
+    Kept(Role),
 }
 
 /// A name in a directory, while it is used.
@@ -48,14 +58,14 @@ impl Claim {
     pub(crate) fn new(folder: Identity, name: &OsStr, using: Use) -> Option<Self> {
         let key = (folder, name.to_owned());
         let mut names = names();
-        let free = !names.results.contains_key(&key)
-            && (using == Use::Kept || !names.kept.contains_key(&key));
+        let of_kept = names.kept.get(&key).map(|(role, _)| Use::Kept(*role));
+        let free = !names.results.contains_key(&key) && of_kept.is_none_or(|kept| kept == using);
         free.then(|| {
             match using {
                 Use::Result(now) => {
                     names.results.insert(key.clone(), now);
                 }
-                Use::Kept => *names.kept.entry(key.clone()).or_default() += 1,
+                Use::Kept(role) => names.kept.entry(key.clone()).or_insert((role, 0)).1 += 1,
             }
             Self { key, using }
         })
@@ -69,8 +79,8 @@ impl Drop for Claim {
             Use::Result(_) => {
                 names.results.remove(&self.key);
             }
-            Use::Kept => {
-                if let Some(count) = names.kept.get_mut(&self.key) {
+            Use::Kept(_) => {
+                if let Some((_, count)) = names.kept.get_mut(&self.key) {
                     *count -= 1;
                     if *count == 0 {
                         names.kept.remove(&self.key);

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{OFlags, RenameFlags, Stat, fstat, renameat, renameat_with};
 use rustix::io::Errno;
@@ -13,7 +14,8 @@ use crate::claim::{Claim, Use, is_read};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::fresh::{Fresh, Growing};
-use crate::sort::{identity, is_directory, is_link, is_null, is_regular, is_shared, sort_of};
+use crate::mark;
+use crate::sort::{identity, is_directory, is_link, is_null, is_regular, sort_of};
 use crate::walk::{Missing, among_devices};
 
 /// Who may read a new file.
@@ -276,38 +278,47 @@ fn name_state(
         return no(what, "Name another file");
     }
     let owner = found.st_uid;
-    let shared = is_shared(&folder.stat().map_err(failed)?);
-    if shared && owner != geteuid().as_raw() {
-        let what = format!("is user {owner}'s, in a directory that others may write to");
-        return no(what, "Name another file");
+    if owner != geteuid().as_raw() {
+        return no(format!("is user {owner}'s"), "Name another file");
     }
     let into = |errno| {
         let why = std::io::Error::from(errno);
         let found = format!("cannot look into {} before it is replaced: {why}", path.display());
         FileError::refused(path, found, "Name another file").instead(another(folder, path))
     };
-    let file = folder.open_in(name, OFlags::RDONLY, 0).map_err(into)?;
+    let mut file = folder.open_in(name, OFlags::RDONLY, 0).map_err(into)?;
     if identity(&fstat(&file).map_err(into)?) != identity(&found) {
         return no("changed while it was looked at".to_owned(), "Name another file");
     }
     if is_read(&file).map_err(into)? {
         return no("was read by this very command".to_owned(), "Name another file");
     }
-    match what_it_holds(file, privacy).map_err(into)? {
-        None => Ok(NameState::Replaceable(found)),
-        Some(what) => {
-            let remedy = format!("Name another file, or take it away: `rm -- {}`", word(path));
-            no(what.to_owned(), &remedy)
-        }
+    let in_words = |error: std::io::Error| into(Errno::from_io_error(&error).unwrap_or(Errno::IO));
+    if let Some(what) = what_it_holds(&file, privacy).map_err(in_words)? {
+        let remedy = format!("Name another file, or take it away: `rm -- {}`", word(path));
+        return no(what.to_owned(), &remedy);
     }
+    let is_lossless = found.st_size == 0 || mark::is_unchanged(&mut file).map_err(in_words)?;
+    if !is_lossless && !REPLACES_ALL.load(Ordering::Relaxed) {
+        let what = "is no result of qdepth, or was changed since".to_owned();
+        return no(what, "Name another file, or replace this one with --replace");
+    }
+    Ok(NameState::Replaceable(found))
+}
+
+static REPLACES_ALL: AtomicBool = AtomicBool::new(false);
+
+/// From now on results of this process take the place of files that qdepth did not write, or that
+/// were changed since: of texts and pictures that are the user's own, and of nothing else.
+pub fn replace_all() {
+    REPLACES_ALL.store(true, Ordering::Relaxed);
 }
 
 /// What a file holds that is not to be replaced by a result: none of ours begins like this. A
 /// program takes the place of a program.
-fn what_it_holds(file: File, privacy: Privacy) -> rustix::io::Result<Option<&'static str>> {
+fn what_it_holds(file: &File, privacy: Privacy) -> std::io::Result<Option<&'static str>> {
     let mut head = Vec::with_capacity(HEAD);
-    let read = file.take(HEAD as u64).read_to_end(&mut head);
-    read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    file.take(HEAD as u64).read_to_end(&mut head)?;
     // Others' tables begin with their data.
     if head.starts_with(b"PAR1") && !head.starts_with(b"PAR1qdepth") {
         return Ok(Some("is a table of another program (Parquet), and no result"));

@@ -11,9 +11,8 @@ use rustix::fs::{
     Access, AtFlags, Mode, OFlags, Stat, accessat, fstat, openat, readlink, statat, unlinkat,
 };
 use rustix::io::Errno;
-use rustix::process::geteuid;
 
-use crate::error::{FileError, word};
+use crate::error::FileError;
 use crate::sort::{Identity, identity, is_link, is_regular};
 use crate::walk::{
     LINKS_MAX, Missing, followed, in_a_circle, is_of_devices, not_the_kernels, walk, walk_from,
@@ -102,30 +101,6 @@ impl Folder {
     fn checked(descriptor: OwnedFd, path: &Path, whole: &Path) -> Result<Self, FileError> {
         not_the_kernels(&descriptor, whole)?;
         Ok(Self { descriptor: Arc::new(descriptor), path: path.to_owned() })
-    }
-
-    /// Looks whether it is this user's, with nobody else's right to put names into it: what lies in
-    /// it is then this user's, too, and may be run.
-    ///
-    /// # Errors
-    /// Where it is not.
-    pub fn must_be_ours_alone(&self) -> Result<(), FileError> {
-        let failed = |errno| FileError::failed(&self.path, "look at the directory", errno);
-        let found = self.stat().map_err(failed)?;
-        let (owner, path) = (found.st_uid, self.path.display());
-        if owner != geteuid().as_raw() {
-            let found = format!("{path} is user {owner}'s, and what lies in it is run");
-            let remedy = "Name a directory of your own";
-            return Err(FileError::refused(&self.path, found, remedy));
-        }
-        if found.st_mode & 0o022 != 0 {
-            let found = format!(
-                "{path} may be written to by others than its owner, and what lies in it is run"
-            );
-            let remedy = format!("Look at it, then `chmod go-w -- {}`", word(&self.path));
-            return Err(FileError::refused(&self.path, found, remedy));
-        }
-        Ok(())
     }
 
     /// Where it is now, without links; for programs and libraries that want a path.

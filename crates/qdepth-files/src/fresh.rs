@@ -9,9 +9,11 @@ use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RenameFlags, fchmod, linkat, openat, renameat_with, unlinkat,
 };
 use rustix::io::Errno;
+use sha2::{Digest, Sha256};
 
 use crate::error::FileError;
 use crate::folder::{Folder, random_name};
+use crate::mark;
 
 /// A complete file under a random name in the directory where it belongs. It goes with this value,
 /// unless the name was taken from it.
@@ -28,6 +30,7 @@ pub(crate) struct Growing<'a> {
     folder: &'a Folder,
     file: File,
     mode: u32,
+    digest: Sha256,
     named: Option<Fresh<'a>>,
 }
 
@@ -36,7 +39,10 @@ impl<'a> Growing<'a> {
     pub(crate) fn begin(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match openat(folder.descriptor(), c".", flags, Mode::from_raw_mode(mode)) {
-            Ok(file) => Ok(Self { folder, file: File::from(file), mode, named: None }),
+            Ok(file) => {
+                let (file, digest) = (File::from(file), Sha256::new());
+                Ok(Self { folder, file, mode, digest, named: None })
+            }
             Err(_) => Self::begin_named(folder, mode),
         }
     }
@@ -47,11 +53,13 @@ impl<'a> Growing<'a> {
         let file = folder
             .open_in(&name, flags, mode)
             .map_err(|errno| FileError::failed(folder.path(), &doing(folder), errno))?;
-        Ok(Self { folder, file, mode, named: Some(Fresh { folder, name }) })
+        let digest = Sha256::new();
+        Ok(Self { folder, file, mode, digest, named: Some(Fresh { folder, name }) })
     }
 
     /// Adds bytes at its end.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        self.digest.update(bytes);
         self.file.write_all(bytes).map_err(|error| self.failed(&error))
     }
 
@@ -60,6 +68,7 @@ impl<'a> Growing<'a> {
         if let Some(bits) = exactly {
             fchmod(&self.file, Mode::from_raw_mode(bits)).map_err(|e| self.failed(&e.into()))?;
         }
+        mark::put(&self.file, self.digest.clone());
         self.file.sync_all().map_err(|error| self.failed(&error))?;
         if let Some(fresh) = self.named {
             return Ok(fresh);
@@ -72,6 +81,7 @@ impl<'a> Growing<'a> {
         let mut again = Self::begin_named(self.folder, self.mode)?;
         let copied = self.file.rewind().and_then(|()| copy(&mut self.file, &mut again.file));
         copied.map_err(|error| self.failed(&error))?;
+        again.digest = self.digest.clone();
         again.complete(exactly)
     }
 

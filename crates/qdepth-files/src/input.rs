@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags, Stat, fstat, fstatfs, open, stat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::claim::may_be_read;
 use crate::error::FileError;
@@ -118,6 +119,16 @@ impl Input {
     /// As [`Input::text`], and where others may write to it.
     pub fn text_of_authority(&self) -> Result<String, FileError> {
         let (file, found) = self.open()?;
+        let (owner, us) = (found.st_uid, geteuid().as_raw());
+        if owner != us && owner != 0 {
+            let (path, what) = (self.path.display(), self.limit.what);
+            let found = format!("the {what} {path} is user {owner}'s, and not yours");
+            let remedy = format!(
+                "Read it, then write one of your own: `cp -- {} mine`",
+                crate::error::word(&self.path)
+            );
+            return Err(FileError::refused(&self.path, found, remedy));
+        }
         if found.st_mode & 0o022 != 0 {
             let (path, what) = (self.path.display(), self.limit.what);
             let found = format!("others than its owner may write to the {what} {path}");

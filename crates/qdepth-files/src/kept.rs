@@ -9,11 +9,12 @@ use rustix::fs::{OFlags, Stat, fstat, lstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::claim::{Claim, Use};
+use crate::claim::{Claim, Role, Use};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::input::Limit;
 use crate::sort::{Identity, identity, is_regular, is_shared, sort_of};
+use crate::trust::must_be_trusted;
 use crate::walk::{Missing, among_devices};
 
 /// Who else may have had a hand in a kept file.
@@ -23,6 +24,8 @@ pub enum Trust {
     Reading,
     /// Whoever may write to its directory, where that is one person: it holds data.
     Data,
+    /// The same, and it holds lines that are added at its end: nothing else may use it.
+    Lines,
     /// Nobody but us and root: what it says is done.
     Orders,
 }
@@ -93,13 +96,20 @@ impl Kept {
         let failed = |errno| FileError::failed(path, &format!("open {}", path.display()), errno);
         // Some devices act on being opened: what it is must be known before.
         match folder.entry_stat(&name).map_err(failed)? {
-            Some(found) => must_be_ours(&folder, &found, path, trust)?,
+            Some(found) => {
+                must_be_ours(&folder, &found, path, trust)?;
+                if trust == Trust::Orders {
+                    must_be_trusted(&folder.real_path()?.join(&name))?;
+                }
+            }
             None if !access.contains(OFlags::CREATE) => return Ok(None),
             None if folder.among_devices() => return Err(among_devices(path)),
             None => {}
         }
-        let Some(claim) = Claim::new(folder.identity().map_err(failed)?, &name, Use::Kept) else {
-            let found = format!("{} is named for a result, too", path.display());
+        let role = if trust == Trust::Lines { Role::Lines } else { Role::Other };
+        let Some(claim) = Claim::new(folder.identity().map_err(failed)?, &name, Use::Kept(role))
+        else {
+            let found = format!("{} is named for something else, too", path.display());
             return Err(FileError::wrong(path, found, "Name another file for one of them"));
         };
         let file = folder.open_in(&name, access, 0o600).map_err(failed)?;
@@ -299,7 +309,7 @@ fn must_be_ours(folder: &Folder, found: &Stat, path: &Path, trust: Trust) -> Res
     let shared = is_shared(&folder.stat().map_err(failed)?);
     let strange = match trust {
         Trust::Reading => false,
-        Trust::Data => shared && owner != us,
+        Trust::Data | Trust::Lines => shared && owner != us,
         Trust::Orders => owner != us && owner != 0,
     };
     if strange {

@@ -19,17 +19,19 @@ mod folder;
 mod fresh;
 mod input;
 mod kept;
+mod mark;
 mod output;
 mod shell;
 mod shown;
 mod socket;
 mod sort;
+mod trust;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
-pub use destination::{Privacy, Replaced};
+pub use destination::{Privacy, Replaced, replace_all};
 pub use error::{FileError, How};
 pub use folder::Folder;
 pub use input::{Input, Limit, limit};
@@ -38,3 +40,4 @@ pub use output::{Coming, Output};
 pub use shell::shell_word;
 pub use shown::{Lines, visible};
 pub use socket::Socket;
+pub use trust::must_be_trusted;

@@ -12,10 +12,10 @@ const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 /// Where a result goes: checked, and held until it is written.
 ///
 /// A name that nothing has is made. A regular file is replaced in one step if that can be seen to
-/// lose nothing but an earlier result: it has one name, holds text, a PDF, a picture or a table of
-/// ours, was not read by this process, and is ours where others may write to its directory.
-/// Everything else is refused and stays as it is: links, devices, FIFOs, sockets, the kernel's
-/// files.
+/// lose nothing but an earlier result: it bears our mark and was not changed since, it is the
+/// user's own, has one name, and was not read by this process. [`replace_all`](crate::replace_all)
+/// lifts the first of these for texts, PDFs, pictures and tables of ours. Everything else is
+/// refused and stays as it is: links, devices, FIFOs, sockets, the kernel's files.
 #[derive(Debug)]
 pub struct Output {
     to: To,

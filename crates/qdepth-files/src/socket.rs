@@ -1,11 +1,12 @@
 //! A place to listen at.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, chmod, fstat};
+use rustix::fs::{FileType, Mode, chmod, fstat, stat};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
@@ -96,12 +97,14 @@ fn clear_the_name(
     if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
         return Err(taken(path, format!("it is {}", sort_of(&found))));
     }
+    // A socket of another kind answers EPROTOTYPE. One that is bound and does not listen yet
+    // refuses like a dead one.
     let asking = stream_socket().map_err(failed)?;
     rustix::io::ioctl_fionbio(&asking, true).map_err(failed)?;
     match connect(&asking, address) {
-        Err(Errno::CONNREFUSED) => {}
-        Ok(()) | Err(Errno::AGAIN) => {
-            return Err(taken(path, "somebody listens there".to_owned()));
+        Err(Errno::CONNREFUSED) if !may_be_bound(folder, name) => {}
+        Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE | Errno::CONNREFUSED) => {
+            return Err(taken(path, "a process has it".to_owned()));
         }
         Err(errno) => return Err(failed(errno)),
     }
@@ -109,6 +112,25 @@ fn clear_the_name(
         return Err(taken(path, "it changed while it was looked at".to_owned()));
     }
     Ok(())
+}
+
+/// Whether the kernel's list of live sockets has one that may bear this name: bound by a path
+/// that ends so, and that leads into this directory or is relative to one that nobody knows.
+#[expect(clippy::disallowed_methods, reason = "a file of the kernel's, by a fixed name")]
+fn may_be_bound(folder: &Folder, name: &OsStr) -> bool {
+    let Ok(list) = std::fs::read("/proc/net/unix") else { return true };
+    let paths = list.split(|byte| *byte == b'\n').filter_map(|line| {
+        // Num, RefCount, Protocol, Flags, Type, St and Inode stand before the path.
+        line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).nth(7)
+    });
+    let mut bound = paths.map(|path| Path::new(OsStr::from_bytes(path)));
+    bound.any(|path| {
+        let is_elsewhere = path.is_absolute() && !path.starts_with("/proc") && {
+            let parent = stat(path.parent().unwrap_or(path)).map(|found| identity(&found));
+            parent != folder.identity()
+        };
+        path.file_name() == Some(name) && !is_elsewhere
+    })
 }
 
 fn taken(path: &Path, why: String) -> FileError {

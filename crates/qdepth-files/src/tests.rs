@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, Uid, chownat, mkfifoat, mknodat};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, socket};
 use tempfile::TempDir;
 
 use crate::destination::Destination;
 use crate::input::{Input, limit};
 use crate::kept::{Kept, Trust};
-use crate::{FileError, Folder, How, Lines, Output, Privacy, Socket, visible};
+use crate::{FileError, Folder, How, Lines, Output, Privacy, Socket, must_be_trusted, visible};
 
 const NOBODY: u32 = 65534;
 /// The umask is the whole process's.
@@ -79,6 +80,46 @@ fn refused(folder: &Path, path: &Path) -> FileError {
     error
 }
 
+/// What an earlier command wrote.
+fn result(path: &Path, text: &str) {
+    Output::at(path, Privacy::Private).unwrap().write(text.as_bytes()).unwrap();
+}
+
+#[test]
+fn what_is_no_result_or_was_changed_since_is_not_replaced() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    for name in ["notes.md", "report.pdf", "photo.jpg", "passwd", "house.typ"] {
+        let text = if name == "report.pdf" { "%PDF-1.7" } else { "somebody's" };
+        fs::write(at(name), text).unwrap();
+        let error = refused(dir.path(), &at(name));
+        assert!(error.to_string().contains("--replace"), "{error}");
+    }
+    // Edited in place, rewritten, and exchanged by an editor.
+    type Change = fn(&Path);
+    let changes: [Change; 3] = [
+        |path| {
+            let file = fs::File::options().write(true).open(path).unwrap();
+            std::os::unix::fs::FileExt::write_all_at(&file, b"E", 0).unwrap();
+        },
+        |path| fs::write(path, "mine now").unwrap(),
+        |path| {
+            fs::write(path.with_extension("swp"), "earlier, edited").unwrap();
+            fs::rename(path.with_extension("swp"), path).unwrap();
+        },
+    ];
+    for (number, change) in changes.iter().enumerate() {
+        let path = at(&format!("report-{number}.html"));
+        result(&path, "earlier");
+        result(&path, "later");
+        change(&path);
+        refused(dir.path(), &path);
+    }
+    // Nothing is lost of an empty file.
+    fs::write(at("empty"), "").unwrap();
+    result(&at("empty"), "text");
+}
+
 #[test]
 fn a_new_result_is_its_owners_alone_or_as_the_umask_lets() {
     let dir = folder();
@@ -99,7 +140,7 @@ fn a_new_result_is_its_owners_alone_or_as_the_umask_lets() {
 fn an_earlier_result_is_replaced_and_told_of_and_keeps_its_mode() {
     let dir = folder();
     let path = dir.path().join("report.html");
-    fs::write(&path, "earlier").unwrap();
+    result(&path, "earlier");
     set_mode(&path, 0o640);
     let (old, held) = (fs::metadata(&path).unwrap(), fs::File::open(&path).unwrap());
     let replaced = Output::at(&path, Privacy::Private).unwrap().write(b"later").unwrap().unwrap();
@@ -247,10 +288,12 @@ fn another_users_links_and_files_are_left_alone() {
     }
     Output::at(&at("our-link/report.html"), Privacy::Private).unwrap().write(b"ours").unwrap();
     assert_eq!(fs::read(at("real/report.html")).unwrap(), b"ours");
-    // In a directory that only its owner writes to, nobody can have put a trap.
     set_mode(dir.path(), 0o755);
-    Output::at(&at("theirs.html"), Privacy::Private).unwrap().write(b"ours").unwrap();
-    assert_eq!(fs::read(at("theirs.html")).unwrap(), b"ours");
+    result(&at("ours.html"), "an unchanged result of theirs");
+    give_to_nobody(&at("ours.html"));
+    for name in ["theirs.html", "ours.html"] {
+        assert!(refused(dir.path(), &at(name)).to_string().contains("user 65534"));
+    }
 }
 
 #[test]
@@ -267,7 +310,7 @@ fn what_comes_between_look_and_change_is_not_lost() {
             let dir = folder();
             let path = dir.path().join("report.html");
             if was_there {
-                fs::write(&path, "earlier").unwrap();
+                result(&path, "earlier");
             }
             let destination = Destination::at(&path, Privacy::Private).unwrap().unwrap();
             let mut after = Vec::new();
@@ -290,7 +333,7 @@ fn what_comes_between_look_and_change_is_not_lost() {
     // It goes away between look and change.
     let dir = folder();
     let path = dir.path().join("report.html");
-    fs::write(&path, "earlier").unwrap();
+    result(&path, "earlier");
     let destination = Destination::at(&path, Privacy::Private).unwrap().unwrap();
     destination
         .write_between(b"later", Privacy::Private, || fs::remove_file(&path).unwrap())
@@ -326,6 +369,7 @@ fn one_name_is_not_used_for_two_things() {
     let again = Kept::open_or_make(&at("q.db"), Trust::Data, false).unwrap();
     drop(logbook);
     Output::at(&at("q.db"), Privacy::Private).unwrap_err();
+    Kept::open_or_make(&at("q.db"), Trust::Lines, false).unwrap_err();
     let named = again.into_name(&["-wal"]).unwrap();
     Output::at(&at("q.db"), Privacy::Private).unwrap_err();
     drop(named);
@@ -335,7 +379,7 @@ fn one_name_is_not_used_for_two_things() {
     assert_eq!(Input::file(at("job.fio"), limit::JOB).text().unwrap(), "[a]\n");
     assert!(refused(dir.path(), &at("job.fio")).to_string().contains("read by this very command"));
     // Nor is what it writes to given to it to read, afterwards.
-    fs::write(at("b.html"), "text").unwrap();
+    result(&at("b.html"), "text");
     let _result = Output::at(&at("b.html"), Privacy::Private).unwrap();
     let error = Input::file(at("b.html"), limit::JOB).text().unwrap_err();
     assert!(error.to_string().contains("is named for a result, too"), "{error}");
@@ -396,6 +440,8 @@ fn a_name_that_somebody_takes_meanwhile_is_left_to_them() {
     fs::write(&path, "theirs").unwrap();
     let error = coming.finish().unwrap_err();
     assert_eq!(error.how, How::Refused, "{error}");
+    fs::remove_file(&path).unwrap();
+    output.write(b"earlier").unwrap();
     let mut coming = output.begin().unwrap();
     coming.add(b"ours").unwrap();
     fs::remove_file(&path).unwrap();
@@ -465,26 +511,45 @@ fn words_of_authority_are_their_owners_alone() {
         give_to_nobody(&path);
         let error = Kept::open(&path, Trust::Orders, true).unwrap_err();
         assert!(error.to_string().contains("user 65534"), "{error}");
+        let error = Input::file(&path, limit::CONSENT).text_of_authority().unwrap_err();
+        assert!(error.to_string().contains("is user 65534's, and not yours"), "{error}");
     }
 }
 
 #[test]
-fn a_directory_of_code_is_its_users_alone() {
+fn a_program_is_trusted_only_if_no_other_could_have_written_it() {
     let dir = folder();
-    for (mode, good) in [(0o700, true), (0o755, true), (0o775, false), (0o1777, false)] {
-        set_mode(dir.path(), mode);
-        let answer = Folder::open(dir.path()).unwrap().must_be_ours_alone();
-        assert_eq!(answer.is_ok(), good, "{mode:o}: {answer:?}");
-        if let Err(error) = answer {
-            assert_eq!(error.how, How::Refused);
-            assert!(error.to_string().contains("chmod go-w"), "{error}");
+    let library = dir.path().join("opt/lib");
+    fs::create_dir_all(&library).unwrap();
+    let program = library.join("program");
+    fs::write(&program, "#!/bin/sh").unwrap();
+    set_mode(&program, 0o755);
+    symlink(&library, dir.path().join("link")).unwrap();
+    let ways = [program.clone(), dir.path().join("link/program"), library.join("../lib/program")];
+    ways.iter().for_each(|way| must_be_trusted(way).unwrap());
+    for spoilt in [&program, &library, library.parent().unwrap(), dir.path()] {
+        let mode = mode_of(spoilt);
+        for bad in [0o020, 0o002] {
+            set_mode(spoilt, mode | bad);
+            for way in &ways {
+                let error = must_be_trusted(way).unwrap_err();
+                assert_eq!(error.how, How::Refused, "{error}");
+                assert!(error.to_string().contains("chmod go-w"), "{error}");
+            }
         }
+        set_mode(spoilt, mode);
     }
+    // What others may put beside it is not in its library.
+    set_mode(dir.path(), 0o1777);
+    must_be_trusted(&program).unwrap();
     if is_root() {
-        set_mode(dir.path(), 0o700);
-        give_to_nobody(dir.path());
-        let error = Folder::open(dir.path()).unwrap().must_be_ours_alone().unwrap_err();
-        assert!(error.to_string().contains("user 65534"), "{error}");
+        for theirs in [&program, &library, &dir.path().join("link")] {
+            give_to_nobody(theirs);
+            let error = must_be_trusted(&ways[1]).unwrap_err();
+            assert!(error.to_string().contains("user 65534"), "{error}");
+            chownat(CWD, theirs, Some(Uid::ROOT), Some(Gid::ROOT), AtFlags::SYMLINK_NOFOLLOW)
+                .unwrap();
+        }
     }
 }
 
@@ -572,18 +637,26 @@ fn a_socket_takes_only_the_place_of_a_dead_one() {
     let bound = Socket::listen(&path);
     rustix::process::umask(umask);
     drop(alone);
-    let (socket, listener) = bound.unwrap();
+    let (served, listener) = bound.unwrap();
     assert_eq!(mode_of(&path), 0o600);
     UnixStream::connect(&path).unwrap();
     let error = Socket::listen(&path).unwrap_err();
-    assert!(error.to_string().contains("somebody listens there"), "{error}");
+    assert!(error.to_string().contains("a process has it"), "{error}");
     // Killed: the listener is gone, its name is not.
     drop(listener);
-    std::mem::forget(socket);
-    let (socket, _listener) = Socket::listen(&path).unwrap();
+    std::mem::forget(served);
+    let (served, _listener) = Socket::listen(&path).unwrap();
     UnixStream::connect(&path).unwrap();
-    socket.remove().unwrap();
+    served.remove().unwrap();
     assert_eq!(contents(dir.path()), []);
+    // Bound by a live process, of any kind, listening or not, by an absolute path or another.
+    for kind in [SocketType::STREAM, SocketType::DGRAM, SocketType::SEQPACKET] {
+        let other = socket(AddressFamily::UNIX, kind, None).unwrap();
+        bind(&other, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        assert_eq!(Socket::listen(&path).unwrap_err().how, How::Refused, "{kind:?}");
+        assert!(path.exists());
+        fs::remove_file(&path).unwrap();
+    }
     // Where serving does not begin, its name goes, too.
     drop(Socket::listen(&path).unwrap());
     assert_eq!(contents(dir.path()), []);

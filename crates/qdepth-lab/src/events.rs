@@ -33,7 +33,7 @@ const BEGINNING: &[u8] = b"{\"event\":";
 
 /// The file that `--events` names: a new one, or one of events, which is written on.
 fn events_file(path: &Path) -> Result<Kept> {
-    let kept = Kept::open_or_make(path, Trust::Data, false)?;
+    let kept = Kept::open_or_make(path, Trust::Lines, false)?;
     let mut head = Vec::new();
     kept.file().take(BEGINNING.len() as u64).read_to_end(&mut head)?;
     if !head.is_empty() && head != BEGINNING {

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use qdepth_files::{Folder, Kept, Trust};
+use qdepth_files::{Folder, Kept, Trust, must_be_trusted};
 use qdepth_linux::Mpi;
 
 use crate::failure::Usage;
@@ -43,7 +43,8 @@ fn folder() -> Result<PathBuf> {
 /// lies there already could be somebody else's.
 pub fn created_path() -> Result<PathBuf> {
     let folder = folder()?;
-    Folder::make(&folder, 0o700)?.must_be_ours_alone()?;
+    Folder::make(&folder, 0o700)?;
+    must_be_trusted(&folder)?;
     let path = folder.join(FILE);
     drop(Kept::open(&path, Trust::Orders, false)?);
     Ok(path)
@@ -87,9 +88,6 @@ fn strangers(ranks: u32, size: u32) -> Usage {
 
 fn in_cache() -> Result<PathBuf> {
     let folder = folder()?;
-    if let Ok(held) = Folder::open(&folder) {
-        held.must_be_ours_alone()?;
-    }
     Ok(folder.join(FILE))
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use qdepth_files::{Input, limit};
+use qdepth_files::{Input, limit, must_be_trusted};
 use typst::foundations::Bytes;
 use typst::text::Font;
 
@@ -33,6 +33,7 @@ pub(crate) fn installed() -> Result<Vec<Font>, PdfError> {
         let file = folders.iter().find_map(|folder| find(folder, &names, DEPTH));
         let file =
             file.ok_or_else(|| PdfError::NoFont { name: names[0], folders: folders.clone() })?;
+        must_be_trusted(&file)?;
         let bytes = Input::file(&file, limit::MARKUP).bytes()?;
         fonts.extend(Font::iter(Bytes::new(bytes)));
     }

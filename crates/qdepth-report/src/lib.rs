@@ -55,7 +55,7 @@ pub use qdepth_document::figure::{
 };
 pub use qdepth_document::{
     ReportError, aids_words, figures_csv, figures_json, figures_schema, html, html_part,
-    html_table, markdown, reading_aids, style_sheet, table_markdown, typst,
+    html_table, markdown, reading_aids, style_sheet, table_markdown, typst, without_hidden,
 };
 pub(crate) use qdepth_document::{document, figure};
 pub use section::machine::host_tables;

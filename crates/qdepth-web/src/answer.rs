@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
+use qdepth_report::without_hidden;
 
 const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -28,7 +29,7 @@ pub(crate) fn file(kind: &'static str, body: impl Into<Body>) -> Response<Body> 
 
 /// A page.
 pub(crate) fn html(status: StatusCode, page: String) -> Response<Body> {
-    build_response(status, HTML, page)
+    build_response(status, HTML, without_hidden(page))
 }
 
 /// A document for machines.

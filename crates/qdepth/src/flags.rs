@@ -69,6 +69,9 @@ pub(crate) use trend::TrendOptions;
 pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) first: FirstOptions,
+    /// Let results take the place of files that qdepth did not write, or that were changed since
+    #[arg(long, global = true, help_heading = "Results")]
+    pub(crate) replace: bool,
     /// Without one: five seconds to a first number of this directory's storage.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

@@ -44,6 +44,9 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         Ok(flags) => flags,
         Err(error) => return exit_status::not_understood(error),
     };
+    if flags.replace {
+        qdepth_files::replace_all();
+    }
     let Some(command) = flags.command else {
         let answer = commands::first::first(&flags.first);
         return answer.map_or_else(|error| exit_status::explain(&error), Status::number);

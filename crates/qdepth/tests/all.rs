@@ -80,6 +80,8 @@ mod pts;
 #[cfg(test)]
 mod repeat;
 #[cfg(test)]
+mod replaced;
+#[cfg(test)]
 mod report;
 #[cfg(test)]
 mod reproduce;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Ended, Workspace, can, points, sh};
+use crate::common::{Ended, Workspace, can, pause, points, sh};
 
 #[cfg(test)]
 fn run_in(folder: &Path, columns: Option<&str>, words: &[&str]) -> Ended {
@@ -27,6 +27,17 @@ fn names(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+#[test]
+fn alone_and_interrupted_it_says_that_nothing_is_kept() {
+    let workspace = Workspace::new();
+    let run = workspace.start("");
+    pause(3000);
+    run.signal("INT");
+    let ended = run.wait().expect(130);
+    assert!(ended.err.contains("interrupted: nothing of it is kept"), "{}", ended.err);
+    assert!(names(workspace.path()).iter().all(|name| !name.contains("qdepth")));
 }
 
 #[test]

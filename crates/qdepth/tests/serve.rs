@@ -755,6 +755,14 @@ mod tests {
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
         workspace.run(&format!("note {oldest} old firmware")).expect(0);
         workspace.run("retract latest cable was loose").expect(0);
+        let evil = format!("{oldest} evil\u{202e}gnp\u{1b}[2J");
+        let words: Vec<&str> = evil.split(' ').collect();
+        let noted = workspace.start_words(&[&["note"], &words[..]].concat()).wait();
+        noted.expect(0);
+        let pages = ["/?q=evil", &format!("/runs/{oldest}")].map(|path| served.get(path).ok().body);
+        for page in pages {
+            assert!(page.contains("evil\u{fffd}gnp\u{fffd}[2J"), "{page}");
+        }
         workspace.run("note nothing words").expect(2);
         workspace.run("note latest words --logbook none.db").expect(2);
         assert!(!workspace.has("none.db"), "a note makes no logbook");

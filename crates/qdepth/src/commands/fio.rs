@@ -56,14 +56,23 @@ pub(crate) fn as_fio(words: &[String]) -> u8 {
     if status < 128 { status.min(1) } else { status }
 }
 
+/// What the options of ours say.
+fn own(words: &[String]) -> Result<FioRun> {
+    let run = FioRun::try_parse_from(words)
+        .map_err(|error| Usage(error.to_string().trim_end().to_owned()))?;
+    if run.replace {
+        qdepth_files::replace_all();
+    }
+    Ok(run)
+}
+
 fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let words = SortedWords::sort(words);
     let line = CommandLine::read(&words.fios).map_err(refused)?;
     if let Some(what) = &line.inform {
         return inform(what, &words.fios);
     }
-    let mut run = FioRun::try_parse_from(&words.ours)
-        .map_err(|error| Usage(error.to_string().trim_end().to_owned()))?;
+    let mut run = own(&words.ours)?;
     if line.files.is_empty() && line.jobs.is_empty() {
         if called == Called::Fio {
             print_line("No job(s) defined");

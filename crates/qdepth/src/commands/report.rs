@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use qdepth_files::{Folder, Input, Privacy, Scratch, limit};
+use qdepth_files::{Folder, Input, Privacy, Scratch, limit, must_be_trusted};
 use qdepth_host::system::{Output, System};
 use qdepth_logbook::Logbook;
 use qdepth_media::Description;
@@ -247,7 +247,9 @@ fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>, Option<Logo>)> {
 /// The program that sets PDF, once it has answered.
 pub(crate) fn typesetter() -> Result<String> {
     let own = std::env::current_exe().ok().map(|program| program.with_file_name(TYPESETTER));
-    let beside = own.filter(|program| program.is_file()).map(|p| p.display().to_string());
+    let beside = own.filter(|program| program.is_file());
+    beside.as_deref().map_or(Ok(()), must_be_trusted)?;
+    let beside = beside.map(|program| program.display().to_string());
     let program = beside.unwrap_or_else(|| TYPESETTER.to_owned());
     match System::real().run(&program, &["--version"]) {
         Ok(Output { status: Some(0), .. }) => Ok(program),

@@ -87,8 +87,11 @@ pub(crate) fn measure_on(
         }
     }
     if let Some(signal) = signal {
-        screen
-            .print_line("interrupted: what was measured is kept; `qdepth run --resume` continues");
+        screen.print_line(if request.is_kept {
+            "interrupted: what was measured is kept; `qdepth run --resume` continues"
+        } else {
+            "interrupted: nothing of it is kept"
+        });
         return Ok(Status::Interrupted(signal));
     }
     if lost > 0 {

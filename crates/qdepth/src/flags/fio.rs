@@ -30,6 +30,9 @@ pub(crate) struct FioRun {
     /// Print the jobs as a plan, and measure nothing
     #[arg(long)]
     pub(crate) convert: bool,
+    /// Let results take the place of files that qdepth did not write, or that were changed since
+    #[arg(long)]
+    pub(crate) replace: bool,
     /// Say findings, and end with 1 where a point is not valid
     #[arg(long)]
     pub(crate) strict: bool,

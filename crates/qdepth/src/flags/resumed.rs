@@ -19,6 +19,7 @@ pub(super) const APPLIES: &[&str] = &[
     "plain",
     "no_report",
     "report",
+    "replace",
     "limit",
     "lang",
     "keep",

@@ -1,0 +1,89 @@
+//! Whether nobody but root and this user can have put there what a path leads to. One rule for all
+//! that is run, loaded or obeyed.
+
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{Stat, lstat, readlink, stat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::error::{FileError, word};
+use crate::sort::is_link;
+
+/// Links that are followed at most, as by the kernel (path_resolution(7)).
+const LINKS_MAX: u32 = 40;
+const STICKY: u32 = 0o1000;
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Looks at a file or directory, at every directory above it, and at every link on the way. Each
+/// must be root's, this user's or the running program's owner's, and no other may write to it; in
+/// a directory such as `/tmp` (sticky) only what lies in it counts.
+///
+/// # Errors
+/// The first that others could have changed, with what makes it theirs no longer.
+pub fn must_be_trusted(path: &Path) -> Result<(), FileError> {
+    let failed =
+        |at: &Path, errno| FileError::failed(path, &format!("look at {}", at.display()), errno);
+    let start = if path.is_absolute() { PathBuf::from("/") } else { here(path)? };
+    let mut wanted = start.join(path);
+    let mut links = 0;
+    'again: loop {
+        let mut at = PathBuf::new();
+        let parts: Vec<Component<'_>> = wanted.components().collect();
+        for (number, part) in parts.iter().enumerate() {
+            if *part == Component::ParentDir {
+                at.pop();
+                continue;
+            }
+            at.push(part);
+            let found = lstat(&at).map_err(|errno| failed(&at, errno))?;
+            let is_last = number + 1 == parts.len();
+            must_be_ours(path, &at, &found, is_last)?;
+            if is_link(&found) {
+                links += 1;
+                if links > LINKS_MAX {
+                    return Err(failed(&at, Errno::LOOP));
+                }
+                let target = readlink(&at, Vec::new()).map_err(|errno| failed(&at, errno))?;
+                let target = PathBuf::from(std::ffi::OsString::from_vec(target.into_bytes()));
+                let rest: PathBuf = parts[number + 1..].iter().collect();
+                wanted = at.parent().unwrap_or(Path::new("/")).join(target).join(rest);
+                continue 'again;
+            }
+        }
+        return Ok(());
+    }
+}
+
+/// The working directory, without links.
+fn here(path: &Path) -> Result<PathBuf, FileError> {
+    std::env::current_dir()
+        .map_err(|error| FileError::failed_io(path, "find the working directory", &error))
+}
+
+fn must_be_ours(path: &Path, at: &Path, found: &Stat, is_last: bool) -> Result<(), FileError> {
+    let owner = found.st_uid;
+    let refuse = |found: String, remedy: String| Err(FileError::refused(path, found, remedy));
+    let (shown, given) = (at.display(), path.display());
+    // Whoever owns the running program itself can do anything already.
+    let of_this_program = || stat("/proc/self/exe").is_ok_and(|program| program.st_uid == owner);
+    if owner != geteuid().as_raw() && owner != 0 && !of_this_program() {
+        return refuse(
+            format!(
+                "{shown} is user {owner}'s, who could have put anything in the place of {given}"
+            ),
+            "Take a copy that is yours, in a directory of yours".to_owned(),
+        );
+    }
+    let is_guarded = !is_last && found.st_mode & STICKY != 0;
+    if !is_link(found) && !is_guarded && found.st_mode & OTHERS_WRITE != 0 {
+        return refuse(
+            format!(
+                "{shown} may be written to by others than its owner, and {given} is run or obeyed"
+            ),
+            format!("Look at it, then `chmod go-w -- {}`", word(at)),
+        );
+    }
+    Ok(())
+}
