@@ -29,8 +29,9 @@ const MIB: u64 = 1 << 20;
 pub mod limit {
     use super::{Limit, MIB};
 
-    /// A plan, with as many targets as there may be.
-    pub const PLAN: Limit = Limit { what: "plan", bytes: 64 * MIB };
+    /// A plan: a hundred times the longest that is shipped. Resolved, it takes a thousand times its
+    /// own bytes.
+    pub const PLAN: Limit = Limit { what: "plan", bytes: MIB / 4 };
     /// Recorded requests that are made again.
     pub const TRACE: Limit = Limit { what: "trace", bytes: 64 * MIB };
     /// A job file of fio's, or what it includes.

@@ -2,18 +2,18 @@
 //! hands the intervals to the screen. Where time is virtual, one worker holds all.
 
 use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Barrier, OnceLock};
-use std::thread::ScopedJoinHandle;
+use std::thread::{Builder, ScopedJoinHandle};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow, bail};
 use qdepth_cluster::{Loss, Lost};
 use qdepth_engine::{Ended, Fault, Interval, Outcome, Shard, StopGroup, join};
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
-    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OpenOptions, Probe, Pulse,
+    ClockCheck, Engine, EngineChoice, Gate, KernelTarget, Namespace, OpenOptions, Probe, Pulse,
     Repeating, Verifying, pin, take_priority, waited_for_cpu,
 };
 use qdepth_measure::{Finding, Instant, Nanos, label};
@@ -57,7 +57,7 @@ struct Common<'a> {
     stamp: u64,
     written: &'a Written,
     stop: &'a AtomicBool,
-    ready: Barrier,
+    ready: Gate,
     start: OnceLock<Instant>,
 }
 
@@ -282,7 +282,7 @@ fn in_real_time(
     let shards: Vec<Vec<(usize, Shard<'_>)>> =
         own.iter().zip(group).map(|(own, point)| shares(own, point, options.all_ranks)).collect();
     // The workers, and this thread, which says when they start.
-    let ready = Barrier::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
+    let ready = Gate::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
     let stop_group = StopGroup::from_shards(shards.iter().flatten().map(|(_, shard)| shard));
     let MeasureOptions { engine, stamp, written, .. } = options;
     let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
@@ -300,11 +300,18 @@ fn in_real_time(
                     let _ = show.try_send((index, *interval));
                 };
                 let cpu = cpus.next();
-                of_point.push(scope.spawn(move || {
+                let work = move || {
                     // A worker that cannot be kept in its place measures all the same.
                     let _ = cpu.map(|cpus| pin(cpus));
                     work(common, &shard, file, &mut see)
-                }));
+                };
+                match Builder::new().spawn_scoped(scope, work) {
+                    Ok(worker) => of_point.push(worker),
+                    Err(why) => {
+                        common.ready.give_up();
+                        return Err(no_thread(&why));
+                    }
+                }
             }
             running.push(of_point);
         }
@@ -327,6 +334,14 @@ fn in_real_time(
         }
         Ok(all)
     })
+}
+
+fn no_thread(why: &std::io::Error) -> anyhow::Error {
+    anyhow!(
+        "a worker cannot be started ({why}): a limit on threads is in the way (`ulimit -u`, or \
+         pids.max of the control group). What was finished before is kept in the logbook; raise \
+         the limit, then `qdepth run --resume`"
+    )
 }
 
 /// What the workers of each point come back with: results, by what they measured, and the largest
@@ -434,8 +449,9 @@ fn work(
     let writes = file.as_ref().ok().filter(|_| shard.point.verify).map(verify).transpose();
     let opened = open(shard, file, common.engine);
     // Each comes here, whatever became of its engine: the others wait for it.
-    common.ready.wait();
-    common.ready.wait();
+    if !(common.ready.wait() && common.ready.wait()) {
+        bail!("another worker could not be started");
+    }
     let mut target = opened?;
     let (began, before) = (qdepth_linux::now(), waited_for_cpu());
     let start = common.start.get().copied().unwrap_or_default();

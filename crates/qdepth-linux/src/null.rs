@@ -2,8 +2,8 @@
 //! nothing.
 
 use std::os::fd::BorrowedFd;
-use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
+use std::thread::Builder;
 
 use qdepth_engine::{
     Completion, Completions, CpuTime, Interval, Outcome, Slot, Target, TargetFailure, measure,
@@ -13,6 +13,7 @@ use qdepth_workload::{Arrivals, Fsync, Operation, Point, Request, SizeMix, Stop}
 use rustix::io_uring::{IoringOp, io_uring_user_data};
 
 use crate::clock::{Clock, cpu_time};
+use crate::gate::Gate;
 use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OpenOptions};
 use crate::ring::{Await, Ring};
 use crate::ring_queue::{CompletionMode, open};
@@ -110,17 +111,19 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
         },
         ..point.clone()
     };
-    let together = Barrier::new(workers as usize);
+    let together = Gate::new(workers as usize);
     let outcomes: Vec<Option<Outcome>> = std::thread::scope(|scope| {
         // At once, since siblings of one core are the faster the less they run together.
-        let start = || {
-            scope.spawn(|| {
-                together.wait();
-                measure_worker(&null, engine, zero)
-            })
-        };
-        let running: Vec<_> = (0..workers).map(|_| start()).collect();
-        running.into_iter().map(|worker| worker.join().ok().flatten()).collect()
+        let work = || together.wait().then(|| measure_worker(&null, engine, zero)).flatten();
+        let start = |_| Builder::new().spawn_scoped(scope, work);
+        let running: Result<Vec<_>, _> = (0..workers).map(start).collect();
+        match running {
+            Ok(running) => running.into_iter().map(|worker| worker.join().ok().flatten()).collect(),
+            Err(_) => {
+                together.give_up();
+                vec![None]
+            }
+        }
     });
     let outcomes = outcomes.into_iter().collect::<Option<Vec<_>>>()?;
     let seconds = |outcome: &Outcome| outcome.duration.as_secs_f64().max(1e-9);

@@ -123,6 +123,11 @@ impl Clients {
         (*number == client.number).then_some(connection)
     }
 
+    /// Bytes that are held for all of them.
+    pub(crate) fn held(&self) -> u64 {
+        self.slots.iter().flatten().map(|(_, connection)| connection.held()).sum()
+    }
+
     pub(crate) fn leave(&mut self, client: Client) {
         if self.get(client).is_some() {
             self.slots[client.slot] = None;

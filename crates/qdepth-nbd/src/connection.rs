@@ -22,6 +22,8 @@ pub(crate) struct Connection {
     output: Vec<u8>,
     /// Bytes of `output` that have left.
     sent: usize,
+    /// Bytes of its requests in flight.
+    pub(crate) in_flight: u64,
 }
 
 /// What a client sent cannot be understood.
@@ -32,7 +34,15 @@ impl Connection {
     pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         let output = Vec::with_capacity(2 * READ);
-        Ok(Self { stream, input: vec![0; 2 * READ], filled: 0, taken: 0, output, sent: 0 })
+        Ok(Self {
+            stream,
+            input: vec![0; 2 * READ],
+            filled: 0,
+            taken: 0,
+            output,
+            sent: 0,
+            in_flight: 0,
+        })
     }
 
     pub(crate) fn stream(&self) -> BorrowedFd<'_> {
@@ -42,6 +52,11 @@ impl Connection {
     /// Bytes that the client has not yet taken.
     pub(crate) fn unsent(&self) -> usize {
         self.output.len() - self.sent
+    }
+
+    /// Bytes that are held for it: what it asked for, and what it does not take.
+    pub(crate) fn held(&self) -> u64 {
+        self.in_flight + self.unsent() as u64
     }
 
     /// Reads what is there, as far as there is room; whether there was anything.
@@ -116,6 +131,8 @@ impl Connection {
             }
         }
         self.output.clear();
+        // A long answer is not kept room for.
+        self.output.shrink_to(2 * READ);
         self.sent = 0;
         Ok(())
     }

@@ -27,8 +27,10 @@ const WELCOME: Nanos = Nanos::from_millis(1);
 /// So long may nobody be there before the last client is taken to have left: fio connects once to
 /// ask for the size, leaves, and comes back.
 const LINGER: Nanos = Nanos::from_secs(2);
-/// Bytes in flight or unsent beyond which no further request of a client is taken.
+/// Bytes in flight or unsent, of all clients, beyond which no further request is taken.
 const BYTES_MAX: u64 = 256 << 20;
+/// The same of one client, so that one that reads nothing leaves room for the others.
+const CLIENT_BYTES_MAX: u64 = 32 << 20;
 const EIO: i32 = 5;
 const EINVAL: i32 = 22;
 
@@ -73,7 +75,6 @@ pub struct Server {
     /// What is in flight, by slot.
     in_flight: Vec<Option<InFlightRequest>>,
     free: Vec<u32>,
-    bytes_in_flight: u64,
     done: Completions,
     served: Served,
 }
@@ -123,7 +124,6 @@ impl Server {
             awake: false,
             in_flight: vec![None; SLOTS],
             free: (0..SLOTS as u32).rev().collect(),
-            bytes_in_flight: 0,
             done: Completions::with_capacity(SLOTS),
             served: Served::default(),
         })
@@ -189,7 +189,9 @@ impl Server {
             let done = self.done.as_slice()[index];
             let Some(request) = self.in_flight[done.slot.0 as usize].take() else { continue };
             self.free.push(done.slot.0);
-            self.bytes_in_flight -= u64::from(request.command.length);
+            if let Some(connection) = self.clients.get(request.client) {
+                connection.in_flight -= u64::from(request.command.length);
+            }
             let due = Instant(done.at.0.saturating_sub(self.lead.0)).max(request.arrived);
             self.served.service_time.record(done.at.since(request.arrived));
             self.served.late.record(now.since(due));
@@ -222,8 +224,11 @@ impl Server {
 
     /// Whether there was a request, and room for it.
     fn take_one(&mut self, client: Client, arrived: Instant) -> bool {
+        let held = self.clients.held();
         let Some(connection) = self.clients.get(client) else { return false };
-        if self.free.is_empty() || self.bytes_in_flight + connection.unsent() as u64 > BYTES_MAX {
+        // One request of each is served whatever the others hold.
+        let own = connection.held();
+        if self.free.is_empty() || own > CLIENT_BYTES_MAX || own > 0 && held > BYTES_MAX {
             return false;
         }
         let (command, data) = match connection.next() {
@@ -261,7 +266,9 @@ impl Server {
     fn submit(&mut self, slot: u32, request: InFlightRequest, direction: Direction) {
         let Command { offset, length, .. } = request.command;
         let (offset, size) = if direction == Direction::Sync { (0, 0) } else { (offset, length) };
-        self.bytes_in_flight += u64::from(length);
+        if let Some(connection) = self.clients.get(request.client) {
+            connection.in_flight += u64::from(length);
+        }
         self.in_flight[slot as usize] = Some(request);
         self.medium.submit(Slot(slot), Request { direction, offset, size });
     }

@@ -265,6 +265,34 @@ mod tests {
         assert!(served.turned_away >= 1000 - 64, "{}", served.turned_away);
     }
 
+    fn resident_mib() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    }
+
+    #[test]
+    fn clients_that_read_nothing_take_little_memory_and_keep_nobody_out() {
+        let serving = serve("media:null");
+        let before = resident_mib();
+        let mut silent: Vec<UnixStream> = (0..40).map(|_| serving.connect().0).collect();
+        for stream in &mut silent {
+            for cookie in 0..100 {
+                stream.write_all(&request(0, cookie, 0, 1 << 20)).unwrap();
+            }
+        }
+        std::thread::sleep(Duration::from_secs(2));
+        let (mut sane, _) = serving.connect();
+        for cookie in 0..20 {
+            sane.write_all(&request(0, cookie, 0, 1 << 20)).unwrap();
+            assert_eq!(reply(&mut sane, |_| 1 << 20), (0, cookie));
+        }
+        let grown = resident_mib().saturating_sub(before);
+        assert!(grown < 512, "{grown} MiB");
+        drop(silent);
+        serving.end();
+    }
+
     fn is_reset(read: &std::io::Result<usize>) -> bool {
         let reset = std::io::ErrorKind::ConnectionReset;
         matches!(read, Err(error) if error.kind() == reset)

@@ -156,14 +156,23 @@ mod tests {
 
     #[test]
     fn a_control_groups_limit_on_threads_is_told() {
-        let (old, new) = ([("pids.max", "3")], [("pids.max", "3")]);
-        let Some(group) = Group::new("pids", &old, &new) else {
-            return println!("SKIPPED: threads of a control group: there is none here");
-        };
-        let workspace = Workspace::new();
-        let line = format!("{} qdepth run . {POINT} --area 8MiB --no-report", group.within());
-        in_words(&limited(&workspace, &line), "pids.max");
-        assert!(!workspace.has("qdepth-measurement-file"), "it is removed");
+        for limit in [4, 6, 9, 14, 20] {
+            let limit = limit.to_string();
+            let (old, new) = ([("pids.max", &*limit)], [("pids.max", &*limit)]);
+            let Some(group) = Group::new("pids", &old, &new) else {
+                return println!("SKIPPED: threads of a control group: there is none here");
+            };
+            let workspace = Workspace::new();
+            let line = format!(
+                "{} timeout 60 qdepth run bandwidth . --threads 40 --transfer 64KiB \
+                 --bytes-per-thread 256KiB --no-report",
+                group.within()
+            );
+            in_words(&limited(&workspace, &line), "pids.max");
+            let entries = std::fs::read_dir(workspace.path()).unwrap().flatten();
+            let left = entries.filter(|e| !e.file_name().to_string_lossy().contains(".db"));
+            assert_eq!(left.count(), 0, "{limit}: what was made is removed");
+        }
     }
 
     /// A generator that gets a twelfth of a CPU says so, and the storage is not blamed. At 32

@@ -1,0 +1,73 @@
+//! A barrier that can be given up: where one of its threads cannot be started, none waits for it.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// Where a number of threads wait for each other, any number of times.
+#[derive(Debug)]
+pub struct Gate {
+    all: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: usize,
+    opened: u64,
+    given_up: bool,
+}
+
+impl Gate {
+    /// For so many threads.
+    pub fn new(all: usize) -> Self {
+        Self { all, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// Waits until all threads wait; false if that will never be.
+    pub fn wait(&self) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.waiting += 1;
+        if state.waiting == self.all {
+            state.waiting = 0;
+            state.opened += 1;
+            self.changed.notify_all();
+            return !state.given_up;
+        }
+        let now = state.opened;
+        let shut = |state: &mut State| state.opened == now && !state.given_up;
+        let state = self.changed.wait_while(state, shut).unwrap_or_else(PoisonError::into_inner);
+        state.opened != now
+    }
+
+    /// Lets all go who wait and will wait.
+    pub fn give_up(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).given_up = true;
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_pass_together_again_and_again() {
+        let gate = Gate::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert!((0..100).all(|_| gate.wait())));
+            }
+        });
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_never_comes() {
+        let gate = Gate::new(4);
+        std::thread::scope(|scope| {
+            let waiting: Vec<_> = (0..3).map(|_| scope.spawn(|| gate.wait())).collect();
+            gate.give_up();
+            assert!(waiting.into_iter().all(|thread| !thread.join().unwrap()));
+        });
+        assert!(!gate.wait(), "nor later");
+    }
+}
