@@ -21,6 +21,7 @@
 //! plan says otherwise) is the command line's, G15 (every node repeats the guards) the cluster's.
 
 mod aligned;
+pub mod below;
 pub mod check;
 pub mod consent;
 pub mod device_handle;

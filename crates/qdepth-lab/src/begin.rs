@@ -17,10 +17,11 @@ use qdepth_workload::{Plan, STANDARD_AREA, WrittenTargets, needs_writing};
 
 use crate::Lab;
 use crate::certify::machine;
-use crate::cpu_placement::{CpuPlacement, can_be_used};
+use crate::cpu_placement::{CpuPlacement, can_be_used, far_drives};
 use crate::events::Publisher;
 use crate::expect::{can_stand_beside, expected};
 use crate::failure::Usage;
+use crate::findings::of_run;
 use crate::follower;
 use crate::measure_options::MeasureOptions;
 use crate::precondition::precondition;
@@ -254,6 +255,9 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
     if prepared.iter().any(|target| target.kind() != TargetKind::BlockDevice) {
         remarks = precondition(lab, &plan, &mut prepared, engine)?.findings;
     }
+    // The machine and the targets may be other than they were; what is the same is not doubled.
+    remarks.extend(of_run(&plan, &prepared));
+    remarks.extend(far_drives(lab, &plan, &prepared));
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
     let ceilings = ceilings(&plan, &prepared, engine);

@@ -101,6 +101,7 @@ fn one_sealed(
 ) -> PointRecord {
     let mut sealed = seal(point, measured, started_at);
     let seen = PointSeen {
+        system: lab.system,
         point,
         prepared: &ready.targets[point.target as usize],
         measured,

@@ -1,6 +1,6 @@
 //! Targets, made ready: looked at, guarded, claimed, with a measurement file where that is asked.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use jiff::Timestamp;
 use qdepth_files::{Input, limit};
 use qdepth_host::consent::Consent;
+use qdepth_host::extents::unwritten_share;
 use qdepth_host::guard::{
     self, Claim, Direct, Writing, claim_read_only, clear_for_writing, open_to_consent,
 };
@@ -115,6 +116,8 @@ pub(crate) struct Real {
     pub(crate) inspected: Inspected,
     /// What the drives below said of their health when they were last asked.
     pub(crate) health: RefCell<DriveHealth>,
+    /// Which share of it was never written when somebody last looked; none where that is unknown.
+    pub(crate) unwritten: Cell<Option<f64>>,
     storage_claim: StorageClaim,
 }
 
@@ -481,7 +484,12 @@ fn make_ready(
         Cleared::OwnFiles(files) => StorageClaim::OwnFiles(RefCell::new(files)),
     };
     let expression = inspected.expression.clone();
-    let real = Real { inspected, health: RefCell::default(), storage_claim };
+    let mut real =
+        Real { inspected, health: RefCell::default(), unwritten: Cell::new(None), storage_claim };
+    real.unwritten =
+        Cell::new(real.claim().and_then(|claim| {
+            unwritten_share(&claim.file, claim.usable.offset, claim.usable.length)
+        }));
     let shape = shape(&real);
     Ok(Prepared { expression, shape, storage: PreparedStorage::Real(real) })
 }

@@ -153,7 +153,8 @@ fn name(prepared: &[Prepared], index: usize) -> String {
         },
         Kind::Directory(fs) | Kind::RegularFile { file_system: fs, .. } => {
             let path = inspected.path.file_name().unwrap_or(inspected.path.as_os_str());
-            format!("{} ({} on {})", path.display(), fs.kind, fs.devices.join(", "))
+            let on = if fs.devices.is_empty() { "" } else { " on " };
+            format!("{} ({}{on}{})", path.display(), fs.kind, fs.devices.join(", "))
         }
     };
     let display_name = |target: &Prepared| match target.real() {

@@ -115,8 +115,15 @@ codes! {
         "direct I/O was asked for and is not in effect";
     Buffered = "buffered", REMARK, Point, [], [],
         "buffered I/O, as asked: the page cache takes part, and errors of writes may be hidden";
-    UnwrittenRead = "unwritten-read", INVALID, Run, ["unwritten_share"], ["target"],
-        "part of the area was never written, so reads there cost nothing";
+    CachedBelow = "cached-below", INVALID, Point, [], ["why", "device"],
+        "the storage is memory, or lies on a loop device without direct I/O";
+    ControlGroupLimit = "control-group-limit", INVALID, Point,
+        ["limit_per_s", "reached_per_s"],
+        ["direction", "unit", "file"],
+        "the rate came up to 80 % of a limit that a control group of qdepth sets to the device";
+    UnwrittenRead = "unwritten-read", INVALID, Point, ["unwritten_share"], [],
+        "part of the area was never written, in the file or in the one below a loop device: reads \
+         there cost nothing, and the first write there is none of a used medium";
     GeneratorCeiling = "generator-ceiling", EITHER, Point,
         ["ceiling_io_per_s", "io_per_s", "ratio"],
         [],

@@ -9,6 +9,10 @@ pub const STEAL: &str = "cpu-steal";
 pub const DEVICE_COUNTERS: &str = "device-counters";
 /// The kernel took a request for direct I/O and did buffered I/O.
 pub const IGNORED: &str = "ignored-by-the-kernel";
+/// The storage is memory.
+pub const IN_MEMORY: &str = "in-memory";
+/// A loop device reads and writes its file through the page cache.
+pub const LOOP_WITHOUT_DIRECT_IO: &str = "loop-without-direct-io";
 /// Errors that came before or behind the measured window alone.
 pub const OUTSIDE: &str = "outside-the-window";
 /// A target of which no identity can be read any more.
@@ -104,6 +108,8 @@ pub fn all() -> impl Iterator<Item = &'static str> {
         STEAL,
         DEVICE_COUNTERS,
         IGNORED,
+        IN_MEMORY,
+        LOOP_WITHOUT_DIRECT_IO,
         OUTSIDE,
         NO_ANSWER,
         NOTHING_TO_VERIFY,

@@ -21,6 +21,10 @@ const CEILING_INVALID: f64 = 2.0;
 /// invalid (docs/method/thresholds.md).
 const KERNEL_REMARK: f64 = 0.005;
 const KERNEL_INVALID: f64 = 0.02;
+/// The same for reads below a file; a file system's own are a few KiB.
+const FILE_FOREIGN_REMARK: f64 = 0.05;
+const FILE_FOREIGN_INVALID: f64 = 0.25;
+const FILE_FOREIGN_BYTES: f64 = 1024.0 * 1024.0;
 
 /// The counts of a point that the laws tie together. Window figures unless said otherwise.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +64,9 @@ pub struct PointFacts {
     /// I/Os that the kernel counted and that we issued over that span, where no request of ours is
     /// so large that the kernel splits it: foreign I/O in small requests shows here.
     pub ios_in_kernel_span: Option<(u64, u64)>,
+    /// Bytes that the kernel read from the device below a file, and that we read from the file, of
+    /// a direct load that only reads.
+    pub file_reads_in_kernel_span: Option<(u64, u64)>,
     /// Practical limit of the link, bytes per second.
     pub link_bytes_per_s: Option<f64>,
     /// The generator's ceiling at this intensity, I/Os per second.
@@ -82,6 +89,7 @@ pub fn check_laws(facts: &PointFacts) -> Vec<Finding> {
         histogram_sum(facts),
         bytes(facts),
         kernel(facts),
+        kernel_below_file(facts),
         link(facts),
         ceiling(facts),
     ]
@@ -190,6 +198,27 @@ fn kernel(facts: &PointFacts) -> Option<Finding> {
     Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
 }
 
+/// Below a file, the file system reads for itself, and others use the same device: more than ours
+/// weighs less than on a device of our own. Less than ours came from a cache, or from nowhere.
+fn kernel_below_file(facts: &PointFacts) -> Option<Finding> {
+    let (kernel, ours) = facts.file_reads_in_kernel_span?;
+    let (kernel, ours) = (kernel as f64, ours as f64);
+    let share = (kernel - ours) / ours.max(1.0);
+    let severity = if !(-KERNEL_INVALID..=FILE_FOREIGN_INVALID).contains(&share) {
+        Severity::Invalid
+    } else if !(-KERNEL_REMARK..=FILE_FOREIGN_REMARK).contains(&share) {
+        Severity::Remark
+    } else {
+        return None;
+    };
+    if share > 0.0 && kernel - ours < FILE_FOREIGN_BYTES {
+        return None;
+    }
+    let code = if share > 0.0 { Code::ForeignIo } else { Code::KernelSawLess };
+    let finding = Finding::new(code, severity);
+    Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
+}
+
 fn link(facts: &PointFacts) -> Option<Finding> {
     let limit = facts.link_bytes_per_s?;
     let rate = facts.bytes as f64 / (facts.duration_ns / 1e9).max(1e-9);
@@ -234,6 +263,7 @@ mod tests {
             kernel_bytes: Some(8_273_920),
             our_bytes_in_kernel_span: 8_273_920,
             ios_in_kernel_span: Some((1010, 1010)),
+            file_reads_in_kernel_span: Some((8_400_000, 8_273_920)),
             link_bytes_per_s: Some(1e9),
             ceiling_io_per_s: Some(1e6),
         }
@@ -246,6 +276,7 @@ mod tests {
 
     #[test]
     fn each_broken_law_is_found_alone() {
+        let file = |reads| PointFacts { file_reads_in_kernel_span: Some(reads), ..lawful() };
         let broken = [
             (PointFacts { latency_in_window_ns: 7.9e9, ..lawful() }, Code::LittlesLaw),
             (
@@ -263,6 +294,8 @@ mod tests {
             (PointFacts { kernel_bytes: Some(8_500_000), ..lawful() }, Code::ForeignIo),
             (PointFacts { ios_in_kernel_span: Some((1040, 1010)), ..lawful() }, Code::ForeignIo),
             (PointFacts { kernel_bytes: Some(4096), ..lawful() }, Code::KernelSawLess),
+            (file((8_000_000, 8_273_920)), Code::KernelSawLess),
+            (file((30_000_000, 8_273_920)), Code::ForeignIo),
             (PointFacts { link_bytes_per_s: Some(8e6), ..lawful() }, Code::AboveLinkLimit),
             (PointFacts { ceiling_io_per_s: Some(1999.0), ..lawful() }, Code::GeneratorCeiling),
         ];

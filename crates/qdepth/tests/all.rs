@@ -12,6 +12,8 @@ mod bandwidth;
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod causes;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod clients;

@@ -9,7 +9,7 @@ use std::io;
 
 use qdepth_record::KernelCounts;
 
-use crate::sysfs::SECTOR_BYTES;
+use crate::sysfs::{self, SECTOR_BYTES};
 use crate::system::System;
 
 pub use clocks::{Clocks, Disagreement};
@@ -45,9 +45,15 @@ impl KernelStat {
     /// Reads the counters of a disk or partition.
     ///
     /// # Errors
-    /// What the system answered, or [`io::ErrorKind::InvalidData`] for a text of another form.
+    /// What the system answered, `ENODATA` where the counters are switched off (`queue/iostats`),
+    /// or [`io::ErrorKind::InvalidData`] for a text of another form.
     pub fn read(system: &System, kernel_name: &str) -> io::Result<Self> {
         let path = format!("/sys/class/block/{kernel_name}/stat");
+        let disk = sysfs::whole_of(system, kernel_name).unwrap_or_else(|| kernel_name.to_owned());
+        if sysfs::number_attribute(system, &disk, "queue/iostats") == Some(0) {
+            // It counts nothing; that is no device without I/O.
+            return Err(rustix::io::Errno::NODATA.into());
+        }
         Self::parse(&system.read_file(&path)?)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, path))
     }

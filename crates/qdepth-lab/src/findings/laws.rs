@@ -46,10 +46,24 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
         kernel_bytes: measured.seen.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
         ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
+        file_reads_in_kernel_span: file_reads(point, prepared, measured).filter(|_| one_host),
         // What is discarded passes no link.
         link_bytes_per_s: prepared.link().filter(|_| !point.trims() && one_host),
         ceiling_io_per_s: seen.ceiling.filter(|_| one_host),
     }
+}
+
+/// What the kernel read from the device below a file and what we read, where a load only reads.
+fn file_reads(point: &Point, prepared: &Prepared, measured: &Measured) -> Option<(u64, u64)> {
+    let outcome = &measured.outcome;
+    let is_comparable = !prepared.is_device()
+        && measured.direct
+        && point.operation.is_transfer()
+        && point.read_share >= 1.0
+        && !point.trims()
+        && outcome.failed() + outcome.failed_outside == 0;
+    let kernel = measured.seen.kernel.filter(|_| is_comparable)?;
+    Some((kernel.read_bytes, outcome.bytes() + outcome.bytes_outside))
 }
 
 /// Sum of the latencies of what completed, where nothing failed.

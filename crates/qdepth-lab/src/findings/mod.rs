@@ -5,6 +5,7 @@
 //! Not here are what another program measured (`qdepth-foreign`, on import) and what is damaged in
 //! a logbook (`qdepth-logbook`, on reading), of which no lab knows.
 
+mod below;
 mod failure;
 mod laws;
 mod machine;
@@ -41,6 +42,7 @@ pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -
 pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
     let mut findings = check_laws(&laws::facts(seen));
     findings.extend(point::findings(seen));
+    findings.extend(below::findings(seen, record));
     findings.extend(of_machine(&seen.measured.seen));
     findings.extend(point::statistics(record, seen.measured));
     findings.extend(point::engine(seen.measured));

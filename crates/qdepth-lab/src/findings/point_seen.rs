@@ -1,5 +1,6 @@
 //! A measured point, and what it is held against.
 
+use qdepth_host::system::System;
 use qdepth_record::ExpectedRecord;
 use qdepth_workload::Point;
 
@@ -8,6 +9,7 @@ use crate::prepare::Prepared;
 
 /// A measured point, and what it is held against.
 pub(crate) struct PointSeen<'a> {
+    pub(crate) system: &'a System,
     pub(crate) point: &'a Point,
     pub(crate) prepared: &'a Prepared,
     pub(crate) measured: &'a Measured,

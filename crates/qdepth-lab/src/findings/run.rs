@@ -1,6 +1,5 @@
 //! Doubts about a run as a whole, and about what its targets had been through.
 
-use qdepth_host::extents::unwritten_share;
 use qdepth_measure::{Code, Finding, SteadyRounds, SteadyRule, SteadyState, label};
 use qdepth_workload::{
     Choices, Durability, Extent, Plan, PlanFile, Point, STANDARD_AREA, TargetShape, resolve,
@@ -33,19 +32,6 @@ pub(crate) fn of_run(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
                 .value("bytes", smallest as f64)
                 .value("standard_bytes", asked as f64),
         );
-    }
-    for target in prepared {
-        let Some(real) = target.real() else { continue };
-        let usable = target.shape.usable;
-        let Some(claim) = real.claim() else { continue };
-        let share = unwritten_share(&claim.file, usable.offset_bytes, usable.length_bytes);
-        if let Some(share) = share.filter(|share| *share > 0.0) {
-            findings.push(
-                Finding::invalid(Code::UnwrittenRead)
-                    .value("unwritten_share", share)
-                    .label("target", target.expression.display().to_string()),
-            );
-        }
     }
     findings
 }

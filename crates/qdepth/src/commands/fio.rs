@@ -117,6 +117,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         let short = output::too_slow(&set, &converted, &ran.points);
         short.iter().for_each(|line| print_line(line));
         failed = ran.points.iter().any(has_errors) || !short.is_empty();
+        output::invalid(ran).iter().for_each(|line| print_line(line));
         results.logs.write(&set, &converted, &ran.points)?;
         if run.json {
             return print_document(&export_json(&ran.run, &ran.points));

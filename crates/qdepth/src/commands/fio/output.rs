@@ -13,8 +13,9 @@ use qdepth_foreign::fio::{
     export_fio_terse,
 };
 use qdepth_lab::request::Ran;
-use qdepth_measure::{Code, LatencyHistogram};
+use qdepth_measure::{Code, LatencyHistogram, Severity};
 use qdepth_record::PointRecord;
+use qdepth_report::{Lang, finding_text};
 
 use crate::result_file::ResultFile;
 
@@ -90,6 +91,22 @@ pub(super) fn too_slow(set: &JobSet, converted: &Converted, points: &[PointRecor
         })
     };
     points.iter().filter_map(message).collect()
+}
+
+/// Why points are of grade C, each reason once: fio's text has no place for it.
+pub(super) fn invalid(ran: &Ran) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let points = ran.points.iter().flat_map(|point| &point.findings);
+    for finding in points.chain(&ran.run.findings) {
+        if finding.severity != Severity::Invalid || finding.code == Code::RateNotKept {
+            continue;
+        }
+        let start = format!("qdepth: grade C, not valid ({}): ", finding.code);
+        if !lines.iter().any(|line| line.starts_with(&start)) {
+            lines.push(start + &finding_text(finding, Lang::En).explanation);
+        }
+    }
+    lines
 }
 
 /// Each job with the number of its group.

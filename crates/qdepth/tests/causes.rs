@@ -1,0 +1,99 @@
+//! Figures that the storage did not produce are of grade C in every output, with the cause.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::common::{Workspace, alone, can, codes, points, sh};
+
+const PLAN: &str = "name = \"causes\"\noutstanding = [2]\nwarm_up = \"50ms\"\n\
+    duration = \"400ms\"\nfile_size = \"8MiB\"\n[[profile]]\nname = \"load\"\nrandom = 100\n\
+    read = 100\nrequest_size = \"4KiB\"\n";
+
+#[cfg(test)]
+fn workspace() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write("plan.toml", PLAN);
+    workspace
+}
+
+/// Whether every output shows the last run's point as C, and names the cause where it names causes.
+#[cfg(test)]
+fn is_c_everywhere(workspace: &Workspace, code: &str) {
+    let document = workspace.run("export latest").expect(0).json();
+    let point = &points(&document)[0];
+    assert!(codes(point).contains(&code.to_owned()), "{point}");
+    assert_eq!(point["grade"], "C", "{point}");
+    let csv = workspace.run("export latest --csv").expect(0).out;
+    let mut lines = csv.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let (heads, cells) = (lines.next().unwrap(), lines.next().unwrap());
+    let grade = heads.iter().position(|head| head == "grade").unwrap();
+    assert_eq!(cells[grade], "C", "{csv}");
+    let shown = workspace.run("show latest").expect(0).out;
+    assert!(shown.lines().any(|line| line.contains("load") && line.contains(" C")), "{shown}");
+    workspace.run("report latest -o report.html --replace").expect(0);
+    let page = fs::read_to_string(workspace.join("report.html")).unwrap();
+    let title = match code {
+        "cached-below" => "Memory answered, not storage",
+        _ => "Blocks were read that were never written",
+    };
+    assert!(page.contains(title), "{title} is not in the report");
+}
+
+#[test]
+fn blocks_that_were_never_written_are_told_in_every_output() {
+    let (_alone, workspace) = (alone(), workspace());
+    let sparse = workspace.join("sparse");
+    fs::File::create(&sparse).unwrap().set_len(8 << 20).unwrap();
+    workspace.run("run plan.toml sparse --read-only --no-report").expect(1);
+    is_c_everywhere(&workspace, "unwritten-read");
+    let fio = workspace
+        .run(
+            "fio --name=r --filename=sparse --rw=randread --bs=4k --direct=1 --runtime=1 --size=8m",
+        )
+        .expect(0);
+    assert!(fio.err.contains("grade C, not valid (unwritten-read)"), "{}", fio.err);
+}
+
+#[test]
+fn memory_and_loops_without_direct_io_are_told() {
+    let test = "memory_and_loops_without_direct_io_are_told";
+    if !can(test, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let (_alone, workspace) = (alone(), workspace());
+    let place = |name: &str| -> PathBuf {
+        let path = workspace.join(name);
+        fs::create_dir(&path).unwrap();
+        path
+    };
+    let memory = place("memory");
+    sh(&format!("mount -t tmpfs -o size=64m tmpfs {}", memory.display())).unwrap();
+    workspace.later(format!("umount {}", memory.display()));
+    workspace.run("run plan.toml memory --no-report").expect(1);
+    is_c_everywhere(&workspace, "cached-below");
+
+    let image = workspace.join("image");
+    sh(&format!("dd if=/dev/urandom of={} bs=1M count=64 status=none", image.display())).unwrap();
+    let node = sh(&format!("losetup -f --show {}", image.display())).unwrap();
+    workspace.later(format!("losetup -d {node}"));
+    workspace.run(&format!("run plan.toml {node} --read-only --no-report")).expect(1);
+    is_c_everywhere(&workspace, "cached-below");
+    let mounted = place("mounted");
+    sh(&format!("mkfs.ext4 -q {node} && mount {node} {}", mounted.display())).unwrap();
+    let at = mounted.display();
+    workspace.later(format!("for i in $(seq 50); do umount {at} && break; sleep 0.1; done"));
+    workspace.run("run plan.toml mounted --no-report").expect(1);
+    is_c_everywhere(&workspace, "cached-below");
+}
+
+#[test]
+fn holes_below_a_loop_device_are_told() {
+    let test = "holes_below_a_loop_device_are_told";
+    if !can(test, &["losetup"]) {
+        return;
+    }
+    let (_alone, workspace) = (alone(), workspace());
+    let node = workspace.device("image", 64 << 20);
+    workspace.run(&format!("run plan.toml {} --read-only --no-report", node.display())).expect(1);
+    is_c_everywhere(&workspace, "unwritten-read");
+}
