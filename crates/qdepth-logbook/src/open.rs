@@ -8,7 +8,9 @@ use qdepth_files::{Kept, Named, Trust};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior,
+};
 use rusqlite_migration::{M, Migrations};
 
 use crate::check::digest_all;
@@ -247,6 +249,14 @@ fn must_be_text(connection: &Connection) -> rusqlite::Result<()> {
 
 fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     must_be_text(connection).map_err(doing(path, "reading the table of contents"))?;
+    // A view in a table's place can be computed without end.
+    let query = "SELECT name FROM sqlite_schema
+                 WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1";
+    let found = connection.query_row(query, [], |row| row.get::<_, String>(0)).optional();
+    if let Some(name) = found.map_err(doing(path, "reading the table of contents"))? {
+        let why = format!("`{name}` in it is a view or a virtual table, and qdepth makes none");
+        return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
+    }
     let number = |pragma: &str| -> Result<i64> {
         connection
             .query_row(&format!("SELECT * FROM pragma_{pragma}"), [], |row| row.get(0))

@@ -30,6 +30,25 @@ fn refused(file: &Path) -> String {
 }
 
 #[test]
+fn a_view_without_end_in_a_tables_place_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("q.db");
+    measure(&file).unwrap();
+    let hostile = rusqlite::Connection::open(&file).unwrap();
+    hostile
+        .execute_batch(
+            "ALTER TABLE interval RENAME TO old;
+             CREATE VIEW interval AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+             SELECT old.* FROM old, n",
+        )
+        .unwrap();
+    drop(hostile);
+    let error = Logbook::open_read_only(&file).unwrap_err().to_string();
+    assert!(error.contains("`interval` in it is a view"), "{error}");
+    assert!(refused(&file).contains("is a view"));
+}
+
+#[test]
 fn what_lies_beside_the_logbook_is_never_written_through() {
     for name in ["q.db.reserve", "q.db.partial", "q.db.running-1", "q.db-wal", "q.db-shm"] {
         let directory = tempfile::tempdir().unwrap();

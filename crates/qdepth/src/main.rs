@@ -18,12 +18,27 @@ use std::process::ExitCode;
 
 use crate::exit_status::Status;
 use crate::flags::{Command, Flags};
+use qdepth_lab::failure::FAILED;
 
 #[global_allocator]
 static MEMORY: qdepth_linux::Memory = qdepth_linux::Memory;
 
+/// What the program may need of the stack.
+const STACK_BYTES: usize = 8 << 20;
+
 fn main() -> ExitCode {
-    ExitCode::from(exit_status::caught(|| program(std::env::args_os())))
+    let work = || exit_status::caught(|| program(std::env::args_os()));
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+    if limit.is_none_or(|bytes| bytes >= STACK_BYTES as u64 / 2) {
+        return ExitCode::from(work());
+    }
+    // A stack that overflows ends the process without a word (`ulimit -s`).
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
+    let status = thread.map(|thread| thread.join().unwrap_or(FAILED));
+    ExitCode::from(status.unwrap_or_else(|why| {
+        terminal::print_line(&format!("qdepth: no stack to work on can be had: {why}"));
+        FAILED
+    }))
 }
 
 /// The whole program; its exit status.

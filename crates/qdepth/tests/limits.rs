@@ -155,6 +155,15 @@ mod tests {
     }
 
     #[test]
+    fn a_small_stack_is_enough() {
+        let workspace = Workspace::new();
+        for words in ["plans", "run quick media:p3700-800gb --duration 1s", "report latest"] {
+            let line = format!("ulimit -s 64; exec timeout 60 qdepth {words}");
+            limited(&workspace, &line).expect(0);
+        }
+    }
+
+    #[test]
     fn a_control_groups_limit_on_threads_is_told() {
         for limit in [4, 6, 9, 14, 20] {
             let limit = limit.to_string();
