@@ -14,7 +14,8 @@ use crate::sort::is_link;
 /// Links that are followed at most, as by the kernel (path_resolution(7)).
 const LINKS_MAX: u32 = 40;
 const STICKY: u32 = 0o1000;
-const OTHERS_WRITE: u32 = 0o022;
+const GROUP_WRITE: u32 = 0o020;
+const ALL_WRITE: u32 = 0o002;
 
 /// Looks at a file or directory, at every directory above it, and at every link on the way. Each
 /// must be root's, this user's or the running program's owner's, and no other may write to it; in
@@ -77,7 +78,11 @@ fn must_be_ours(path: &Path, at: &Path, found: &Stat, is_last: bool) -> Result<(
         );
     }
     let is_guarded = !is_last && found.st_mode & STICKY != 0;
-    if !is_link(found) && !is_guarded && found.st_mode & OTHERS_WRITE != 0 {
+    // A user's own group has the user's number and no other member, and gets a umask of 0002.
+    let own_group = owner != 0 && found.st_gid == owner;
+    let others_write =
+        found.st_mode & ALL_WRITE != 0 || found.st_mode & GROUP_WRITE != 0 && !own_group;
+    if !is_link(found) && !is_guarded && others_write {
         return refuse(
             format!(
                 "{shown} may be written to by others than its owner, and {given} is run or obeyed"
