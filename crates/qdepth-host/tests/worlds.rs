@@ -128,8 +128,8 @@ impl World {
     fn is_free(&self) -> bool {
         let unused = matches!(self.user(), User::Nobody | User::LinkOfBacking);
         let losable = match self.contents {
-            Contents::Zeros => self.consent,
-            Contents::Ours => true,
+            // What a run wrote need not be named, and each command asks.
+            Contents::Zeros | Contents::Ours => self.consent,
             Contents::Ext4
             | Contents::Swap
             | Contents::Byte(_)

@@ -31,7 +31,7 @@ use disks::Watcher;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::prepare::{find, previewed};
 use qdepth_lab::provision::Provision;
-use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
+use qdepth_lab::request::{Pinning, PlanRequest, Ran, RunRequest};
 use qdepth_lab::would_refuse::would_refuse;
 
 /// How the program is called, by its own name or through a link that is called as fio is.
@@ -117,7 +117,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         let short = output::too_slow(&set, &converted, &ran.points);
         short.iter().for_each(|line| print_line(line));
         failed = ran.points.iter().any(has_errors) || !short.is_empty();
-        output::invalid(ran).iter().for_each(|line| print_line(line));
+        print_invalid(ran, called);
         results.logs.write(&set, &converted, &ran.points)?;
         if run.json {
             return print_document(&export_json(&ran.run, &ran.points));
@@ -135,6 +135,14 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         Status::Invalid if !run.strict && !failed => Status::Valid,
         status => status,
     })
+}
+
+/// Says why points are of grade C. Whoever calls us by fio's name may take a word on the standard
+/// error for a failure.
+fn print_invalid(ran: &Ran, called: Called) {
+    if called != Called::Fio {
+        output::invalid(ran).iter().for_each(|line| print_line(line));
+    }
 }
 
 /// What a run would refuse of targets as they are now. The jobs are right all the same: that
