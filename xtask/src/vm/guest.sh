@@ -94,7 +94,7 @@ mounted_array() {
     DESTROY="--destroy $uuid --consent /tmp/consent-md0" refused G4 /dev/md0
 }
 check "guards: array that is mounted" mounted_array
-check "guards: member of a mounted array" refused G3 /dev/$B
+check "guards: member of a mounted array" refused G4 /dev/$B
 umount /mnt/held && rmdir /mnt/held && mdadm --stop /dev/md0 >/dev/null 2>&1
 mdadm --zero-superblock /dev/$A /dev/$B
 { pvcreate -q -ff -y /dev/$C; vgcreate -q held /dev/$C; lvcreate -q -y -Wn -Zn -L64M -n v held; } >/dev/null 2>&1
