@@ -152,7 +152,7 @@ fn a_free_partition_beside_a_mounted_one_is_accepted() {
 fn consent_is_for_one_device_as_it_was() {
     let Some((_lock, bench)) = bench("consent") else { return };
     let (image, other) = (bench.image(64 * MIB), bench.image(64 * MIB));
-    let device = bench.attach(&image);
+    let device = bench.attach_apart(&image);
     let before = (checksum(&image), checksum(&other));
     assert_eq!(refused(bench.claim(&device, false)).unwrap().0, Guard::G9Consent);
 

@@ -99,13 +99,12 @@ fn a_loop_device_gets_no_other_backing_in_the_window() {
     let mut tries = 0;
     for step in STEPS.repeat(rounds()) {
         // Let go when the last holder goes, and by the window's own `losetup -d`.
-        let image = bench.image(300 * MIB);
-        let device = PathBuf::from(sh(&format!("losetup -f --show {}", image.display())).unwrap());
+        let device = bench.attach_apart(&bench.image(300 * MIB));
         let (node, image) = (device.display().to_string(), other.display().to_string());
         let _ = act(&bench, step, &device, move |_| {
             let _ = sh(&format!("losetup -d {node}; losetup {node} {image}"));
         });
-        let _ = sh(&format!("losetup -d {}", device.display()));
+        bench.undo_all();
         assert_eq!(checksum(&other), before, "{step}");
         tries += 1;
     }

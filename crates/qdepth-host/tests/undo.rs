@@ -96,7 +96,7 @@ fn what_took_its_place_is_not_wiped() {
     let Some(bench) = bench("another backing") else { return };
     let (image, other) = (bench.image(64 * MIB), bench.image(64 * MIB));
     sh(&format!("mkfs.ext4 -q {}", other.display())).unwrap();
-    let device = bench.attach(&image);
+    let device = bench.attach_apart(&image);
     let (place, path) = (bench.fresh("mount"), bench.fresh("undo.jsonl"));
     prepared(&bench, &device, &place, &path);
     let node = device.display();

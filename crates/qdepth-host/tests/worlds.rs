@@ -157,7 +157,7 @@ impl World {
             Contents::Swap => drop(sh(&format!("mkswap {node}")).unwrap()),
             Contents::Byte(sector) => byte(&device, sector),
             Contents::Parts => {
-                sh(&format!("sgdisk -n 1:1M:+12M {node} && partx -a {node}")).unwrap();
+                sh(&format!("sgdisk -n 1:1M:+12M {node} && partx -u {node}")).unwrap();
                 bench.later(format!("partx -d {node}"));
                 sh(&format!("mkfs.ext4 -q {node}p1")).unwrap();
             }

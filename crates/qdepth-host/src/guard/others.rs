@@ -21,10 +21,22 @@ use crate::target::Inspected;
 
 /// Refuses what another process can write to.
 pub(super) fn no_writers(system: &System, stack: &Stack, name: &Path) -> Result<(), Refusal> {
-    no_writers_but(system, stack, name, |_| false)
+    after_brief_use(|| no_writers_but(system, stack, name, |_| false))
 }
 
-/// The same, but for processes that the lock keeps apart.
+/// Checks again for almost half a second: a program that searches for a free loop device opens
+/// others for a moment.
+fn after_brief_use(check: impl Fn() -> Result<(), Refusal>) -> Result<(), Refusal> {
+    for _ in 1..5 {
+        if check().is_ok() {
+            return Ok(());
+        }
+        pause(BETWEEN);
+    }
+    check()
+}
+
+/// Refuses at once what a process can write to, unless the lock keeps that process apart.
 fn no_writers_but(
     system: &System,
     stack: &Stack,
@@ -118,7 +130,7 @@ impl Writers<'_> {
                 return Some("open for writing");
             }
             // A lease tells of files; nothing tells which devices are on their way.
-            if carries_descriptors(&text) && self.stack.devices().next().is_some() && keeps(&info) {
+            if carries_descriptors(&text) && self.stack.devices().next().is_some() {
                 return Some("perhaps among the descriptors that wait in a socket");
             }
             // Files that are registered with a ring stay open after their descriptors are closed.
@@ -204,14 +216,6 @@ fn carries_descriptors(fdinfo: &str) -> bool {
     count.is_some_and(|count| count.trim() != "0")
 }
 
-/// Whether they are still there after two seconds: most are received at once.
-fn keeps(fdinfo: &Path) -> bool {
-    (0..TRIES).all(|_| {
-        pause(BETWEEN);
-        carries_descriptors(&std::fs::read_to_string(fdinfo).unwrap_or_default())
-    })
-}
-
 /// The files that an io_uring has registered, as its `fdinfo` lists them: `    0: /a/path`.
 fn registered(fdinfo: &str) -> impl Iterator<Item = &str> {
     let files = fdinfo.lines().skip_while(|line| !line.starts_with("UserFiles:")).skip(1);
@@ -234,7 +238,7 @@ fn runs_this_program(process: &str) -> bool {
 pub(crate) fn nobody_uses_file(system: &System, file: &File, path: &Path) -> Result<(), Refusal> {
     let Some(stack) = stack_of(file, path) else { return Ok(()) };
     in_use::by_kernel(system, &stack)?;
-    no_writers_but(system, &stack, path, runs_this_program)
+    after_brief_use(|| no_writers_but(system, &stack, path, runs_this_program))
 }
 
 fn stack_of(file: &File, path: &Path) -> Option<Stack> {

@@ -60,7 +60,9 @@ impl Bench {
 
     pub(crate) fn undo_all(&self) {
         while let Some(line) = self.undo.borrow_mut().pop() {
-            if let Err(error) = sh(&line) {
+            // What another process looks at for a moment is busy.
+            let again = format!("for i in $(seq 30); do {{ {line}; }} && exit 0; sleep 0.1; done");
+            if let Err(error) = sh(&format!("{again}; exit 1")) {
                 println!("UNDO FAILED: {error}");
             }
         }
@@ -87,6 +89,19 @@ impl Bench {
         PathBuf::from(node)
     }
 
+    /// A loop device whose number no search for a free one gives to another test while it is
+    /// detached and attached again.
+    pub(crate) fn attach_apart(&self, image: &Path) -> PathBuf {
+        *self.count.borrow_mut() += 1;
+        let number = 1000 + std::process::id() % 50_000 * 20 + *self.count.borrow() % 20;
+        let node = format!("/dev/loop{number}");
+        sh(&format!("losetup {node} {}", image.display())).unwrap();
+        let remove =
+            "import fcntl, sys; fcntl.ioctl(open('/dev/loop-control'), 0x4C81, int(sys.argv[1]))";
+        self.later(format!("losetup -d {node}; python3 -c \"{remove}\" {number}"));
+        PathBuf::from(node)
+    }
+
     /// A blank loop device.
     pub(crate) fn device(&self, size: u64) -> PathBuf {
         self.attach(&self.image(size))
@@ -103,7 +118,7 @@ impl Bench {
     /// A GPT with two partitions, known to the kernel; each partition's node.
     pub(crate) fn partition(&self, device: &Path) -> (PathBuf, PathBuf) {
         let node = device.display();
-        sh(&format!("sgdisk -n 1:1M:+40M -n 2:0:+10M {node} && partx -a {node}")).unwrap();
+        sh(&format!("sgdisk -n 1:1M:+40M -n 2:0:+10M {node} && partx -u {node}")).unwrap();
         self.later(format!("partx -d {node}"));
         (PathBuf::from(format!("{node}p1")), PathBuf::from(format!("{node}p2")))
     }

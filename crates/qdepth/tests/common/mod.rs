@@ -160,7 +160,9 @@ impl Drop for Workspace {
             let _ = sh(&format!("kill -CONT {} 2>/dev/null", server.id()));
         }
         while let Some(line) = self.undo.borrow_mut().pop() {
-            if let Err(error) = sh(&line) {
+            // What another process looks at for a moment is busy.
+            let again = format!("for i in $(seq 30); do {{ {line}; }} && exit 0; sleep 0.1; done");
+            if let Err(error) = sh(&format!("{again}; exit 1")) {
                 println!("UNDO FAILED: {error}");
             }
         }
