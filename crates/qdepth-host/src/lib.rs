@@ -48,6 +48,7 @@ pub mod recording;
 mod refusal;
 mod room;
 pub mod same_storage;
+pub mod served;
 pub mod sysfs;
 pub mod system;
 pub mod target;

@@ -23,6 +23,7 @@ use crate::all_ranks::{AllRanks, clocks};
 use crate::cpu_placement::worker_cpus;
 use crate::findings;
 use crate::identity::Identity;
+use crate::left_behind;
 use crate::measure_options::MeasureOptions;
 use crate::measured::{Measured, Used};
 use crate::monitors::{Monitors, Sampler};
@@ -114,6 +115,7 @@ fn real(
     let (mut there, mut gone) = (Vec::new(), Vec::new());
     for (index, point) in group.iter().enumerate() {
         let real = targets[point.target as usize].real().context("a medium among storage")?;
+        let _limit = left_behind::unless_it_answers();
         match Identity::check(system, real) {
             Identity::Same => there.push(index),
             Identity::Gone(why) => gone.push((index, Measured::nothing(point, why))),
@@ -162,7 +164,9 @@ fn measure_storage(
         seen(sight);
         sampler.news().iter().for_each(|news| seen(Sight::Machine(news)));
     };
+    let limit = left_behind::unless_workers_end(group);
     let point_result = in_real_time(group, &storage, options, &cpus, stop, &mut see)?;
+    drop(limit);
     let samples = sampler.stop();
     MachineNews::last_of(&samples).iter().for_each(|news| seen(Sight::Machine(news)));
     let counted: Vec<(u64, u64)> =
@@ -171,10 +175,7 @@ fn measure_storage(
     for (index, (point_result, storage)) in point_result.into_iter().zip(storage).enumerate() {
         let PointResult { outcome, stood, used, mut ranks } = point_result;
         let (real, direct) = (storage.real, storage.direct);
-        // Those of other ranks come behind our own.
-        for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
-            (rank.opened, rank.closed) = (opened, closed);
-        }
+        let unanswering = closed(storage, &outcome, &mut ranks);
         let mut monitored =
             before[index].until(&Monitors::sample(system, real.device().as_deref()));
         for other in (0..group.len()).filter(|other| *other != index) {
@@ -197,12 +198,30 @@ fn measure_storage(
         let (engine, seen) = (Some(used), monitored);
         let others = OtherRanks::default();
         let point = Measured { outcome, ranks, engine, direct, seen, others, changed: None };
-        measured.push(point.with(Identity::check(system, real)));
+        measured.push(point.with(unanswering.unwrap_or_else(|| Identity::check(system, real))));
     }
     if let Some(all_ranks) = options.all_ranks {
         share_findings(all_ranks, targets, group, &mut measured, stop)?;
     }
     Ok(measured)
+}
+
+/// Closes the files of a point and notes how long that took; not those of a target that does not
+/// answer, which would be asked: what is to be taken for such a target.
+fn closed(storage: Storage<'_>, outcome: &Outcome, ranks: &mut [WorkerResult]) -> Option<Identity> {
+    let unanswering = match outcome.abandoned {
+        0 => None,
+        _ => left_behind::unanswering(storage.real),
+    };
+    if unanswering.is_some() {
+        std::mem::forget(storage);
+        return unanswering;
+    }
+    // Those of other ranks come behind our own.
+    for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
+        (rank.opened, rank.closed) = (opened, closed);
+    }
+    None
 }
 
 /// Gives what this rank found of its machine to the leader, who keeps what the others found of

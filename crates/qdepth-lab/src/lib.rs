@@ -30,6 +30,7 @@ pub mod findings;
 pub mod first;
 mod follower;
 mod identity;
+mod left_behind;
 mod measure_options;
 mod measured;
 mod memory;

@@ -10,6 +10,7 @@ use crate::begin::begin;
 use crate::events::{Events, Publisher};
 use crate::findings::device_changed;
 use crate::identity::Changed;
+use crate::left_behind::unless_it_answers;
 use crate::points::points;
 use crate::preparation::Preparation;
 use crate::request::Ran;
@@ -47,6 +48,7 @@ pub(crate) fn alone(lab: Lab<'_>, publisher: &Publisher<'_>) -> Result<Option<Ra
     let ended = logbook.end_run(&id, state, &Timestamp::now().to_string(), &findings);
     events.run_ended(state, done as u32, &findings);
     for target in ready.targets {
+        let _limit = unless_it_answers();
         if let Err(error) = target.put_back() {
             observer.warn(format!("{error:#}"));
         }

@@ -14,6 +14,7 @@ use crate::all_ranks::AllRanks;
 use crate::begin::Ready;
 use crate::events::Events;
 use crate::findings::{PointSeen, of_point};
+use crate::left_behind::unless_it_answers;
 use crate::measured::Measured;
 use crate::seal::seal;
 use crate::virtual_time;
@@ -56,7 +57,9 @@ pub(crate) fn points(
                 if ready.done.contains(&point.index) {
                     continue;
                 }
+                let limit = unless_it_answers();
                 let mut sealed = one_sealed(lab, ready, point, measured, &started_at);
+                drop(limit);
                 sealed.findings.extend(findings.get(index).cloned().flatten());
                 let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
                 if ready.plan.ends_when_not_followed && whole && !follows(&sealed) {

@@ -32,7 +32,7 @@ pub(crate) fn sweeps<'a>(lab: Lab<'_>, ready: &'a Ready) -> Vec<Vec<&'a [Point]>
 
 /// Time that a group takes at most, all visits together, ns.
 pub(crate) fn length(group: &[Point]) -> u64 {
-    group.iter().map(|p| p.lead_in_ns() + p.stop.duration_ns).max().unwrap_or(0)
+    group.iter().map(|p| p.length_ns()).max().unwrap_or(0)
 }
 
 /// Measures the groups of a sweep, visit by visit; none of a group that was not begun, since the

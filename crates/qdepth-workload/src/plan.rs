@@ -355,6 +355,12 @@ impl Point {
         };
         (0..streams).map(own).collect()
     }
+
+    /// Time that it takes at most, all visits together, nanoseconds.
+    pub fn length_ns(&self) -> u64 {
+        self.lead_in_ns() + self.stop.duration_ns
+    }
+
     /// Unrecorded lead-in of all its visits or rounds, nanoseconds.
     pub fn lead_in_ns(&self) -> u64 {
         let each = match self.stop.visit_lead_in_ns {

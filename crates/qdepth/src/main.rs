@@ -18,6 +18,7 @@ use std::process::ExitCode;
 
 use crate::exit_status::Status;
 use crate::flags::{Command, Flags};
+use qdepth_host::system::System;
 use qdepth_lab::failure::FAILED;
 
 #[global_allocator]
@@ -27,18 +28,27 @@ static MEMORY: qdepth_linux::Memory = qdepth_linux::Memory;
 const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // What waits at a server that does not answer cannot be ended, only left behind.
+    if qdepth_host::served::is_named(&System::real(), words.get(1..).unwrap_or_default()) {
+        return ExitCode::from(qdepth_linux::supervised(terminal::print_line, on_a_large_stack));
+    }
+    ExitCode::from(on_a_large_stack())
+}
+
+fn on_a_large_stack() -> u8 {
     let work = || exit_status::caught(|| program(std::env::args_os()));
     let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
     if limit.is_none_or(|bytes| bytes >= STACK_BYTES as u64 / 2) {
-        return ExitCode::from(work());
+        return work();
     }
     // A stack that overflows ends the process without a word (`ulimit -s`).
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
     let status = thread.map(|thread| thread.join().unwrap_or(FAILED));
-    ExitCode::from(status.unwrap_or_else(|why| {
+    status.unwrap_or_else(|why| {
         terminal::print_line(&format!("qdepth: no stack to work on can be had: {why}"));
         FAILED
-    }))
+    })
 }
 
 /// The whole program; its exit status.

@@ -56,6 +56,8 @@ mod ior;
 #[cfg(test)]
 mod kubernetes;
 #[cfg(test)]
+mod left_behind;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod live_screen;

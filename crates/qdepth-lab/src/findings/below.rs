@@ -36,6 +36,10 @@ fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
         }
         unwritten_share(&real.claim()?.file, offset, length)
     };
+    // Whoever does not answer I/Os is not asked for a map of them either.
+    if seen.measured.outcome.abandoned > 0 {
+        return None;
+    }
     let whole = share(seen.prepared.shape.usable);
     let before = real.unwritten.replace(whole);
     let filled = before.zip(whole).filter(|(before, now)| before > now).map(|(before, _)| before);

@@ -1,0 +1,72 @@
+//! Storage that a program or another host serves: what waits there may wait for ever, and the
+//! kernel cannot end it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::mounts::{self, Mount};
+use crate::system::System;
+
+/// File systems that somebody serves; FUSE's are named `fuse.something` or `fuseblk`.
+const SERVED: [&str; 14] = [
+    "9p",
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "gfs2",
+    "glusterfs",
+    "gpfs",
+    "lustre",
+    "nfs",
+    "nfs4",
+    "ocfs2",
+    "orangefs",
+    "smb3",
+];
+/// Longer files are no plans and no job files.
+const LENGTH_MAX: u64 = 256 << 10;
+
+/// Whether this directory, or a path that a command line or a file named in it spells, lies on
+/// storage that somebody serves.
+pub fn is_named(system: &System, words: &[OsString]) -> bool {
+    let mounts = mounts::own(system);
+    let served: Vec<&Mount> = mounts.iter().filter(|mount| is_served(mount)).collect();
+    if served.is_empty() {
+        return false;
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let lies_there = |path: &Path| {
+        let path = here.join(path);
+        let holding = mounts::holding(&mounts, &path);
+        if holding.is_some_and(is_served) {
+            return true;
+        }
+        // Links are followed where that asks no server.
+        std::fs::canonicalize(&path)
+            .is_ok_and(|path| mounts::holding(&mounts, &path).is_some_and(is_served))
+    };
+    let spelled = |text: &OsStr| paths(text).any(|path| lies_there(&path));
+    let in_file = |word: &OsString| {
+        let path = here.join(word);
+        let length = std::fs::metadata(&path).ok().filter(|found| found.is_file())?.len();
+        let text = (length <= LENGTH_MAX).then(|| system.read_file(&path).ok()).flatten()?;
+        Some(text.lines().any(|line| spelled(OsStr::new(line))))
+    };
+    lies_there(&here)
+        || words.iter().any(|word| spelled(word))
+        || words.iter().any(|word| in_file(word) == Some(true))
+}
+
+fn is_served(mount: &Mount) -> bool {
+    mount.kind.starts_with("fuse") || SERVED.contains(&&*mount.kind)
+}
+
+/// What may be a path in a word such as `--filename=/a:/b` or a line such as `target = "/a"`.
+fn paths(text: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let parts = text.as_bytes().split(|byte| b"=:,;\"' \t[]".contains(byte));
+    let whole = std::iter::once(text.as_bytes());
+    let named = whole.chain(parts).filter(|part| !part.is_empty());
+    named.map(|part| PathBuf::from(OsStr::from_bytes(part)))
+}

@@ -1,0 +1,174 @@
+//! A process that can be left behind: the kernel does not end one while a request of its waits at a
+//! server that does not answer (FUSE, network file systems), not even by SIGKILL. The program forks
+//! before it does anything; the child works, and the process that the user started waits for it, or
+//! says what became of it and goes.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use qdepth_measure::Nanos;
+
+/// Set in the child.
+static CHILD: OnceLock<Child> = OnceLock::new();
+
+#[derive(Clone, Copy, Debug)]
+struct Child {
+    /// Where its exit status is left, plus one.
+    status: &'static AtomicU32,
+    /// How it says a line.
+    say: fn(&str),
+}
+
+/// How long a child that has done its work may take to end.
+const END_WITHIN: u32 = 10;
+/// The child is looked at this often where no signal comes.
+const EVERY: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// Works in a child that can be left behind; its exit status. Without a child to be had it works in
+/// this process. To be called before any thread is started.
+pub fn supervised(say: fn(&str), work: impl FnOnce() -> u8) -> u8 {
+    let Some(status) = shared_word() else { return work() };
+    let signals = signals();
+    let mut before = empty_set();
+    // SAFETY: both sets live here; no other thread is there that could be meant.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, &raw mut before) };
+    // SAFETY: this process has one thread, so the child has all that there is.
+    match unsafe { libc::fork() } {
+        0 => {
+            // SAFETY: prctl takes numbers; the mask is the one from above.
+            unsafe {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
+            }
+            let _ = CHILD.set(Child { status, say });
+            let ended = work();
+            leave(status, ended);
+            ended
+        }
+        -1 => {
+            // SAFETY: as above.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut()) };
+            work()
+        }
+        child => wait(child, status, &signals),
+    }
+}
+
+/// A time within which this process must come on; it ends where this is dropped.
+#[derive(Debug)]
+pub struct Limit {
+    _end: Sender<()>,
+}
+
+/// Whether this process is a child that can be left behind.
+pub fn can_be_left() -> bool {
+    CHILD.get().is_some()
+}
+
+/// From now on the child says the line that `or_say` makes, and is left behind with this status,
+/// unless the limit is dropped in time. None in a process that is no child.
+pub fn limit(time: Nanos, status: u8, or_say: impl FnOnce() -> String) -> Option<Limit> {
+    let Child { status: left, say } = *CHILD.get()?;
+    let (end, ended) = channel();
+    let line = or_say();
+    let late = move || {
+        if ended.recv_timeout(Duration::from_nanos(time.0)) == Err(RecvTimeoutError::Timeout) {
+            say(&line);
+            leave(left, status);
+            // SAFETY: ends every thread that the kernel can end.
+            unsafe { libc::_exit(status.into()) };
+        }
+    };
+    std::thread::Builder::new().spawn(late).ok()?;
+    Some(Limit { _end: end })
+}
+
+/// Lets go of what others wait for, as a pipe's reader does, and says that the work is done.
+#[expect(clippy::disallowed_methods, reason = "a device of the kernel that holds nothing")]
+fn leave(left: &AtomicU32, status: u8) {
+    let _ = std::io::stdout().flush();
+    if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(nothing.as_fd());
+        let _ = rustix::stdio::dup2_stdout(nothing.as_fd());
+        let _ = rustix::stdio::dup2_stderr(nothing.as_fd());
+    }
+    left.store(u32::from(status) + 1, Ordering::SeqCst);
+}
+
+/// The parent: hands signals on, and ends as the child does, or without it.
+fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
+    let (mut tries, every) = (0, EVERY);
+    loop {
+        let mut ended = 0;
+        // SAFETY: the status lives here, and the child is ours.
+        if unsafe { libc::waitpid(child, &raw mut ended, libc::WNOHANG) } == child {
+            if libc::WIFSIGNALED(ended) {
+                die_by(libc::WTERMSIG(ended));
+            }
+            return libc::WEXITSTATUS(ended) as u8;
+        }
+        if let Some(left) = status.load(Ordering::SeqCst).checked_sub(1) {
+            tries += 1;
+            if tries > END_WITHIN {
+                return left as u8;
+            }
+        }
+        // SAFETY: all zeros are a siginfo_t.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: set and time live, and the information is written here.
+        let signal = unsafe { libc::sigtimedwait(signals, &raw mut info, &raw const every) };
+        // What a terminal sends has reached the child as well.
+        if signal > 0 && signal != libc::SIGCHLD && info.si_code <= 0 {
+            // SAFETY: the child has not been waited for, so its number is its own.
+            unsafe { libc::kill(child, signal) };
+        }
+    }
+}
+
+/// Ends this process by the signal that ended the child.
+fn die_by(signal: i32) {
+    let mut set = empty_set();
+    // SAFETY: the set lives here; the signal ends this process, or it goes on to its exit status.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::sigaddset(&raw mut set, signal);
+        libc::raise(signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, null_mut());
+    }
+}
+
+fn signals() -> libc::sigset_t {
+    let mut set = empty_set();
+    let handed = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1];
+    for signal in handed.into_iter().chain([libc::SIGUSR2, libc::SIGCHLD]) {
+        // SAFETY: the set lives here.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    set
+}
+
+fn empty_set() -> libc::sigset_t {
+    // SAFETY: all zeros are a set, and it is made empty whatever its form.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        set
+    }
+}
+
+/// A word that the child shares with its parent.
+fn shared_word() -> Option<&'static AtomicU32> {
+    let (protection, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping of one page, which is never taken away; zeros are an atomic.
+    unsafe {
+        let page = libc::mmap(null_mut(), 4096, protection, flags, -1, 0);
+        (page != libc::MAP_FAILED).then(|| &*page.cast::<AtomicU32>())
+    }
+}

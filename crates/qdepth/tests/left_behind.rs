@@ -1,0 +1,82 @@
+//! A server that never answers: its files are measured by a process that can be left behind.
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use crate::common::{Workspace, can, codes, pause, points, sh};
+
+    /// The whole line, since the process that measures is a child of the one that is started.
+    fn count(workspace: &Workspace) -> usize {
+        let here = workspace.path().display();
+        let line = format!("pgrep -f '[r]un {here}/served/disk' | wc -l");
+        sh(&line).unwrap().parse().unwrap()
+    }
+
+    fn words(workspace: &Workspace, engine: &str) -> String {
+        let outstanding = if engine == "sync" { "1" } else { "4,8" };
+        format!(
+            "run {}/served/disk --profile random-4k-read --outstanding {outstanding} --read-only \
+             --duration 2s --warm-up 0s --engine {engine}",
+            workspace.path().display()
+        )
+    }
+
+    #[test]
+    fn whatever_engine_waits_for_a_server_that_never_answers_the_program_ends() {
+        let test = "whatever_engine_waits_for_a_server_that_never_answers_the_program_ends";
+        if !can(test, &["nbdkit", "nbdfuse"]) {
+            return;
+        }
+        for engine in ["io_uring", "linux-aio", "threads", "sync"] {
+            let workspace = Workspace::new();
+            let served = workspace.served("memory 64M");
+            let mut run = workspace.start(&words(&workspace, engine));
+            run.wait_for_err("is measured next");
+            pause(500);
+            served.signal("STOP");
+            let began = Instant::now();
+            let ended = run.wait_at_most(Duration::from_secs(60));
+            let took = began.elapsed();
+            let stored = workspace.run("export").expect(0).json();
+            served.signal("CONT");
+            println!("{engine}: ended {:.1} s after the server", took.as_secs_f64());
+            // Two points of 2 s, each given up 10 s after its end at the latest.
+            assert!(took < Duration::from_secs(4 + 15 + 10), "{engine}: {took:?}");
+            if engine == "sync" {
+                // Its worker itself waits.
+                assert!(ended.expect(4).err.contains("the target does not answer"));
+                continue;
+            }
+            ended.expect(1);
+            let first = &points(&stored)[0];
+            assert!(codes(first).contains(&"hung".to_owned()), "{engine}: {stored:#}");
+        }
+    }
+
+    #[test]
+    fn process_that_measures_served_files_ends_with_the_one_that_was_started() {
+        let test = "process_that_measures_served_files_ends_with_the_one_that_was_started";
+        if !can(test, &["nbdkit", "nbdfuse"]) {
+            return;
+        }
+        for (signal, status) in [("TERM", Some(143)), ("INT", Some(130)), ("KILL", None)] {
+            let workspace = Workspace::new();
+            let _served = workspace.served("memory 64M");
+            let mut run = workspace.start(&words(&workspace, "io_uring"));
+            run.wait_for_err("is measured next");
+            assert_eq!(count(&workspace), 2);
+            run.signal(signal);
+            let ended = run.wait_at_most(Duration::from_secs(30));
+            assert_eq!(ended.status, status, "{signal}: {}", ended.err);
+            let gone = || count(&workspace) == 0;
+            assert!(
+                (0..50).any(|_| gone() || {
+                    pause(100);
+                    false
+                }),
+                "{signal}"
+            );
+        }
+    }
+}
