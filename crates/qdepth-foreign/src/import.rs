@@ -5,6 +5,7 @@
 use std::fmt;
 
 use qdepth_measure::{Code, Finding};
+use qdepth_record::{PointRecord, PointSummary};
 
 use crate::imported::Imported;
 use crate::{fio, iometer};
@@ -61,8 +62,25 @@ pub fn import(files: &[(String, Vec<u8>)]) -> Result<Vec<Imported>, ImportError>
     for run in &mut runs {
         let mark = Finding::remark(Code::Imported).label("program", &run.program);
         for point in &mut run.points {
+            point.findings.extend(impossible(point));
             point.findings.push(mark.clone().label("file", &run.file));
         }
     }
     Ok(runs)
+}
+
+/// No host moves more to its storage: ten times the memory bandwidth of the largest servers of 2026.
+const MIB_PER_S_MAX: f64 = 1e7;
+/// Nor asks more often: about a hundred cycles an I/O on a thousand cores.
+const IO_PER_S_MAX: f64 = 2e10;
+
+/// A rate that no host reaches.
+fn impossible(point: &PointRecord) -> Option<Finding> {
+    let summary = PointSummary::from_point(point);
+    let is_possible = summary.mib_per_s <= MIB_PER_S_MAX && summary.io_per_s.value <= IO_PER_S_MAX;
+    (!is_possible).then(|| {
+        Finding::invalid(Code::AboveLinkLimit)
+            .value("mib_per_s", summary.mib_per_s)
+            .value("link_mib_per_s", MIB_PER_S_MAX)
+    })
 }

@@ -51,6 +51,37 @@ fn what_is_read_is_also_run() {
     }
 }
 
+/// In exit status and figures as fio has it.
+#[test]
+fn what_only_reads_finds_faults_in_what_was_not_written_to_be_verified() {
+    let (_alone, workspace) = (alone(), Workspace::new());
+    sh(&format!("head -c 1M /dev/urandom >{}", workspace.join("f").display())).unwrap();
+    let reads = "--name=r --filename=f --size=1m --rw=read --verify=md5 --no-report";
+    let made = workspace.run(&format!("fio {reads}"));
+    assert!(made.expect(1).out.contains("err=84 ("));
+    let writes = "--name=w --filename=g --size=1m --rw=write --verify=md5 --do_verify=0";
+    let reads = reads.replace("=f ", "=g --stonewall ");
+    let made = workspace.run(&format!("fio {writes} {reads}")).expect_finished();
+    assert_eq!(made.out.matches("err= 0").count(), 2, "{}", made.out);
+}
+
+#[test]
+fn rate_that_no_host_reaches_is_imported_as_invalid() {
+    let workspace = Workspace::new();
+    for (iops, bytes, grade) in [(1e5, 4e9, "B"), (1e21, 4e24, "C")] {
+        let side = serde_json::json!({
+            "io_bytes": bytes, "bw_bytes": bytes / 10.0, "iops": iops, "runtime": 10_000,
+            "total_ios": iops * 10.0, "lat_ns": {"mean": 8000.0, "N": 1000},
+        });
+        let options = serde_json::json!({"rw": "randread", "bs": "4k", "iodepth": "1"});
+        let job = serde_json::json!({"jobname": "a", "read": side, "job options": options});
+        let text = serde_json::json!({"fio version": "fio-3.33", "jobs": [job]}).to_string();
+        let words = format!("import {}", workspace.write("fio.json", &text));
+        workspace.run(&words).expect(0);
+        assert_eq!(workspace.run("export").expect(0).json()["points"][0]["grade"], grade);
+    }
+}
+
 #[test]
 fn folders_of_files_are_made_as_fio_makes_them_and_go_again() {
     let (_alone, workspace) = (alone(), Workspace::new());

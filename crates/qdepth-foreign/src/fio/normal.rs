@@ -59,7 +59,7 @@ pub fn export_fio_normal(
 ) -> String {
     let jobs = jobs(moment, entries, points, false);
     let mut text = "\n".to_owned();
-    for (entry, job) in entries.iter().zip(&jobs).filter(|(_, job)| moved(job)) {
+    for (entry, job) in entries.iter().zip(&jobs).filter(|(_, job)| is_shown(job)) {
         append_job(&mut text, entry, job, moment);
     }
     let mut groups: Vec<u32> = jobs.iter().map(|job| job.groupid).collect();
@@ -80,6 +80,11 @@ pub fn export_fio_normal(
 
 fn sides(job: &JobEntry) -> [(&'static str, &Option<Direction>); 4] {
     [("read", &job.read), ("write", &job.write), ("trim", &job.trim), ("mixed", &job.mixed)]
+}
+
+/// Whether there is something to say of a job: what it moved, or by what it failed.
+fn is_shown(job: &JobEntry) -> bool {
+    job.error != 0 || moved(job)
 }
 
 fn moved(job: &JobEntry) -> bool {

@@ -120,7 +120,8 @@ fn drawn(job: &Job, load: &Load) -> Profile {
         trim_first: (job.trims == Trims::BeforeWrites).then_some(true),
         operation: Some(job.operation).filter(|operation| !operation.is_transfer()),
         verify: job.verify.then_some(true),
-        verify_unwritten: job.verify.then_some(false),
+        // As in fio, what only reads finds a fault in whatever was not written to be verified.
+        verify_unwritten: job.verify.then_some(job.read >= 100.0),
         durability: durability.filter(|_| read < 100.0),
         alignment: Some(Bytes(job.sizes.alignment)),
         write_size: writes.map(|(parts, _)| sizes(parts)),
