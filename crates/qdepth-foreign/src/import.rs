@@ -77,10 +77,10 @@ const IO_PER_S_MAX: f64 = 2e10;
 /// A rate that no host reaches.
 fn impossible(point: &PointRecord) -> Option<Finding> {
     let summary = PointSummary::from_point(point);
-    let is_possible = summary.mib_per_s <= MIB_PER_S_MAX && summary.io_per_s.value <= IO_PER_S_MAX;
-    (!is_possible).then(|| {
+    let (throughput, rate) = (summary.mib_per_s, summary.io_per_s.value);
+    (throughput > MIB_PER_S_MAX || rate > IO_PER_S_MAX).then(|| {
         Finding::invalid(Code::AboveLinkLimit)
-            .value("mib_per_s", summary.mib_per_s)
+            .value("mib_per_s", throughput)
             .value("link_mib_per_s", MIB_PER_S_MAX)
     })
 }
