@@ -69,7 +69,7 @@ pub fn import(files: &[(String, Vec<u8>)]) -> Result<Vec<Imported>, ImportError>
     Ok(runs)
 }
 
-/// No host moves more to its storage: ten times the memory bandwidth of the largest servers of 2026.
+/// No host moves more to its storage: ten times the memory bandwidth of the largest servers.
 const MIB_PER_S_MAX: f64 = 1e7;
 /// Nor asks more often: about a hundred cycles an I/O on a thousand cores.
 const IO_PER_S_MAX: f64 = 2e10;

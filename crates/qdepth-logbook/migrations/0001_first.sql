@@ -11,13 +11,15 @@ CREATE TABLE run (
     plan_text           TEXT NOT NULL,
     seed                TEXT NOT NULL,
     emulated            INTEGER NOT NULL CHECK (emulated IN (0, 1)),
-    points_planned      INTEGER NOT NULL
+    points_planned      INTEGER NOT NULL,
+    engine_choice       TEXT NOT NULL,
+    comparison          TEXT
 ) STRICT;
 
 CREATE TABLE target (
     run        INTEGER NOT NULL REFERENCES run (sequence),
     place      INTEGER NOT NULL,
-    spelling   TEXT NOT NULL,
+    expression TEXT NOT NULL,
     name       TEXT NOT NULL,
     kind       TEXT NOT NULL CHECK (kind IN ('directory', 'file', 'block-device', 'emulated')),
     area_bytes INTEGER NOT NULL,
@@ -86,6 +88,16 @@ CREATE TABLE point (
     kernel_read_bytes       INTEGER,
     kernel_writes           INTEGER,
     kernel_written_bytes    INTEGER,
+    load_group              INTEGER NOT NULL,
+    step                    TEXT NOT NULL,
+    workers                 INTEGER NOT NULL,
+    offered_io_per_s        REAL,
+    ended_by                TEXT NOT NULL,
+    tolerance               REAL,
+    interim_checks          INTEGER NOT NULL,
+    variant                 INTEGER,
+    trim_share              REAL,
+    delay_ns                INTEGER,
     UNIQUE (run, place, attempt),
     FOREIGN KEY (run, target) REFERENCES target (run, place)
 ) STRICT;
@@ -98,6 +110,7 @@ CREATE TABLE direction (
     short         INTEGER NOT NULL,
     service_time  BLOB NOT NULL,
     response_time BLOB,
+    stated        TEXT,
     PRIMARY KEY (point, direction)
 ) STRICT;
 
@@ -111,20 +124,6 @@ CREATE TABLE io_error (
     FOREIGN KEY (point, direction) REFERENCES direction (point, direction)
 ) STRICT;
 
-CREATE TABLE interval (
-    point              INTEGER NOT NULL REFERENCES point (id),
-    place              INTEGER NOT NULL,
-    start_ns           INTEGER NOT NULL,
-    length_ns          INTEGER NOT NULL,
-    reads              INTEGER NOT NULL,
-    writes             INTEGER NOT NULL,
-    read_bytes         INTEGER NOT NULL,
-    written_bytes      INTEGER NOT NULL,
-    read_service_time  BLOB NOT NULL,
-    write_service_time BLOB NOT NULL,
-    PRIMARY KEY (point, place)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE finding (
     id       INTEGER PRIMARY KEY,
     run      INTEGER NOT NULL REFERENCES run (sequence),
@@ -136,8 +135,6 @@ CREATE TABLE finding (
 ) STRICT;
 CREATE INDEX finding_by_run ON finding (run, point);
 CREATE INDEX finding_by_point ON finding (point);
-
--- What was seen stays as it was seen, whoever opens the file with whatever tool.
 CREATE TRIGGER run_is_sealed BEFORE UPDATE ON run WHEN old.state = 'sealed'
 BEGIN SELECT RAISE(ABORT, 'a sealed run is never changed'); END;
 CREATE TRIGGER point_is_final BEFORE UPDATE ON point
@@ -146,7 +143,105 @@ CREATE TRIGGER direction_is_final BEFORE UPDATE ON direction
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
 CREATE TRIGGER io_error_is_final BEFORE UPDATE ON io_error
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
-CREATE TRIGGER interval_is_final BEFORE UPDATE ON interval
-BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
 CREATE TRIGGER finding_is_final BEFORE UPDATE ON finding
 BEGIN SELECT RAISE(ABORT, 'a finding is never changed'); END;
+
+CREATE TABLE monitor (
+    point INTEGER NOT NULL REFERENCES point (id),
+    place INTEGER NOT NULL,
+    at_ns INTEGER NOT NULL,
+    name  TEXT NOT NULL,
+    value REAL,
+    PRIMARY KEY (point, place)
+) STRICT, WITHOUT ROWID;
+
+-- What the model of an emulated medium does at each point, and, where its error is known, the rate
+-- under which a measured one is below that.
+CREATE TABLE expected (
+    run            INTEGER NOT NULL REFERENCES run (sequence),
+    place          INTEGER NOT NULL,
+    medium         TEXT NOT NULL,
+    io_per_s       REAL NOT NULL,
+    bytes_per_s    REAL NOT NULL,
+    mean_ns        REAL NOT NULL,
+    below_io_per_s REAL,
+    PRIMARY KEY (run, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER expected_is_final BEFORE UPDATE ON expected
+BEGIN SELECT RAISE(ABORT, 'what was expected is never changed'); END;
+
+-- SHA-256 of each part of a record; point 0 is the run itself, run 0 the chain of all runs.
+CREATE TABLE digest (
+    run    INTEGER NOT NULL,
+    point  INTEGER NOT NULL,
+    part   TEXT NOT NULL,
+    sha256 BLOB NOT NULL,
+    PRIMARY KEY (run, point, part)
+) STRICT, WITHOUT ROWID;
+
+-- What `qdepth certify` proved of the instrument on a machine: its document, as it was written.
+CREATE TABLE certificate (
+    id       TEXT NOT NULL PRIMARY KEY,
+    at       TEXT NOT NULL,
+    host     TEXT NOT NULL,
+    document TEXT NOT NULL,
+    sha256   BLOB NOT NULL
+) STRICT;
+
+-- What points discarded, as `direction` has it of reads and writes; no row where nothing was to be.
+CREATE TABLE trim (
+    point         INTEGER NOT NULL PRIMARY KEY REFERENCES point (id),
+    completed     INTEGER NOT NULL,
+    bytes         INTEGER NOT NULL,
+    short         INTEGER NOT NULL,
+    service_time  BLOB NOT NULL,
+    response_time BLOB,
+    stated        TEXT
+) STRICT;
+
+CREATE TABLE trim_error (
+    point INTEGER NOT NULL REFERENCES trim (point),
+    place INTEGER NOT NULL,
+    errno INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (point, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER trim_is_final BEFORE UPDATE ON trim
+BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
+CREATE TRIGGER trim_error_is_final BEFORE UPDATE ON trim_error
+BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
+
+-- The line of each run in the list of runs, as a JSON object, with the SHA-256 of it: of a list of
+-- years is chosen without reading every run whole. No line where the run's own record was damaged.
+CREATE TABLE headline (
+    run    INTEGER NOT NULL PRIMARY KEY REFERENCES run (sequence),
+    line   TEXT NOT NULL,
+    sha256 BLOB NOT NULL
+) STRICT;
+
+-- Rows of a kilobyte and more, with histograms. Without a rowid they would lie in the tree of the
+-- key, where a row of over a quarter of a page goes on in a page of its own (16.2 MB for 7.5 MB of
+-- histograms; 9.8 MB so).
+CREATE TABLE interval (
+    point              INTEGER NOT NULL REFERENCES point (id),
+    place              INTEGER NOT NULL,
+    start_ns           INTEGER NOT NULL,
+    length_ns          INTEGER NOT NULL,
+    reads              INTEGER NOT NULL,
+    writes             INTEGER NOT NULL,
+    read_bytes         INTEGER NOT NULL,
+    written_bytes      INTEGER NOT NULL,
+    read_service_time  BLOB NOT NULL,
+    write_service_time BLOB NOT NULL,
+    trims              INTEGER,
+    trimmed_bytes      INTEGER,
+    trim_service_time  BLOB,
+    PRIMARY KEY (point, place)
+) STRICT;
+
+CREATE TRIGGER interval_is_final BEFORE UPDATE ON interval
+BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
+CREATE TRIGGER monitor_is_final BEFORE UPDATE ON monitor
+BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;

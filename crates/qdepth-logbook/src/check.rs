@@ -84,9 +84,6 @@ pub struct Checked {
     pub file: Vec<String>,
     /// Every record that is not what was written.
     pub damaged: Vec<Damage>,
-    /// Whether the file's schema is older than digests, so that there was nothing to hold records
-    /// against.
-    pub without_digests: bool,
 }
 
 impl Checked {
@@ -97,12 +94,8 @@ impl Checked {
 }
 
 /// A run, with what of its own record is damaged.
-pub(crate) fn run(
-    connection: &Connection,
-    number: i64,
-    purpose: Purpose,
-) -> Result<(RunRecord, Option<Damage>)> {
-    let mut parts = Parts::of_run(connection, number, purpose);
+pub(crate) fn run(connection: &Connection, number: i64) -> Result<(RunRecord, Option<Damage>)> {
+    let mut parts = Parts::of_run(connection, number, Purpose::Check);
     let mut run = read::run(&mut parts)?;
     if !is_of_its_hash(&run) {
         parts.damaged.push("plan".to_owned());
@@ -147,22 +140,16 @@ impl Points {
     }
 }
 
-pub(crate) fn points(
-    connection: &Connection,
-    number: i64,
-    id: &str,
-    purpose: Purpose,
-) -> Result<Points> {
+pub(crate) fn points(connection: &Connection, number: i64, id: &str) -> Result<Points> {
     let mut found = Points { attempts: Vec::new(), damaged: Vec::new() };
     let numbers = read::point_numbers(connection, number)?;
     for row in &numbers {
-        match point(connection, number, *row, purpose)? {
+        match point(connection, number, *row)? {
             Ok(attempt) => found.attempts.push(attempt),
             Err(damage) => found.damaged.push(Damage { run: id.to_owned(), ..damage }),
         }
     }
-    let listed =
-        purpose != Purpose::Check || Chain::Points(number).is_whole(connection, &numbers)?;
+    let listed = Chain::Points(number).is_whole(connection, &numbers)?;
     let list = || Damage { run: id.to_owned(), record: DamagedRecord::Points, parts: Vec::new() };
     found.damaged.extend((!listed).then(list));
     Ok(found)
@@ -175,10 +162,9 @@ pub(crate) struct Counted {
     pub(crate) are_listed: bool,
 }
 
-pub(crate) fn counted(connection: &Connection, run: i64, purpose: Purpose) -> Result<Counted> {
+pub(crate) fn counted(connection: &Connection, run: i64) -> Result<Counted> {
     let numbers = read::point_numbers(connection, run)?;
-    let are_listed =
-        purpose != Purpose::Check || Chain::Points(run).is_whole(connection, &numbers)?;
+    let are_listed = Chain::Points(run).is_whole(connection, &numbers)?;
     Ok(Counted { done: read::points_counted(connection, run)?, are_listed })
 }
 
@@ -187,9 +173,8 @@ pub(crate) fn point(
     connection: &Connection,
     run: i64,
     row: i64,
-    purpose: Purpose,
 ) -> Result<std::result::Result<Attempt, Damage>> {
-    let mut parts = Parts::of_point(connection, run, row, purpose);
+    let mut parts = Parts::of_point(connection, run, row, Purpose::Check);
     let attempt = read::point(&mut parts)?;
     let is_sure = !parts.damaged.iter().any(|part| part == "point");
     let record = match &attempt {
@@ -203,22 +188,18 @@ pub(crate) fn point(
 }
 
 /// Whether the list of runs is the one that was written.
-pub(crate) fn lists_all_runs(connection: &Connection, purpose: Purpose) -> Result<bool> {
-    if purpose != Purpose::Check {
-        return Ok(true);
-    }
+pub(crate) fn lists_all_runs(connection: &Connection) -> Result<bool> {
     let numbers: Vec<i64> =
         read::run_numbers(connection)?.into_iter().map(|(number, _)| number).collect();
     Chain::Runs.is_whole(connection, &numbers)
 }
 
 /// Every record of the file.
-pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> {
-    let mut checked =
-        Checked { without_digests: purpose == Purpose::Nothing, ..Checked::default() };
+pub(crate) fn all(connection: &Connection) -> Result<Checked> {
+    let mut checked = Checked::default();
     for (number, id) in read::run_numbers(connection)? {
         checked.runs += 1;
-        match run(connection, number, purpose) {
+        match run(connection, number) {
             Ok((_, damage)) => checked.damaged.extend(damage),
             Err(error) if is_unreadable(&error) => checked.damaged.push(Damage {
                 run: id.clone(),
@@ -227,11 +208,11 @@ pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> 
             }),
             Err(error) => return Err(error),
         }
-        let points = points(connection, number, &id, purpose)?;
+        let points = points(connection, number, &id)?;
         checked.points += points.attempts.len() as u64;
         checked.damaged.extend(points.damaged);
     }
-    if !lists_all_runs(connection, purpose)? {
+    if !lists_all_runs(connection)? {
         let (run, record) = (String::new(), DamagedRecord::Runs);
         checked.damaged.push(Damage { run, record, parts: Vec::new() });
     }
@@ -241,29 +222,4 @@ pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> 
         parts: vec!["document".to_owned()],
     }));
     Ok(checked)
-}
-
-/// Digests of everything, as it is found: of a file whose schema had none. What cannot be read gets
-/// none, and counts as damaged from then on.
-pub(crate) fn digest_all(connection: &Connection) -> Result<()> {
-    let runs = read::run_numbers(connection)?;
-    let numbers: Vec<i64> = runs.iter().map(|(number, _)| *number).collect();
-    Chain::Runs.store(connection, &numbers)?;
-    for number in numbers {
-        passed_over(read::run(&mut Parts::of_run(connection, number, Purpose::Store)).map(|_| ()))?;
-        let points = read::point_numbers(connection, number)?;
-        Chain::Points(number).store(connection, &points)?;
-        for point in points {
-            let mut parts = Parts::of_point(connection, number, point, Purpose::Store);
-            passed_over(read::point(&mut parts).map(|_| ()))?;
-        }
-    }
-    Ok(())
-}
-
-fn passed_over(read: Result<()>) -> Result<()> {
-    match read {
-        Err(error) if is_unreadable(&error) => Ok(()),
-        other => other,
-    }
 }

@@ -6,26 +6,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Result, Row, params};
 use sha2::{Digest as _, Sha256};
 
-/// Schema version from which on digests are there.
-pub(crate) const SINCE_VERSION: i64 = 9;
 /// What stands for "no point" in a digest's key: rows are numbered from 1.
 const OF_RUN: i64 = 0;
 /// The chain of all runs belongs to none.
 const OF_FILE: i64 = 0;
-
-/// Parts, tables and columns that were called otherwise before schema 14: now and then. Digests are
-/// made over the first name, so that a logbook that was renamed needs none anew.
-const RENAMED: [(&str, &str); 4] = [
-    ("expression", "spelling"),
-    ("interim_checks", "looks"),
-    ("monitor", "witness"),
-    ("monitors", "witnesses"),
-];
-
-/// What something was called first.
-pub(crate) fn first_name(name: &str) -> &str {
-    RENAMED.iter().find(|(now, _)| *now == name).map_or(name, |(_, then)| then)
-}
 
 /// The rows of a part, hashed as they are read.
 pub(crate) struct Rows<'c> {
@@ -38,12 +22,8 @@ impl<'c> Rows<'c> {
         let mut hash = Sha256::new();
         hash.update(run.to_be_bytes());
         hash.update(point.to_be_bytes());
-        hash.update(first_name(part));
+        hash.update(part);
         Self { connection, hash }
-    }
-
-    pub(crate) fn has_table(&self, name: &str) -> Result<bool> {
-        self.connection.table_exists(None, name)
     }
 
     /// What the query finds, in its order.
@@ -85,7 +65,7 @@ impl<'c> Rows<'c> {
                 ValueRef::Text(text) => (b'T', text),
                 ValueRef::Blob(blob) => (b'B', blob),
             };
-            let name = first_name(row.as_ref().column_name(index)?);
+            let name = row.as_ref().column_name(index)?;
             self.hash.update((name.len() as u64).to_be_bytes());
             self.hash.update(name);
             self.hash.update([kind]);
@@ -103,8 +83,6 @@ pub(crate) enum Purpose {
     Store,
     /// It is held against the stored one.
     Check,
-    /// Nothing: the logbook is of a schema without digests, and is opened for reading only.
-    Nothing,
 }
 
 /// Reads the parts of one run, or of one point, and notes which are not what was written.
@@ -163,7 +141,6 @@ impl<'c> Parts<'c> {
                     self.note(part);
                 }
             }
-            Purpose::Nothing => {}
         }
         Ok(value)
     }
@@ -207,12 +184,10 @@ fn store(connection: &Connection, key: Key<'_>, hash: &[u8; 32]) -> Result<()> {
 /// None where there is none, or none that can be read.
 fn stored(connection: &Connection, key: Key<'_>) -> Result<Option<[u8; 32]>> {
     let Key { run, point, part } = key;
-    let query = "SELECT sha256 FROM digest WHERE run = ?1 AND point = ?2 AND part IN (?3, ?4)";
+    let query = "SELECT sha256 FROM digest WHERE run = ?1 AND point = ?2 AND part = ?3";
     let found = connection
         .prepare_cached(query)
-        .and_then(|mut query| {
-            query.query_row(params![run, point, part, first_name(part)], |row| row.get(0))
-        })
+        .and_then(|mut query| query.query_row(params![run, point, part], |row| row.get(0)))
         .optional();
     match found {
         Err(error) if is_damage(&error) || is_missing_table(&error) => Ok(None),

@@ -38,8 +38,8 @@ pub enum LogbookError {
     },
     /// Written by a newer program.
     #[error(
-        "{path} has schema version {found}, this qdepth knows up to {known}: use the newer qdepth \
-         that wrote it"
+        "{path} has schema version {found}, this qdepth knows up to {known}: use the qdepth that \
+         wrote it, a newer one or one from before the first release"
     )]
     Newer {
         /// The file.

@@ -8,11 +8,8 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use sha2::{Digest as _, Sha256};
 
 use crate::check::{self, Damage, DamagedRecord};
-use crate::digest::{Parts, Purpose, is_damage};
+use crate::digest::is_damage;
 use crate::read;
-
-/// Schema version from which on lines are kept.
-pub(crate) const SINCE_VERSION: i64 = 13;
 
 /// Keeps the line of a run whose own record is whole.
 pub(crate) fn keep(connection: &Connection, number: i64, run: &RunRecord) -> Result<()> {
@@ -30,20 +27,6 @@ pub(crate) fn recount(connection: &Connection, number: i64) -> Result<()> {
 /// Of a run whose own record is damaged it is not known what its line is.
 pub(crate) fn forget(connection: &Connection, number: i64) -> Result<()> {
     connection.prepare_cached("DELETE FROM headline WHERE run = ?1")?.execute([number])?;
-    Ok(())
-}
-
-/// Keeps the lines of all runs that are whole: of a file whose schema had none.
-pub(crate) fn keep_all(connection: &Connection) -> Result<()> {
-    for (number, _) in read::run_numbers(connection)? {
-        let mut parts = Parts::of_run(connection, number, Purpose::Check);
-        match read::run(&mut parts) {
-            Ok(run) if parts.damaged.is_empty() => keep(connection, number, &run)?,
-            Ok(_) => {}
-            Err(error) if is_damage(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
     Ok(())
 }
 
@@ -78,18 +61,13 @@ pub(crate) fn kept(connection: &Connection, number: i64) -> Result<Option<RunHea
 }
 
 /// The line of a run that is read whole for it, and held against its digests.
-pub(crate) fn checked(
-    connection: &Connection,
-    number: i64,
-    id: &str,
-    purpose: Purpose,
-) -> Result<RunHeadline> {
-    let (run, damage) = match check::run(connection, number, purpose) {
+pub(crate) fn checked(connection: &Connection, number: i64, id: &str) -> Result<RunHeadline> {
+    let (run, damage) = match check::run(connection, number) {
         Ok((run, damage)) => (Some(run), damage.is_some()),
         Err(error) if is_damage(&error) => (None, true),
         Err(error) => return Err(error),
     };
-    let points = check::counted(connection, number, purpose)?;
+    let points = check::counted(connection, number)?;
     let line = match run {
         Some(run) => line_of(&run, points.done),
         None => unreadable(id, points.done),
@@ -108,7 +86,6 @@ pub(crate) struct Listed {
 /// All lines, the newest first, until `take` breaks off.
 pub(crate) fn lines(
     connection: &Connection,
-    purpose: Purpose,
     mut take: impl FnMut(Listed) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     for (run, id) in read::newest_first(connection)? {
@@ -116,7 +93,7 @@ pub(crate) fn lines(
         let looked_at = kept.is_none();
         let line = match kept {
             Some(line) => line,
-            None => checked(connection, run, &id, purpose)?,
+            None => checked(connection, run, &id)?,
         };
         if take(Listed { run, line, looked_at })?.is_break() {
             break;
@@ -126,13 +103,10 @@ pub(crate) fn lines(
 }
 
 /// The runs of which the line that is kept does not say what the run does.
-pub(crate) fn damaged(connection: &Connection, purpose: Purpose) -> Result<Vec<Damage>> {
-    if purpose != Purpose::Check || read::version(connection)? < SINCE_VERSION {
-        return Ok(Vec::new());
-    }
+pub(crate) fn damaged(connection: &Connection) -> Result<Vec<Damage>> {
     let mut all = Vec::new();
     for (number, id) in read::run_numbers(connection)? {
-        let run = checked(connection, number, &id, purpose)?;
+        let run = checked(connection, number, &id)?;
         if !run.damaged && kept(connection, number)? != Some(run) {
             let (record, parts) = (DamagedRecord::Line, vec!["line".to_owned()]);
             all.push(Damage { run: id, record, parts });

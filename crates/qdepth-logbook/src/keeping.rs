@@ -137,15 +137,14 @@ impl Logbook {
         let what = "reading what is said of a run";
         let (there, damage) = match headlines::kept(&other.connection, number) {
             Ok(Some(line)) if line.notes.is_empty() && line.retracted.is_none() => return Ok(0),
-            _ => check::run(&other.connection, number, other.purpose)
-                .map_err(doing(&other.path, what))?,
+            _ => check::run(&other.connection, number).map_err(doing(&other.path, what))?,
         };
         if damage.is_some() {
             return Ok(0);
         }
         let (own, here) = {
             let number = self.resolve(id)?.0;
-            let found = check::run(&self.connection, number, self.purpose);
+            let found = check::run(&self.connection, number);
             (number, found.map_err(doing(&self.path, what))?.0)
         };
         let is_remark = |seen: &&Observation| {
@@ -194,8 +193,8 @@ impl Logbook {
         id: &str,
     ) -> rusqlite::Result<std::result::Result<Whole, Vec<Damage>>> {
         let connection = &self.connection;
-        let (run, damage) = check::run(connection, number, self.purpose)?;
-        let points = check::points(connection, number, id, self.purpose)?;
+        let (run, damage) = check::run(connection, number)?;
+        let points = check::points(connection, number, id)?;
         let damaged: Vec<Damage> = damage.into_iter().chain(points.damaged).collect();
         let attempts = points.attempts.into_iter().map(|each| (each.attempt, each.point));
         Ok(if damaged.is_empty() { Ok((run, attempts.collect())) } else { Err(damaged) })

@@ -16,7 +16,7 @@ use crate::error::LogbookError;
 use crate::failure::Failure;
 use crate::headlines::{self, Listed};
 use crate::live::LiveEvents;
-use crate::open::{doing, open_for_reading, open_for_writing, open_in_memory, purpose};
+use crate::open::{doing, open_for_reading, open_for_writing, open_in_memory};
 use crate::read::Attempt;
 use crate::reserve::Reserve;
 use crate::{read, write};
@@ -31,7 +31,6 @@ type Result<T> = std::result::Result<T, LogbookError>;
 #[derive(Debug)]
 pub struct Logbook {
     pub(crate) connection: Connection,
-    pub(crate) purpose: Purpose,
     pub(crate) path: PathBuf,
     /// None in memory.
     pub(crate) file: Option<Named>,
@@ -68,18 +67,17 @@ impl Logbook {
     /// Where there is no such file, or as [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let (connection, file, purpose) = open_for_reading(path)?;
-        Ok(Self::with(connection, Some(file), path, purpose))
+        let (connection, file) = open_for_reading(path)?;
+        Ok(Self::with(connection, Some(file), path))
     }
 
     fn from_connection(connection: Connection, file: Option<Named>, path: &Path) -> Result<Self> {
-        let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
-        Ok(Self::with(connection, file, path, purpose))
+        Ok(Self::with(connection, file, path))
     }
 
-    fn with(connection: Connection, file: Option<Named>, path: &Path, purpose: Purpose) -> Self {
+    fn with(connection: Connection, file: Option<Named>, path: &Path) -> Self {
         let path = path.to_owned();
-        Self { connection, purpose, path, file, rescued: None, reserve: None, alive: None }
+        Self { connection, path, file, rescued: None, reserve: None, alive: None }
     }
 
     /// The file.
@@ -153,7 +151,7 @@ impl Logbook {
         self.write("storing a point", |transaction, path| {
             let run = running(transaction, path, run_id)?;
             for row in read::attempts(transaction, run, point.index)? {
-                let found = check::point(transaction, run, row, Purpose::Check)?;
+                let found = check::point(transaction, run, row)?;
                 if found.is_ok_and(|attempt| !attempt.is_cut_short()) {
                     let (run, index) = (run_id.to_owned(), point.index);
                     return Err(Failure::Rule(LogbookError::AlreadyMeasured { run, index }));
@@ -232,7 +230,7 @@ impl Logbook {
         let what = "reading the run";
         let snapshot = self.snapshot(what)?;
         let number = self.resolve(asked)?.0;
-        let found = check::run(&snapshot, number, self.purpose);
+        let found = check::run(&snapshot, number);
         found.map(|(run, _)| run).map_err(doing(&self.path, what))
     }
 
@@ -246,8 +244,8 @@ impl Logbook {
         let snapshot = self.snapshot(what)?;
         let (number, id) = self.resolve(asked)?;
         let read = || {
-            let (mut run, _) = check::run(&snapshot, number, self.purpose)?;
-            let points = check::points(&snapshot, number, &id, self.purpose)?;
+            let (mut run, _) = check::run(&snapshot, number)?;
+            let points = check::points(&snapshot, number, &id)?;
             run.findings.extend(points.damaged.iter().map(Damage::finding));
             let last = points.last().into_iter().map(|attempt| attempt.point);
             // A target's row that is lost is said above; nothing can be said of its points.
@@ -301,7 +299,7 @@ impl Logbook {
             if wanted(&line) {
                 let mut found = line.clone();
                 if runs.len() < whole && !looked_at {
-                    found = headlines::checked(&snapshot, run, &line.id, self.purpose)?;
+                    found = headlines::checked(&snapshot, run, &line.id)?;
                     found.alive = line.alive;
                 }
                 runs.extend((found == line || wanted(&found)).then_some(found));
@@ -310,7 +308,7 @@ impl Logbook {
             Ok(if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
         if most > 0 {
-            headlines::lines(&snapshot, self.purpose, take).map_err(doing(&self.path, what))?;
+            headlines::lines(&snapshot, take).map_err(doing(&self.path, what))?;
         }
         Ok(runs)
     }
@@ -325,7 +323,7 @@ impl Logbook {
         let snapshot = self.snapshot(what)?;
         let read_line = |line: &&RunHeadline| -> rusqlite::Result<Option<RunHeadline>> {
             let Some(run) = read::number(&snapshot, &line.id)? else { return Ok(None) };
-            let found = headlines::checked(&snapshot, run, &line.id, self.purpose)?;
+            let found = headlines::checked(&snapshot, run, &line.id)?;
             Ok(Some(RunHeadline { alive: line.alive, ..found }))
         };
         let found: rusqlite::Result<Vec<RunHeadline>> =
@@ -348,7 +346,7 @@ impl Logbook {
     /// Where the file is damaged.
     pub fn lists_all_runs(&self) -> Result<bool> {
         let what = "reading the list of runs";
-        check::lists_all_runs(&self.connection, self.purpose).map_err(doing(&self.path, what))
+        check::lists_all_runs(&self.connection).map_err(doing(&self.path, what))
     }
 
     /// The points of a run in the order of the plan, of each the last attempt; damaged ones are
@@ -375,7 +373,7 @@ impl Logbook {
         let what = "reading the points";
         let snapshot = self.snapshot(what)?;
         let (number, id) = self.resolve(run_id)?;
-        let found = check::points(&snapshot, number, &id, self.purpose);
+        let found = check::points(&snapshot, number, &id);
         found.map(Points::last).map_err(doing(&self.path, what))
     }
 
@@ -408,7 +406,7 @@ impl Logbook {
         let what = "looking for an unfinished run";
         let snapshot = self.snapshot(what)?;
         let number = self.resolve(id)?.0;
-        let found = check::run(&snapshot, number, self.purpose);
+        let found = check::run(&snapshot, number);
         match found.map_err(doing(&self.path, what))? {
             (run, None) => Ok(run),
             (_, Some(damage)) => Err(LogbookError::Altered {
@@ -430,8 +428,8 @@ impl Logbook {
         let snapshot = self.snapshot(what)?;
         let read = || {
             let file = integrity(&snapshot)?;
-            let mut checked = check::all(&snapshot, self.purpose)?;
-            checked.damaged.extend(headlines::damaged(&snapshot, self.purpose)?);
+            let mut checked = check::all(&snapshot)?;
+            checked.damaged.extend(headlines::damaged(&snapshot)?);
             Ok(Checked { file, ..checked })
         };
         read().map_err(doing(&self.path, what))

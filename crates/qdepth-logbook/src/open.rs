@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use qdepth_files::{Kept, Named, Trust};
-use rusqlite::backup::{Backup, StepResult};
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{
@@ -13,11 +12,9 @@ use rusqlite::{
 };
 use rusqlite_migration::{M, Migrations};
 
-use crate::check::digest_all;
-use crate::digest::{Purpose, SINCE_VERSION};
+use crate::digest::Chain;
 use crate::error::LogbookError;
 use crate::file_name::sibling;
-use crate::headlines;
 use crate::read::{unreadable, version};
 
 /// Marks the file as ours in SQLite's header: "qdep".
@@ -26,10 +23,6 @@ const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 /// Name and text of the files of `migrations/`, which `build.rs` lists.
 const MIGRATIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
-const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
-/// The oldest schema whose tables hold what the newest reads of every run; before it there were no
-/// steps (migration 3).
-const READ_AS_IT_IS: i64 = 3;
 /// Writes are short; who waits longer than this waits for a stuck process.
 const BUSY: Duration = Duration::from_secs(30);
 /// How often making a new file is tried again when another process makes it at the same time.
@@ -81,9 +74,8 @@ pub(crate) fn open_in_memory(path: &Path) -> Result<Connection> {
 }
 
 /// Opens an existing logbook for reading only. The file stays as it is, and need not be ours to
-/// write to: whoever reads one of the two oldest schemas gets a copy in memory that was brought up
-/// to date.
-pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpose)> {
+/// write to. Columns that a later schema added are not there, and empty.
+pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
     let kept = Kept::open(path, Trust::Reading, false);
     let Some(kept) = kept.map_err(|error| LogbookError::file(path, error))? else {
         return Err(LogbookError::Missing { path: path.to_owned() });
@@ -109,11 +101,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpos
         return Err(LogbookError::empty(path, is_marked(&connection)));
     }
     check_identity(&connection, path)?;
-    let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
-    // Of a damaged one that cannot be copied, what is left is read as it is.
-    let is_old = version(&connection).is_ok_and(|version| version < READ_AS_IT_IS);
-    let copy = is_old.then(|| up_to_date(&connection, path));
-    Ok((copy.and_then(Result::ok).unwrap_or(connection), file, purpose))
+    Ok((connection, file))
 }
 
 /// A connection for reading makes a write-ahead log and its index where there are none, and only
@@ -132,22 +120,6 @@ fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     } else {
         open_immutable(path)
     }
-}
-
-/// A copy in memory, of the newest schema.
-fn up_to_date(connection: &Connection, path: &Path) -> Result<Connection> {
-    let copied = || -> rusqlite::Result<Connection> {
-        let mut copy = Connection::open_in_memory()?;
-        let whole = Backup::new(connection, &mut copy)?.step(-1)?;
-        if whole != StepResult::Done {
-            return Err(rusqlite::Error::ExecuteReturnedResults);
-        }
-        Ok(copy)
-    };
-    let mut copy = copied().map_err(doing(path, "copying a logbook of an older schema"))?;
-    migrate(&mut copy, path)?;
-    copy.pragma_update(None, "query_only", true).map_err(doing(path, "keeping the copy"))?;
-    Ok(copy)
 }
 
 /// Neither waits on a lock of this process's, nor follows a link.
@@ -273,13 +245,6 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What digests there are is held against; only a file of an older schema, opened for reading, has
-/// none. It is asked in two ways: a flipped bit can make one of them answer wrongly, not both.
-pub(crate) fn purpose(connection: &Connection) -> rusqlite::Result<Purpose> {
-    let has = version(connection)? >= SINCE_VERSION || connection.table_exists(None, "digest")?;
-    Ok(if has { Purpose::Check } else { Purpose::Nothing })
-}
-
 /// The mark goes into the file before write-ahead logging begins, so that the first bytes of a
 /// logbook always tell whose it is.
 fn mark_as_ours(connection: &Connection, fresh: bool) -> rusqlite::Result<()> {
@@ -315,26 +280,30 @@ pub fn sqlite_version() -> &'static str {
     rusqlite::version()
 }
 
-fn migrations() -> Migrations<'static> {
-    let all = (1..).zip(MIGRATIONS).map(|(version, (_, text))| match version {
-        SINCE_VERSION => M::up_with_hook(text, |found: &Transaction<'_>| Ok(digest_all(found)?)),
-        headlines::SINCE_VERSION => {
-            M::up_with_hook(text, |found: &Transaction<'_>| Ok(headlines::keep_all(found)?))
-        }
-        _ => M::up(text),
-    });
-    Migrations::new(all.collect())
+/// Brings the tables up to the newest form. Rows are never changed by that: their digests would be
+/// those of something else.
+fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
+    migrate_by(MIGRATIONS, connection, path)
 }
 
-fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
-    let known = SCHEMA_VERSION;
+fn migrate_by(
+    texts: &[(&'static str, &'static str)],
+    connection: &mut Connection,
+    path: &Path,
+) -> Result<()> {
+    let step = |(number, (_, text)): (usize, &(&'static str, &'static str))| match number {
+        0 => M::up_with_hook(text, |made: &Transaction<'_>| Ok(Chain::Runs.begin(made)?)),
+        _ => M::up(text),
+    };
+    let steps = Migrations::new(texts.iter().enumerate().map(step).collect());
     let mut failure = None;
     for _ in 0..TRIES {
-        if version(connection).map_err(doing(path, "reading the version"))? == known {
+        let found = version(connection).map_err(doing(path, "reading the version"))?;
+        if found == texts.len() as i64 {
             return Ok(());
         }
         // Another process may make the tables between our look and our try: look again.
-        failure = migrations().to_latest(connection).err();
+        failure = steps.to_latest(connection).err();
         if failure.is_some() {
             connection
                 .execute_batch("BEGIN IMMEDIATE; COMMIT")
@@ -355,4 +324,28 @@ pub(crate) fn doing(
     what: &'static str,
 ) -> impl FnOnce(rusqlite::Error) -> LogbookError {
     move |error| LogbookError::sqlite(path, what, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_record::RunRecord;
+
+    use super::{MIGRATIONS, migrate_by, open_for_writing};
+    use crate::Logbook;
+
+    #[test]
+    fn a_column_more_leaves_what_is_stored_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("qdepth.db");
+        let run = RunRecord { id: "a".to_owned(), ..RunRecord::default() };
+        Logbook::open(&path).unwrap().begin_run(&run).unwrap();
+        let next = [MIGRATIONS, &[("next", "ALTER TABLE run ADD COLUMN next TEXT")]].concat();
+        let (mut connection, _) = open_for_writing(&path).unwrap();
+        migrate_by(&next, &mut connection, &path).unwrap();
+        // Twice is once.
+        migrate_by(&next, &mut connection, &path).unwrap();
+        assert_eq!(super::version(&connection).unwrap(), next.len() as i64);
+        let (read, damage) = crate::check::run(&connection, 1).unwrap();
+        assert_eq!((read.id, damage), (run.id, None));
+    }
 }

@@ -7,7 +7,7 @@ use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::Value;
 
-use crate::digest::{Parts, Rows, first_name, is_damage};
+use crate::digest::{Parts, Rows, is_damage};
 use qdepth_record::{
     DirectionRecord, ErrorCount, ExpectedRecord, IntervalRecord, MonitorRecord, Observation,
     PointRecord, Reason, Record, RunRecord, RunState, Stored, Stores, TargetRecord,
@@ -105,16 +105,11 @@ pub(crate) fn run(parts: &mut Parts<'_>) -> Result<RunRecord> {
     Ok(run)
 }
 
-/// Logbooks of schema version 1, opened for reading only, do not say how requests were asked for.
 fn run_row(row: &Row<'_>) -> Result<RunRecord> {
-    filled(row, RunRecord { engine_choice: "auto".to_owned(), ..RunRecord::default() })
+    record(row)
 }
 
-/// Logbooks of an older schema, opened for reading only, do not have the table.
 fn expected(rows: &mut Rows<'_>, run: i64) -> Result<Vec<ExpectedRecord>> {
-    if !rows.has_table("expected")? {
-        return Ok(Vec::new());
-    }
     rows.query("SELECT * FROM expected WHERE run = ?1 ORDER BY place", [run], record)
 }
 
@@ -161,11 +156,8 @@ fn finding(row: &Row<'_>) -> Result<Finding> {
     };
     let figures: BTreeMap<String, Value> =
         serde_json::from_str(&row.get::<_, String>("figures")?).map_err(unreadable)?;
-    let mut labels: BTreeMap<String, String> =
+    let labels: BTreeMap<String, String> =
         serde_json::from_str(&row.get::<_, String>("labels")?).map_err(unreadable)?;
-    if let Some(name) = labels.remove(first_name("monitor")) {
-        labels.insert("monitor".to_owned(), name);
-    }
     let values = figures
         .into_iter()
         .map(|(name, value)| Ok((name, figure(&value)?)))
@@ -286,14 +278,6 @@ pub(crate) fn point(parts: &mut Parts<'_>) -> Result<Option<Attempt>> {
     Ok(Some(attempt))
 }
 
-/// Logbooks of an older schema, opened for reading only, do not have it.
-fn since_later_version<T: Default>(column: Result<T>) -> Result<T> {
-    match column {
-        Err(rusqlite::Error::InvalidColumnName(_)) => Ok(T::default()),
-        value => value,
-    }
-}
-
 fn stored<'a>(value: ValueRef<'a>) -> Result<Stored<'a>> {
     Ok(match value {
         ValueRef::Null => Stored::Null,
@@ -312,8 +296,7 @@ fn record<R: Record>(row: &Row<'_>) -> Result<R> {
 /// The record with what the row holds: all but what is not of its columns.
 fn filled<R: Record>(row: &Row<'_>, mut record: R) -> Result<R> {
     for column in R::columns() {
-        let value = match row.get_ref(column.name).or_else(|_| row.get_ref(first_name(column.name)))
-        {
+        let value = match row.get_ref(column.name) {
             // Logbooks of an older schema, opened for reading only, do not have it.
             Err(rusqlite::Error::InvalidColumnName(_)) => continue,
             value => stored(value?)?,
@@ -348,7 +331,7 @@ fn trims(rows: &mut Rows<'_>, point: i64) -> Result<DirectionRecord> {
 /// A direction without its errors, which are rows of their own.
 fn direction_record(row: &Row<'_>) -> Result<DirectionRecord> {
     let response = row.get_ref("response_time")?.as_blob_or_null().map_err(unreadable)?;
-    let stated: Option<String> = since_later_version(row.get("stated"))?;
+    let stated: Option<String> = row.get("stated")?;
     Ok(DirectionRecord {
         completed: count(row, "completed")?,
         bytes: count(row, "bytes")?,
@@ -370,15 +353,6 @@ fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {
 }
 
 fn monitors(rows: &mut Rows<'_>, point: i64) -> Result<Vec<MonitorRecord>> {
-    // Logbooks of an older schema, opened for reading only, have no such table, or by its first
-    // name.
-    let mut table = "monitor";
-    if !rows.has_table(table)? {
-        table = first_name(table);
-        if !rows.has_table(table)? {
-            return Ok(Vec::new());
-        }
-    }
-    let query = format!("SELECT * FROM {table} WHERE point = ?1 ORDER BY place");
-    rows.query(&query, [point], record)
+    let query = "SELECT * FROM monitor WHERE point = ?1 ORDER BY place";
+    rows.query(query, [point], record)
 }

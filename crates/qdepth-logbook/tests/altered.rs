@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::common::{certificate, point, run, trimming};
-use crate::older::before_trims;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding};
 use qdepth_record::{PointRecord, RunRecord, RunState, export_csv, export_json};
@@ -256,41 +255,9 @@ fn which_run_is_the_latest_is_not_guessed() {
     assert!(!Logbook::open_read_only(&file).unwrap().lists_all_runs().unwrap());
 }
 
-/// As a version of qdepth before digests left it.
-fn of_older_schema(file: &Path) {
-    let connection = Connection::open(file).unwrap();
-    connection.execute_batch(&before_trims()).unwrap();
-    connection
-        .execute_batch(
-            "DROP TABLE headline; DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected \
-             DROP COLUMN below_io_per_s; PRAGMA user_version = 8",
-        )
-        .unwrap();
-}
-
-#[test]
-fn an_older_logbook_gets_its_digests_when_it_is_opened_for_writing() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = good_with(directory.path(), &point(0));
-    let before = exported_text(&read(&file, ID).unwrap());
-    of_older_schema(&file);
-    assert!(exported_text(&read(&file, ID).unwrap()) == before);
-    let checked = Logbook::open_read_only(&file).unwrap().check().unwrap();
-    assert!(checked.without_digests && checked.is_whole(), "{checked:?}");
-    drop(Logbook::open(&file).unwrap());
-    let checked = Logbook::open_read_only(&file).unwrap().check().unwrap();
-    assert!(!checked.without_digests && checked.is_whole(), "{checked:?}");
-    assert!(exported_text(&read(&file, ID).unwrap()) == before);
-    let mut logbook = Logbook::open(&file).unwrap();
-    logbook.add_point(OTHER, &point(3)).unwrap();
-    drop(logbook);
-    assert!(checks_whole(&file));
-}
-
-/// Losing the digests, or the number of the schema, is damage and not an older schema.
 #[test]
 fn digests_do_not_go_away_unnoticed() {
-    for change in ["DROP TABLE digest", "DELETE FROM digest", "PRAGMA user_version = 8"] {
+    for change in ["DROP TABLE digest", "DELETE FROM digest"] {
         let directory = tempfile::tempdir().unwrap();
         let file = good(directory.path());
         let connection = by_hand(&file);

@@ -1,7 +1,6 @@
 //! What goes in comes out.
 
 use crate::common::{any_point, filled, histogram, interval, point, run};
-use crate::older::before_trims;
 use proptest::prelude::*;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding, Grade};
@@ -182,24 +181,12 @@ fn a_run_that_is_being_measured_is_not_taken_up() {
 
 #[test]
 fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
-    let (directory, mut logbook) = fresh();
+    let (_directory, mut logbook) = fresh();
     logbook.begin_run(&run(ID)).unwrap();
-    let mut doubted = point(0);
-    doubted.findings = vec![Finding::invalid(Code::Hung).value("abandoned", 3.0)];
+    let newer = Finding::unknown("tired-photons", qdepth_measure::Severity::Invalid)
+        .value("abandoned", 3.0);
+    let doubted = PointRecord { findings: vec![newer], ..point(0) };
     logbook.add_point(ID, &doubted).unwrap();
-    let raw = rusqlite::Connection::open(directory.path().join("qdepth.db")).unwrap();
-    raw.execute_batch(&before_trims()).unwrap();
-    raw.execute_batch(
-        "DROP TRIGGER finding_is_final; \
-         UPDATE finding SET code = 'tired-photons' WHERE code = 'hung';
-         DROP TABLE headline; DROP TABLE digest;
-         DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s;
-         PRAGMA user_version = 8",
-    )
-    .unwrap();
-    drop((raw, logbook));
-    // A newer version's digests are of what it stored.
-    let logbook = Logbook::open(directory.path().join("qdepth.db")).unwrap();
     let points = logbook.points(ID).unwrap();
     let finding = &points[0].findings[0];
     assert_eq!((finding.code, finding.code_text()), (Code::Unknown, "tired-photons"));
@@ -220,35 +207,6 @@ fn what_killed_runs_left_behind_goes_away() {
     }
     logbook.hold(ID).unwrap();
     assert!(!left.exists() && not_ours.exists());
-}
-
-#[test]
-fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_writing() {
-    let (directory, mut logbook) = fresh();
-    let file = directory.path().join("qdepth.db");
-    let first = RunRecord { comparison: None, ..run(ID) };
-    logbook.begin_run(&first).unwrap();
-    drop(logbook);
-    let old = rusqlite::Connection::open(&file).unwrap();
-    old.execute_batch(&before_trims()).unwrap();
-    old.execute_batch(
-        "ALTER TABLE run DROP COLUMN comparison; ALTER TABLE point DROP COLUMN variant;
-         ALTER TABLE run DROP COLUMN engine_choice; ALTER TABLE point DROP COLUMN load_group;
-         ALTER TABLE point DROP COLUMN step; ALTER TABLE point DROP COLUMN workers;
-         ALTER TABLE point DROP COLUMN offered_io_per_s;
-         ALTER TABLE point DROP COLUMN ended_by; ALTER TABLE point DROP COLUMN tolerance;
-         ALTER TABLE point DROP COLUMN looks;
-         ALTER TABLE direction DROP COLUMN stated; DROP TABLE witness; DROP TABLE expected;
-         DROP TABLE headline; DROP TABLE digest;
-         DROP TABLE certificate; PRAGMA user_version = 1",
-    )
-    .unwrap();
-    drop(old);
-    let then = RunRecord { expected: Vec::new(), comparison: None, ..run(ID) };
-    assert_eq!(Logbook::open_read_only(&file).unwrap().run(ID).unwrap(), then);
-    let mut logbook = Logbook::open(&file).unwrap();
-    assert_eq!(logbook.run(ID).unwrap(), then);
-    logbook.begin_run(&run(OTHER)).unwrap();
 }
 
 /// A row with two histograms is larger than a quarter of a page.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{DocumentSchema, pretty};
-use crate::reason::{ReasonEntry, entry_or_text};
+use crate::reason::ReasonEntry;
 
 /// Name of the form, in `schema.name`.
 const NAME: &str = "qdepth-certificate";
@@ -41,7 +41,6 @@ pub struct ProofRecord {
     /// times in seconds.
     pub values: BTreeMap<String, f64>,
     /// Why it was not tried; null where it was.
-    #[serde(deserialize_with = "entry_or_text")]
     #[schemars(with = "Option<ReasonEntry>")]
     pub why: Option<ReasonEntry>,
 }

@@ -83,8 +83,6 @@ impl Figures {
         let mut read = Self::new(code);
         for word in words {
             let (name, value) = word.split_once('=')?;
-            // Its name at first.
-            let name = if (code, name) == (ROUNDS, "course") { "state" } else { name };
             read = if names.contains(&name) {
                 let figure = value.parse().ok().filter(|figure: &f64| figure.is_finite())?;
                 read.figure(name, figure)
@@ -115,14 +113,6 @@ mod tests {
         let passes = Figures::new(PASSES).text("load", "a b").text("request_size", "");
         let passes = passes.figure("took_ns", 9e12);
         assert_eq!(passes.stored(), "passes load=a_b took_ns=9000000000000");
-    }
-
-    #[test]
-    fn what_rounds_came_to_is_their_state_also_where_it_was_stored_as_their_course() {
-        for name in ["course", "state"] {
-            let read = Figures::read(&format!("rounds {name}=cyclic load=random rounds=9"));
-            assert_eq!(read.map(|read| read.texts["state"].clone()).as_deref(), Some("cyclic"));
-        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 macro_rules! reasons {
     ($($variant:ident { $($value:ident),* } = $code:literal, $says:literal;)+) => {
@@ -217,22 +217,6 @@ impl Reason {
             .filter(|known| known.stored() == text)
             .unwrap_or_else(|| Self::Stated { text: text.to_owned() })
     }
-}
-
-/// Reads a reason of a document; earlier ones had a sentence in its place.
-pub(crate) fn entry_or_text<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<ReasonEntry>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Entry(ReasonEntry),
-        Text(String),
-    }
-    Ok(Option::<Written>::deserialize(deserializer)?.map(|written| match written {
-        Written::Entry(entry) => entry,
-        Written::Text(text) => ReasonEntry::from(&Reason::Stated { text }),
-    }))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Bytes, Code, Finding, RANK, label};
+use qdepth_measure::{Bytes, Finding, RANK, label};
 use qdepth_record::event::{PhaseStarted, PointColumn};
 use qdepth_record::figures::Figures;
 use qdepth_record::{Reason, phase_step};
@@ -121,7 +121,7 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
     let mut values: BTreeMap<&str, String> = finding
         .labels
         .iter()
-        .map(|(name, text)| (label_name(finding.code, name), text))
+        .map(|(name, text)| (name.as_str(), text))
         .map(|(name, text)| (name, finding_label(words, name, text)))
         .collect();
     for (name, value) in &finding.values {
@@ -146,11 +146,6 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
         None => explanation,
     };
     FindingText { title: title.to_owned(), explanation, advice: fill(advice, &values) }
-}
-
-/// What a text of a finding is called; one had another name at first.
-fn label_name(code: Code, name: &str) -> &str {
-    if (code, name) == (Code::NotSteady, "course") { "state" } else { name }
 }
 
 /// A text of a finding: of a label that may be a code its words, of any other what stands there.
@@ -198,6 +193,8 @@ mod tests {
 
     use qdepth_record::event::Phase;
     use qdepth_record::{PhaseStep, figures, source};
+
+    use qdepth_measure::Code;
 
     use super::*;
     use crate::tests::japanese::is_japanese;
@@ -401,12 +398,9 @@ mod tests {
         }
         let suspended = Finding::invalid(Code::ClockDrift).label("why", label::SUSPENDED);
         assert!(finding_text(&suspended, Lang::Ja).explanation.contains("サスペンド"));
-        let unsteady = |name: &str| {
-            let finding = Finding::remark(Code::NotSteady).label(name, label::ROUNDS[2]);
-            finding_text(&finding, Lang::En).explanation
-        };
-        assert!(unsteady("state").contains("it is cyclic"), "{}", unsteady("state"));
-        assert_eq!(unsteady("course"), unsteady("state"), "as it was called at first");
+        let unsteady = Finding::remark(Code::NotSteady).label("state", label::ROUNDS[2]);
+        let told = finding_text(&unsteady, Lang::En).explanation;
+        assert!(told.contains("it is cyclic"), "{told}");
         let named = Finding::invalid(Code::BackgroundWork).label("device", "md127");
         assert!(finding_text(&named, Lang::Ja).explanation.contains("md127"));
     }

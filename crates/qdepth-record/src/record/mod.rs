@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::field::IntoCell;
 use crate::fields::{Stored, Stores};
-use crate::reason::{Reason, ReasonEntry, entry_or_text};
+use crate::reason::{Reason, ReasonEntry};
 
 pub use expected::{ExpectedEntry, ExpectedRecord};
 pub(crate) use expected::{cells as expected_cells, entry as expected_entry};
@@ -73,7 +73,6 @@ pub struct ObservationEntry {
     /// The value; null where it could not be read.
     pub value: Option<String>,
     /// Why it could not be read; null where it could.
-    #[serde(deserialize_with = "entry_or_text")]
     #[schemars(with = "Option<ReasonEntry>")]
     pub unknown_because: Option<ReasonEntry>,
     /// The file or command that it was read from; `run:` or `EMULATED:` with a code where it is

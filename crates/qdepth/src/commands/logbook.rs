@@ -146,14 +146,9 @@ fn render(file: &Path, checked: &Checked) -> String {
     let sqlite = checked.file.iter().map(|line| format!("file: {line}"));
     let mut lines: Vec<String> = sqlite.chain(checked.damaged.iter().map(line)).collect();
     let read = format!("{} runs, {} whole points", checked.runs, checked.points);
-    lines.push(match (checked.is_whole(), checked.without_digests) {
-        (true, false) => format!("{}: whole: {read}", file.display()),
-        (true, true) => format!(
-            "{}: no damage was found in {read}, but its schema is older than digests: any command \
-             that writes to it adds them, of what is there then",
-            file.display()
-        ),
-        (false, _) => format!(
+    lines.push(match checked.is_whole() {
+        true => format!("{}: whole: {read}", file.display()),
+        false => format!(
             "{}: damaged: {} findings in {read}; whole records can still be read (`qdepth list`, \
              `qdepth export RUN`); restore a copy for the others",
             file.display(),
