@@ -399,8 +399,8 @@ mod tests {
         let suspended = Finding::invalid(Code::ClockDrift).label("why", label::SUSPENDED);
         assert!(finding_text(&suspended, Lang::Ja).explanation.contains("サスペンド"));
         let unsteady = Finding::remark(Code::NotSteady).label("state", label::ROUNDS[2]);
-        let told = finding_text(&unsteady, Lang::En).explanation;
-        assert!(told.contains("it is cyclic"), "{told}");
+        let explanation = finding_text(&unsteady, Lang::En).explanation;
+        assert!(explanation.contains("it is cyclic"), "{explanation}");
         let named = Finding::invalid(Code::BackgroundWork).label("device", "md127");
         assert!(finding_text(&named, Lang::Ja).explanation.contains("md127"));
     }

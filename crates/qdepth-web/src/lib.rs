@@ -9,7 +9,6 @@ mod answer;
 mod connection;
 mod guard;
 mod metrics;
-mod otlp;
 mod pages;
 mod query;
 mod server;
@@ -19,5 +18,4 @@ mod stream;
 mod worded;
 
 pub use guard::Door;
-pub use otlp::{Exporter, OtlpError, Pushed};
 pub use server::{Options, Server, WebError};

@@ -1,6 +1,5 @@
 //! What is known of a run while it is measured, as metrics: read off its events, told to Prometheus
-//! ([`exposition`]) and to OpenTelemetry ([`crate::otlp`]). Each name, unit and meaning stands here
-//! once.
+//! ([`exposition`]). Each name and meaning stands here once.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,7 +23,7 @@ pub(crate) struct Known {
 /// Labels of a value.
 pub(crate) type Labels = Vec<(Label, String)>;
 
-/// What a label says: its name for Prometheus and for OpenTelemetry.
+/// What a label says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
     Direction,
@@ -38,15 +37,6 @@ impl Label {
             Self::Direction => "direction",
             Self::Host => "host",
             Self::Device => "device",
-        }
-    }
-
-    /// Semantic conventions of system and hardware metrics, 1.37.
-    pub(crate) fn otel(self) -> &'static str {
-        match self {
-            Self::Direction => "disk.io.direction",
-            Self::Host => "host.name",
-            Self::Device => "hw.id",
         }
     }
 }
@@ -63,9 +53,6 @@ pub(crate) enum Kind {
 /// A metric of a run.
 pub(crate) struct Metric {
     prometheus: &'static str,
-    pub(crate) otel: &'static str,
-    /// In UCUM, as OpenTelemetry wants it.
-    pub(crate) unit: &'static str,
     pub(crate) help: &'static str,
     pub(crate) kind: Kind,
     pub(crate) values: fn(&Known) -> Vec<(Labels, f64)>,
@@ -75,48 +62,36 @@ pub(crate) struct Metric {
 pub(crate) const METRICS: [Metric; 11] = [
     Metric {
         prometheus: "qdepth_points_planned",
-        otel: "qdepth.points.planned",
-        unit: "{point}",
         help: "Points of the plan.",
         kind: Kind::Gauge,
         values: |known| without_labels(known.run.as_ref().map_or(0.0, |run| f64::from(run.points))),
     },
     Metric {
         prometheus: "qdepth_points_done",
-        otel: "qdepth.points.done",
-        unit: "{point}",
         help: "Points measured.",
         kind: Kind::Gauge,
         values: |known| without_labels(f64::from(known.done)),
     },
     Metric {
         prometheus: "qdepth_outstanding_ios",
-        otel: "qdepth.io.outstanding",
-        unit: "{io}",
         help: "Outstanding I/Os of the points that are measured at the same time, all streams.",
         kind: Kind::Gauge,
         values: |known| without_labels(known.outstanding()),
     },
     Metric {
         prometheus: "qdepth_io_per_second",
-        otel: "qdepth.io.rate",
-        unit: "{io}/s",
         help: "I/Os completed per second, over the last second told.",
         kind: Kind::Gauge,
         values: |known| by_direction(known.sum(Interval::io_per_s)),
     },
     Metric {
         prometheus: "qdepth_bytes_per_second",
-        otel: "qdepth.io.throughput",
-        unit: "By/s",
         help: "Bytes moved per second, over the last second told.",
         kind: Kind::Gauge,
         values: |known| by_direction(known.sum(Interval::bytes_per_s)),
     },
     Metric {
         prometheus: "qdepth_service_time_mean_seconds",
-        otel: "qdepth.service_time.mean",
-        unit: "s",
         help: "Mean of completed - issued over the last second told.",
         kind: Kind::Gauge,
         values: |known| {
@@ -125,8 +100,6 @@ pub(crate) const METRICS: [Metric; 11] = [
     },
     Metric {
         prometheus: "qdepth_response_time_mean_seconds",
-        otel: "qdepth.response_time.mean",
-        unit: "s",
         help: "Mean of completed - due over the last second told.",
         kind: Kind::Gauge,
         values: |known| {
@@ -135,32 +108,24 @@ pub(crate) const METRICS: [Metric; 11] = [
     },
     Metric {
         prometheus: "qdepth_ios_total",
-        otel: "qdepth.io.count",
-        unit: "{io}",
         help: "I/Os completed within measured windows.",
         kind: Kind::Counter,
         values: |known| by_direction(known.ios.map(|ios| ios as f64)),
     },
     Metric {
         prometheus: "qdepth_bytes_total",
-        otel: "qdepth.io.bytes",
-        unit: "By",
         help: "Bytes moved within measured windows.",
         kind: Kind::Counter,
         values: |known| by_direction(known.bytes.map(|bytes| bytes as f64)),
     },
     Metric {
         prometheus: "qdepth_cpu_busy_ratio",
-        otel: "system.cpu.utilization",
-        unit: "1",
         help: "Share of a machine's CPU time that was not idle.",
         kind: Kind::Gauge,
         values: |known| known.of_machines("cpu busy_share", None),
     },
     Metric {
         prometheus: "qdepth_device_temperature_celsius",
-        otel: "hw.temperature",
-        unit: "Cel",
         help: "Temperature of a drive.",
         kind: Kind::Gauge,
         values: |known| known.of_machines(" celsius", Some(Label::Device)),
@@ -168,11 +133,6 @@ pub(crate) const METRICS: [Metric; 11] = [
 ];
 
 impl Known {
-    /// Whether a run has begun, of which something can be told.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.run.is_some()
-    }
-
     pub(crate) fn learn(&mut self, event: &RunEvent) {
         match event {
             RunEvent::RunStarted(run) => {
@@ -310,10 +270,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_on_metrics_has_each_with_its_names_and_unit() {
+    fn the_page_on_metrics_has_each() {
         let page = include_str!("../../../docs/web.md");
-        for Metric { prometheus, otel, unit, .. } in METRICS {
-            let row = format!("| `{prometheus}` | `{otel}`, `{unit}` |");
+        for Metric { prometheus, .. } in METRICS {
+            let row = format!("| `{prometheus}` | ");
             assert!(page.contains(&row), "docs/web.md: no row {row}");
         }
         let rows = page.lines().filter(|line| line.starts_with("| `qdepth_"));

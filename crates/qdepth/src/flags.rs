@@ -171,10 +171,6 @@ pub(crate) struct RunOptions {
     /// the standard output, in place of the table
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) events: Option<PathBuf>,
-    /// Push metrics each second to an OpenTelemetry collector (OTLP/HTTP with JSON), as
-    /// http://localhost:4318
-    #[arg(long, value_name = "ADDRESS", help_heading = "Results")]
-    pub(crate) otlp: Option<String>,
     /// Tell the course in plain lines that stay, for screen readers and logs; else lines are drawn
     /// in place where a terminal can
     #[arg(long, help_heading = "Results")]

@@ -9,9 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anyhow::Result;
-use qdepth_lab::all_ranks::launched;
-use qdepth_lab::failure::Usage;
 use qdepth_lab::observer::Observer;
 use qdepth_lab::words::{kept, long};
 use qdepth_measure::{Bytes, Code, Finding, Instant};
@@ -19,8 +16,6 @@ use qdepth_record::event::{
     FindingRaised, Phase, PhaseStarted, PointEnded, PointStarted, RunEvent, RunStarted,
 };
 use qdepth_report::{Lang, finding_text, phase_text};
-
-use qdepth_web::{Exporter, OtlpError, Pushed};
 
 use crate::flags::RunOptions;
 use crate::terminal::{self, Region};
@@ -52,10 +47,6 @@ pub(crate) struct Screen {
     unprinted: RefCell<Option<anyhow::Error>>,
     shown: Arc<Shown>,
     ticker: RefCell<Option<Ticker>>,
-    /// Who is told of the run besides.
-    exporter: RefCell<Option<Exporter>>,
-    /// Where one is begun with the run: of several ranks only the leader is told of it.
-    otlp: RefCell<Option<String>>,
 }
 
 /// What the thread that draws again shares with the one that is told what happens.
@@ -134,8 +125,6 @@ impl Screen {
             unprinted: RefCell::default(),
             shown: Arc::new(shown),
             ticker: RefCell::default(),
-            exporter: RefCell::default(),
-            otlp: RefCell::default(),
         }
     }
 
@@ -154,24 +143,14 @@ impl Screen {
     }
 
     /// The one that a run asks for.
-    ///
-    /// # Errors
-    /// Where no collector takes metrics at the place that is asked for.
-    pub(crate) fn from_options(options: &RunOptions) -> Result<Self> {
+    pub(crate) fn from_options(options: &RunOptions) -> Self {
         let mut screen = Self::new();
         screen.plain |= options.plain;
         // Then nothing else is a result.
         screen.prints_events = options.prints_events_alone();
         let has_table = !screen.prints_events && !options.json && options.repeat.is_none();
         screen.tabled = has_table && !screen.plain && std::io::stdout().is_terminal();
-        match &options.otlp {
-            Some(address) if launched().is_some() => {
-                screen.otlp = RefCell::new(Some(address.clone()));
-            }
-            Some(address) => screen.exporter = RefCell::new(Some(exporter(address)?)),
-            None => {}
-        }
-        Ok(screen)
+        screen
     }
 
     /// Where a run was kept.
@@ -192,20 +171,6 @@ impl Screen {
         } else {
             self.shown.state().draw(&[line.to_owned()], self.shown.now());
         }
-    }
-
-    /// Hands an event on to the collector.
-    fn export(&self, event: &RunEvent) {
-        let begins = matches!(event, RunEvent::RunStarted(_));
-        if let Some(address) = begins.then(|| self.otlp.take()).flatten() {
-            match Exporter::start(&address) {
-                Ok(exporter) => *self.exporter.borrow_mut() = Some(exporter),
-                Err(error) => {
-                    self.print_above(&format!("--otlp {error}: nothing is pushed of this run"))
-                }
-            }
-        }
-        self.exporter.borrow().iter().for_each(|exporter| exporter.learn(event));
     }
 
     /// Changes what is known, and draws it from now on.
@@ -279,16 +244,6 @@ impl Screen {
     }
 }
 
-fn exporter(address: &str) -> Result<Exporter> {
-    let refused = |error: OtlpError| {
-        Usage(format!(
-            "--otlp {error}. Nothing was measured: start the collector, name where it takes OTLP \
-             over HTTP (as --otlp http://localhost:4318), or leave --otlp away"
-        ))
-    };
-    Ok(Exporter::start(address).map_err(refused)?)
-}
-
 impl Drop for Screen {
     fn drop(&mut self) {
         // A run that failed may have left lines.
@@ -300,15 +255,6 @@ impl Drop for Screen {
                 "--events: lines are missing ({why:#}); nothing of the run is lost by it"
             ));
         }
-        let Some(Pushed { taken, lost: lost @ 1.. }) = self.exporter.take().map(Exporter::end)
-        else {
-            return;
-        };
-        self.print_line(&format!(
-            "--otlp: the collector did not take {lost} of {} pushes; nothing of the run is lost by \
-             it",
-            taken + lost
-        ));
     }
 }
 
@@ -326,7 +272,6 @@ impl Observer for Screen {
                 false => self.print_line(&message.text),
             };
         }
-        self.export(event);
         let line = self.lines_of(event);
         if matches!(event, RunEvent::RunEnded(ended) if ended.state == "failed") {
             self.leave();

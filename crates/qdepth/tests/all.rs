@@ -68,8 +68,6 @@ mod monitors;
 #[cfg(test)]
 mod mpi;
 #[cfg(test)]
-mod otlp;
-#[cfg(test)]
 mod own_medium;
 #[cfg(test)]
 mod parquet;

@@ -74,7 +74,7 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
         id: id.to_string(),
         request: CampaignRequest { repeat, seed, columns, engine, expect },
     };
-    let screen = Screen::from_options(options)?;
+    let screen = Screen::from_options(options);
     let signals = Signals::watch()?;
     screen.print_line(&format!(
         "campaign   {} × {}, in blocks of random order, seed {seed}",
@@ -103,7 +103,7 @@ pub(crate) fn resume(options: &RunOptions) -> Result<Option<Status>> {
     drop(logbook);
     let Some(campaign) = Campaign::from_run(&run).transpose()? else { return Ok(None) };
     let options = RunOptions { repeat: Some(campaign.request.repeat), ..options.clone() };
-    let screen = Screen::from_options(&options)?;
+    let screen = Screen::from_options(&options);
     let signals = Signals::watch()?;
     let desk = Desk { options: &options, screen: &screen, signals: &signals };
     go_on(&desk, &campaign)

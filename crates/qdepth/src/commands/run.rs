@@ -50,7 +50,7 @@ pub(crate) fn measure(
     request: &RunRequest,
     print: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
-    let screen = Screen::from_options(options)?;
+    let screen = Screen::from_options(options);
     measure_on(&screen, &screen, &options.report, request, print)
 }
 

@@ -15,7 +15,6 @@ pub(super) const APPLIES: &[&str] = &[
     "logbook",
     "json",
     "events",
-    "otlp",
     "plain",
     "no_report",
     "report",

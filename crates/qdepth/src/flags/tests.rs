@@ -65,8 +65,7 @@ fn a_resumed_run_takes_no_option_that_it_would_ignore() {
     }
     assert!(refused >= 20, "{refused}");
     // How it is told is no part of the plan.
-    let outputs =
-        ["--plain", "--no-report", "--json", "--events=e.jsonl", "--otlp=http://[::1]:4318"];
+    let outputs = ["--plain", "--no-report", "--json", "--events=e.jsonl"];
     for given in outputs {
         assert!(Flags::read_from(["qdepth", "run", "--resume", given]).is_ok(), "{given}");
     }
