@@ -17,16 +17,14 @@ mod vm;
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] \
-                     | trust [--short] [NAME…] | bench agree [PAIRS] | bench all [ROUNDS [PART…]] \
-                     | bench engine [ROUNDS] | bench fio [PAIRS [file|slow]] | bench instructions \
-                     | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench \
-                     report | bench same [COMPARISONS] | bench until [TARGET] | bench media \
-                     | bench workers | calibrate [--check] [FIT…] | fuzz [MINUTES [TARGET…]]";
+                     | trust [--short] [NAME…] | bench engine [ROUNDS] \
+                     | bench fio [PAIRS [file|slow]] | bench instructions | bench many \
+                     | bench media | bench report | calibrate [--check] [FIT…] \
+                     | fuzz [MINUTES [TARGET…]]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let pairs = |word: Option<&&str>| word.map_or(Ok(10), |w| w.parse::<usize>());
     match words.as_slice() {
         ["test"] => test::test(),
         ["test", "--quick"] => test::quick(),
@@ -48,17 +46,11 @@ fn main() -> Result<()> {
             }
             None => Ok(()),
         },
-        ["bench", "agree", rest @ ..] => bench::agree(pairs(rest.first())?),
-        ["bench", "all", rest @ ..] => match rest.split_first() {
-            Some((rounds, parts)) => bench::all(rounds.parse()?, parts),
-            None => bench::all(5, &[]),
-        },
         ["bench", "engine", rest @ ..] => {
             let rounds = rest.first().map_or(Ok(2), |word| word.parse())?;
             bench::engine(rounds)?;
             bench::file(rounds).map(drop)
         }
-        ["bench", "until", rest @ ..] => bench::until(rest.first().copied()),
         ["bench", "fio", rest @ ..] => {
             let pairs = rest.first().map_or(Ok(5), |word| word.parse())?;
             bench::job_file(pairs, rest.get(1).copied())
@@ -68,18 +60,12 @@ fn main() -> Result<()> {
             (None, _) => bail!("valgrind is not installed"),
             (_, None) => bail!("objdump is not installed, or knows no syscall of this CPU"),
         },
-        ["bench", "live", rest @ ..] => {
-            bench::live(rest.first().map_or(Ok(40), |word| word.parse())?)
-        }
-        ["bench", "logbook"] => bench::logbook(),
         ["bench", "many"] => bench::many().map(drop),
-        ["bench", "pacing"] => bench::pacing().map(drop),
         ["bench", "report"] => bench::report(),
-        ["bench", "same", rest @ ..] => {
-            bench::same(rest.first().map_or(Ok(20), |word| word.parse())?)
+        ["bench", "media"] => {
+            media::speed()?;
+            bench::media(3).map(drop)
         }
-        ["bench", "media"] => media::speed(),
-        ["bench", "workers"] => bench::workers(5).map(drop),
         ["calibrate", rest @ ..] => media::calibrate(rest),
         _ => bail!(USAGE),
     }

@@ -56,12 +56,6 @@ impl Bar {
     }
 }
 
-/// Four digits that say something, whatever the size.
-pub fn digits(value: f64) -> String {
-    let decimals = (3 - value.abs().max(1e-6).log10().floor() as i32).clamp(0, 6);
-    format!("{value:.*}", decimals as usize)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,12 +67,5 @@ mod tests {
         assert!(!bar(Goal::AtLeast(1.0), &[0.9, 0.99, 1.2]).is_met());
         assert!(bar(Goal::AtMost(20.0), &[19.0, 25.0, 18.0]).is_met());
         assert!(!bar(Goal::AtMost(20.0), &[]).is_met(), "what was not measured is not met");
-        assert_eq!(bar(Goal::AtMost(1.0), &[3.0, 2.0]).spread(), [2.0, 3.0]);
-    }
-
-    #[test]
-    fn figures_have_four_digits() {
-        let shown = [16.2e6, 1.01234, 0.00012345, 22.06].map(digits);
-        assert_eq!(shown, ["16200000", "1.012", "0.000123", "22.06"]);
     }
 }

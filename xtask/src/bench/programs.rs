@@ -72,45 +72,6 @@ pub(super) fn binary() -> String {
     root().join("target/release/qdepth").display().to_string()
 }
 
-pub(super) fn compare(load: &Load<'_>, pairs: usize, folder: &Path) -> Result<()> {
-    let mut figures = Vec::new();
-    for pair in 0..pairs {
-        // ABBA, so that a drift of the machine favours neither.
-        let (ours, fios) = if pair % 2 == 0 {
-            let ours = qdepth(load, folder)?;
-            (ours, fio(load)?)
-        } else {
-            let fios = fio(load)?;
-            (qdepth(load, folder)?, fios)
-        };
-        figures.push((ours, fios));
-    }
-    let ratio = |pick: fn(&Figure) -> f64| {
-        median(figures.iter().map(|(ours, fios)| pick(ours) / pick(fios)).collect())
-    };
-    let ours = |pick: fn(&Figure) -> f64| median(figures.iter().map(|(o, _)| pick(o)).collect());
-    let fios = |pick: fn(&Figure) -> f64| median(figures.iter().map(|(_, f)| pick(f)).collect());
-    println!(
-        "{:>4} outstanding: rate {:.3} ({:.0} against {:.0} IO/s), mean latency {:.3} ({:.1} \
-         against {:.1} µs), user CPU per I/O {:.2} ({:.0} against {:.0} ns), system {:.2} ({:.0} \
-         against {:.0} ns)",
-        load.outstanding,
-        ratio(|f| f.io_per_s),
-        ours(|f| f.io_per_s),
-        fios(|f| f.io_per_s),
-        ratio(|f| f.mean_ns),
-        ours(|f| f.mean_ns) / 1e3,
-        fios(|f| f.mean_ns) / 1e3,
-        ratio(|f| f.user_ns),
-        ours(|f| f.user_ns),
-        fios(|f| f.user_ns),
-        ratio(|f| f.system_ns),
-        ours(|f| f.system_ns),
-        fios(|f| f.system_ns),
-    );
-    Ok(())
-}
-
 pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();
