@@ -1,7 +1,8 @@
-//! Which parts of a file were ever written.
+//! Which parts of a file were ever written, and whether each has a place of its own.
 
 use std::os::fd::AsFd;
 
+use qdepth_linux::Extent;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
@@ -35,4 +36,61 @@ pub fn unwritten_share(file: impl AsFd, offset: u64, length: u64) -> Option<f64>
         at = hole;
     }
     Some(1.0 - written as f64 / length as f64)
+}
+
+/// Why the device below reads less than what is read of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Less {
+    /// Parts of the file are the same blocks of the device (reflinks, deduplication).
+    SharedExtents,
+    /// The file system has compressed them.
+    Compressed,
+}
+
+/// What makes the device below hold at most nine tenths of a part of a file, by `FS_IOC_FIEMAP`.
+/// None where that is not so, and where the file system does not say.
+pub fn less_below(file: impl AsFd, offset: u64, length: u64) -> Option<Less> {
+    less_of(qdepth_linux::extents(file.as_fd(), offset, length)?)
+}
+
+fn less_of(mut extents: Vec<Extent>) -> Option<Less> {
+    let sum = |extents: &[Extent]| extents.iter().map(|extent| extent.length).sum::<u64>();
+    let all = sum(&extents);
+    extents.retain(|extent| !extent.is_encoded);
+    if sum(&extents) * 10 < all * 9 {
+        return Some(Less::Compressed);
+    }
+    extents.sort_unstable_by_key(|extent| extent.physical);
+    let (mut own, mut end) = (0, 0);
+    for Extent { physical, length, .. } in &extents {
+        let next = physical.saturating_add(*length);
+        own += next.saturating_sub(end.max(*physical));
+        end = end.max(next);
+    }
+    (own * 10 < sum(&extents) * 9).then_some(Less::SharedExtents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_in_one_place_or_is_compressed_is_less() {
+        let extents = |all: &[(u64, u64, bool)]| {
+            let extent = |&(physical, length, is_encoded)| Extent {
+                physical,
+                length,
+                is_encoded,
+                ..Extent::default()
+            };
+            less_of(all.iter().map(extent).collect())
+        };
+        assert_eq!(extents(&[]), None);
+        assert_eq!(extents(&[(0, 8, false), (100, 8, false), (50, 8, false)]), None);
+        assert_eq!(extents(&[(0, 8, false); 100]), Some(Less::SharedExtents));
+        assert_eq!(extents(&[(0, 100, false), (50, 100, false)]), Some(Less::SharedExtents));
+        assert_eq!(extents(&[(0, 95, false), (0, 5, true)]), None);
+        assert_eq!(extents(&[(0, 50, false), (60, 50, true)]), Some(Less::Compressed));
+        assert_eq!(extents(&[(u64::MAX - 1, 8, false)]), Some(Less::SharedExtents));
+    }
 }

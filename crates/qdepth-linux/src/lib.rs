@@ -12,6 +12,7 @@ mod call;
 mod clock;
 mod discard;
 mod errno;
+mod extent_map;
 mod gate;
 mod inline;
 mod kernel_target;
@@ -39,6 +40,7 @@ mod wrapped;
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};
 pub use errno::errno_name;
+pub use extent_map::{Extent, extents};
 pub use gate::Gate;
 pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, RefusedEngine, take_priority,

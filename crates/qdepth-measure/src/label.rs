@@ -13,6 +13,10 @@ pub const IGNORED: &str = "ignored-by-the-kernel";
 pub const IN_MEMORY: &str = "in-memory";
 /// A loop device reads and writes its file through the page cache.
 pub const LOOP_WITHOUT_DIRECT_IO: &str = "loop-without-direct-io";
+/// Parts of a file are the same blocks of the device.
+pub const SHARED_EXTENTS: &str = "shared-extents";
+/// The file system holds what is read compressed.
+pub const COMPRESSED: &str = "compressed";
 /// Errors that came before or behind the measured window alone.
 pub const OUTSIDE: &str = "outside-the-window";
 /// A target of which no identity can be read any more.
@@ -110,6 +114,8 @@ pub fn all() -> impl Iterator<Item = &'static str> {
         IGNORED,
         IN_MEMORY,
         LOOP_WITHOUT_DIRECT_IO,
+        SHARED_EXTENTS,
+        COMPRESSED,
         OUTSIDE,
         NO_ANSWER,
         NOTHING_TO_VERIFY,

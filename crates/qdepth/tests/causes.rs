@@ -97,3 +97,33 @@ fn holes_below_a_loop_device_are_told() {
     workspace.run(&format!("run plan.toml {} --read-only --no-report", node.display())).expect(1);
     is_c_everywhere(&workspace, "unwritten-read");
 }
+
+#[test]
+fn reflinks_and_compressed_data_are_told() {
+    let test = "reflinks_and_compressed_data_are_told";
+    if !can(test, &["losetup", "mkfs.btrfs", "xfs_io"]) {
+        return;
+    }
+    let (_alone, workspace) = (alone(), workspace());
+    let node = workspace.device("image", 256 << 20);
+    let at = workspace.join("at");
+    fs::create_dir(&at).unwrap();
+    sh(&format!(
+        "mkfs.btrfs -q {0} && mount -o compress-force=zstd {0} {1}",
+        node.display(),
+        at.display()
+    ))
+    .unwrap();
+    workspace
+        .later(format!("for i in $(seq 50); do umount {} && break; sleep 0.1; done", at.display()));
+    // Text is compressed, and copies of one extent are read from one place.
+    sh(&format!("cd {} && seq 2000000 | head -c 8M >text && sync text", at.display())).unwrap();
+    workspace.run("run plan.toml at/text --read-only --no-report").expect(1);
+    is_c_everywhere(&workspace, "cached-below");
+    let copies = "touch copies && chattr +m copies && dd if=/dev/urandom of=copies bs=64k count=1 \
+                  status=none && for i in $(seq 127); do xfs_io -c \"reflink copies 0 $((i*65536)) \
+                  65536\" copies >/dev/null || exit 1; done; sync copies";
+    sh(&format!("cd {} && {copies}", at.display())).unwrap();
+    workspace.run("run plan.toml at/copies --read-only --no-report").expect(1);
+    is_c_everywhere(&workspace, "cached-below");
+}

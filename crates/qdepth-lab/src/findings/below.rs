@@ -1,7 +1,7 @@
 //! Figures that come from something between the target and its medium.
 
 use qdepth_host::below::{Cached, IoLimit, cached_below, io_limits, unwritten_below};
-use qdepth_host::extents::unwritten_share;
+use qdepth_host::extents::{Less, less_below, unwritten_share};
 use qdepth_measure::{Code, Finding, label};
 use qdepth_record::PointRecord;
 use qdepth_workload::Extent;
@@ -24,6 +24,9 @@ pub(super) fn findings(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Findin
     let share = unwritten(seen, real).filter(|share| *share > 0.0);
     let unwritten =
         share.map(|share| Finding::invalid(Code::UnwrittenRead).value("unwritten_share", share));
+    let less = less(seen, real).map(|why| Finding::invalid(Code::CachedBelow).label("why", why));
+    // One cause is enough.
+    let cached = cached.or(less);
     cached.into_iter().chain(unwritten).chain(limited(seen, real, record)).collect()
 }
 
@@ -46,6 +49,16 @@ fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
     let reads = seen.point.read_share > 0.0;
     let now = if reads { share(seen.point.area) } else { None };
     now.into_iter().chain(filled).reduce(f64::max)
+}
+
+/// Why reads of a file do not all reach the device below.
+fn less(seen: &PointSeen<'_>, real: &Real) -> Option<&'static str> {
+    let is_asked = seen.point.read_share > 0.0 && seen.measured.outcome.abandoned == 0;
+    let (file, area) = (&real.claim().filter(|_| is_asked)?.file, seen.point.area);
+    less_below(file, area.offset_bytes, area.length_bytes).map(|less| match less {
+        Less::SharedExtents => label::SHARED_EXTENTS,
+        Less::Compressed => label::COMPRESSED,
+    })
 }
 
 /// The limit of a control group that the rate came up to.
