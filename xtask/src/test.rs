@@ -26,6 +26,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("mdadm", "mdadm"),
     ("ntfs-3g", "mkntfs"),
     ("dosfstools", "mkfs.vfat"),
+    ("attr", "getfattr"),
     ("gdisk", "sgdisk"),
     ("fdisk", "sfdisk"),
     ("util-linux", "losetup"),
