@@ -24,7 +24,7 @@ fn launch(workspace: &Workspace, kind: &str, launcher: &mut Command) -> Child {
         .env("QDEPTH_MPI", shim(workspace, kind))
         // After a rank died mpirun waits this long before it kills the others, by default 1 s. That
         // is too short for the logbook where others write to the same disk.
-        .env("OMPI_MCA_odls_base_sigkill_timeout", "3")
+        .env("OMPI_MCA_odls_base_sigkill_timeout", "8")
         .current_dir(workspace.path())
         .stdout(file("mpi.out"))
         .stderr(file("mpi.err"))
