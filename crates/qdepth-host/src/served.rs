@@ -1,4 +1,4 @@
-//! Storage that a program or another host serves: what waits there may wait for ever, and the
+//! File systems that a program or another host serves: a request to one may wait forever, and the
 //! kernel cannot end it.
 
 use std::ffi::{OsStr, OsString};
@@ -28,12 +28,11 @@ const SERVED: [&str; 14] = [
 /// Longer files are no plans and no job files.
 const LENGTH_MAX: u64 = 256 << 10;
 
-/// Whether this directory, or a path that a command line or a file named in it spells, lies on
-/// storage that somebody serves.
+/// Checks the current directory, the paths on a command line, and the paths in its plan and job
+/// files: true if one of them is on a served file system.
 pub fn is_named(system: &System, words: &[OsString]) -> bool {
     let mounts = mounts::own(system);
-    let served: Vec<&Mount> = mounts.iter().filter(|mount| is_served(mount)).collect();
-    if served.is_empty() {
+    if !mounts.iter().any(is_served) {
         return false;
     }
     let here = std::env::current_dir().unwrap_or_default();
@@ -43,7 +42,7 @@ pub fn is_named(system: &System, words: &[OsString]) -> bool {
         if holding.is_some_and(is_served) {
             return true;
         }
-        // Links are followed where that asks no server.
+        // A link may lead there; the kernel ends who waits for an answer to this.
         std::fs::canonicalize(&path)
             .is_ok_and(|path| mounts::holding(&mounts, &path).is_some_and(is_served))
     };
@@ -63,7 +62,7 @@ fn is_served(mount: &Mount) -> bool {
     mount.kind.starts_with("fuse") || SERVED.contains(&&*mount.kind)
 }
 
-/// What may be a path in a word such as `--filename=/a:/b` or a line such as `target = "/a"`.
+/// Candidate paths in a word such as `--filename=/a:/b` or a line such as `target = "/a"`.
 fn paths(text: &OsStr) -> impl Iterator<Item = PathBuf> {
     let parts = text.as_bytes().split(|byte| b"=:,;\"' \t[]".contains(byte));
     let whole = std::iter::once(text.as_bytes());

@@ -164,9 +164,7 @@ fn measure_storage(
         seen(sight);
         sampler.news().iter().for_each(|news| seen(Sight::Machine(news)));
     };
-    let limit = left_behind::unless_workers_end(group);
     let point_result = in_real_time(group, &storage, options, &cpus, stop, &mut see)?;
-    drop(limit);
     let samples = sampler.stop();
     MachineNews::last_of(&samples).iter().for_each(|news| seen(Sight::Machine(news)));
     let counted: Vec<(u64, u64)> =
@@ -206,22 +204,23 @@ fn measure_storage(
     Ok(measured)
 }
 
-/// Closes the files of a point and notes how long that took; not those of a target that does not
-/// answer, which would be asked: what is to be taken for such a target.
+/// Closes the files of a point and notes how long that took. Closing asks the server: where it does
+/// not answer that is left out, unless a length must be restored, and the target counts as gone.
 fn closed(storage: Storage<'_>, outcome: &Outcome, ranks: &mut [WorkerResult]) -> Option<Identity> {
     let unanswering = match outcome.abandoned {
         0 => None,
         _ => left_behind::unanswering(storage.real),
     };
-    if unanswering.is_some() {
+    if unanswering.is_some() && !storage.restores_length() {
         std::mem::forget(storage);
         return unanswering;
     }
+    let _limit = left_behind::unless_it_answers();
     // Those of other ranks come behind our own.
     for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
         (rank.opened, rank.closed) = (opened, closed);
     }
-    None
+    unanswering
 }
 
 /// Gives what this rank found of its machine to the leader, who keeps what the others found of
@@ -337,10 +336,13 @@ fn in_real_time(
         // The workers hold the only ends that are left.
         drop(show);
         common.begin(options.all_ranks, options.observer);
+        // From here on nothing but the target is waited for: other ranks are only before and after.
+        let limit = left_behind::unless_workers_end(group);
         watch(&shown, seen, &|| {
             options.all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop))
         });
         let (mut results, used, waited) = joined(running)?;
+        drop(limit);
         let still = pulse.stop();
         let lost =
             options.all_ranks.map_or(Ok(None), |all_ranks| share(all_ranks, &mut results, stop))?;

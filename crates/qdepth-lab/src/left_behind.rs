@@ -1,5 +1,5 @@
-//! Where a server does not answer, the kernel does not end a process that waits for it: this one is
-//! left behind then, with a word (`qdepth_linux::supervised`).
+//! Time limits for a target that does not answer. The kernel cannot end a process that waits for
+//! it, so the process is left behind (`qdepth_linux::supervised`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,10 +12,10 @@ use crate::failure::FAILED;
 use crate::identity::Identity;
 use crate::prepare::Real;
 
-/// What workers may take longer than their points: a target that does not answer is given up 10 s
-/// after a point's end.
+/// Time for workers to end after their point: engines give up a target that does not answer 10 s
+/// after the end of the point.
 const WORKERS_END_WITHIN: Nanos = Nanos::from_secs(13);
-/// What an answer may take once I/Os of a point never came back.
+/// Time for an answer after I/Os of a point never completed.
 const ANSWERS_WITHIN: Nanos = Nanos::from_secs(3);
 
 static HAS_NOT_ANSWERED: AtomicBool = AtomicBool::new(false);
@@ -31,8 +31,8 @@ pub(crate) fn unless_it_answers() -> Option<Limit> {
     HAS_NOT_ANSWERED.load(Ordering::Relaxed).then(|| limit(ANSWERS_WITHIN, FAILED, line)).flatten()
 }
 
-/// What stands in a target's place whose I/Os never came back: it is not asked, since that would
-/// not come back either. None where this process is none that can be left behind.
+/// The identity of a target whose I/Os never completed: gone, without a request that could block.
+/// None if this process cannot be left behind.
 pub(crate) fn unanswering(real: &Real) -> Option<Identity> {
     if !qdepth_linux::can_be_left() {
         return None;

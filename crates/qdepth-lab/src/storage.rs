@@ -97,6 +97,11 @@ impl<'a> Storage<'a> {
         Ok((file.file.try_clone()?, self.namespace))
     }
 
+    /// Whether its file gets its length back when it is closed.
+    pub(crate) fn restores_length(&self) -> bool {
+        self.length.is_some()
+    }
+
     /// How long the file of each worker took to open, and takes to close. A file whose end was
     /// moved is as long again as it was: what comes next is on all of it.
     pub(crate) fn close(self) -> Vec<(Nanos, Nanos)> {

@@ -19,25 +19,29 @@ static CHILD: OnceLock<Child> = OnceLock::new();
 
 #[derive(Clone, Copy, Debug)]
 struct Child {
-    /// Where its exit status is left, plus one.
+    /// Its exit status plus one; 0 while it works.
     status: &'static AtomicU32,
-    /// How it says a line.
+    /// Prints a line.
     say: fn(&str),
 }
 
-/// How long a child that has done its work may take to end.
+/// Checks of a finished child before it is left behind.
 const END_WITHIN: u32 = 10;
 /// The child is looked at this often where no signal comes.
 const EVERY: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Works in a child that can be left behind; its exit status. Without a child to be had it works in
-/// this process. To be called before any thread is started.
+/// Runs `work` in a child process that can be left behind, or in this process if it cannot fork;
+/// returns the exit status. Call it before any thread is started.
 pub fn supervised(say: fn(&str), work: impl FnOnce() -> u8) -> u8 {
     let Some(status) = shared_word() else { return work() };
-    let signals = signals();
+    let (signals, parent) = (signals(), rustix::process::getpid());
     let mut before = empty_set();
-    // SAFETY: both sets live here; no other thread is there that could be meant.
-    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, &raw mut before) };
+    // SAFETY: both sets live here; no other thread is there that could be meant. Where SIGCHLD is
+    // ignored, as some programs leave it, the kernel forgets how a child ended.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, &raw mut before);
+    }
     // SAFETY: this process has one thread, so the child has all that there is.
     match unsafe { libc::fork() } {
         0 => {
@@ -45,6 +49,10 @@ pub fn supervised(say: fn(&str), work: impl FnOnce() -> u8) -> u8 {
             unsafe {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut());
+            }
+            // Nobody waits any more, and the signal above will not come.
+            if rustix::process::getppid() != Some(parent) {
+                return 128 + libc::SIGKILL as u8;
             }
             let _ = CHILD.set(Child { status, say });
             let ended = work();
@@ -66,13 +74,13 @@ pub struct Limit {
     _end: Sender<()>,
 }
 
-/// Whether this process is a child that can be left behind.
+/// True in a child process that can be left behind.
 pub fn can_be_left() -> bool {
     CHILD.get().is_some()
 }
 
-/// From now on the child says the line that `or_say` makes, and is left behind with this status,
-/// unless the limit is dropped in time. None in a process that is no child.
+/// Starts a time limit: if it is not dropped in time, the child prints the line that `or_say` makes
+/// and is left behind with this status. None outside of such a child.
 pub fn limit(time: Nanos, status: u8, or_say: impl FnOnce() -> String) -> Option<Limit> {
     let Child { status: left, say } = *CHILD.get()?;
     let (end, ended) = channel();
@@ -101,9 +109,11 @@ fn leave(left: &AtomicU32, status: u8) {
     left.store(u32::from(status) + 1, Ordering::SeqCst);
 }
 
-/// The parent: hands signals on, and ends as the child does, or without it.
+/// The parent: hands signals on, and ends as the child does, or without it. The second request to
+/// stop ends the program at once, also where the child cannot end.
 fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
     let (mut tries, every) = (0, EVERY);
+    let mut requests = Vec::new();
     loop {
         let mut ended = 0;
         // SAFETY: the status lives here, and the child is ours.
@@ -113,7 +123,8 @@ fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
             }
             return libc::WEXITSTATUS(ended) as u8;
         }
-        if let Some(left) = status.load(Ordering::SeqCst).checked_sub(1) {
+        let second = requests.get(1).map(|signal| 128 + *signal as u32);
+        if let Some(left) = status.load(Ordering::SeqCst).checked_sub(1).or(second) {
             tries += 1;
             if tries > END_WITHIN {
                 return left as u8;
@@ -123,6 +134,9 @@ fn wait(child: i32, status: &AtomicU32, signals: &libc::sigset_t) -> u8 {
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // SAFETY: set and time live, and the information is written here.
         let signal = unsafe { libc::sigtimedwait(signals, &raw mut info, &raw const every) };
+        if matches!(signal, libc::SIGINT | libc::SIGTERM) {
+            requests.push(signal);
+        }
         // What a terminal sends has reached the child as well.
         if signal > 0 && signal != libc::SIGCHLD && info.si_code <= 0 {
             // SAFETY: the child has not been waited for, so its number is its own.

@@ -358,7 +358,7 @@ impl Point {
 
     /// Time that it takes at most, all visits together, nanoseconds.
     pub fn length_ns(&self) -> u64 {
-        self.lead_in_ns() + self.stop.duration_ns
+        self.lead_in_ns().saturating_add(self.stop.duration_ns)
     }
 
     /// Unrecorded lead-in of all its visits or rounds, nanoseconds.

@@ -55,6 +55,53 @@ mod tests {
     }
 
     #[test]
+    fn second_request_to_stop_ends_what_a_server_holds() {
+        let test = "second_request_to_stop_ends_what_a_server_holds";
+        if !can(test, &["nbdkit", "nbdfuse"]) {
+            return;
+        }
+        let workspace = Workspace::new();
+        let served = workspace.served("memory 64M");
+        let words = words(&workspace, "sync").replace("--duration 2s", "--duration 60s");
+        let mut run = workspace.start(&words);
+        run.wait_for_err("is measured next");
+        pause(500);
+        served.signal("STOP");
+        pause(500);
+        run.signal("INT");
+        pause(500);
+        run.signal("INT");
+        let ended = run.wait_at_most(Duration::from_secs(10));
+        served.signal("CONT");
+        ended.expect(130);
+    }
+
+    /// As some programs start others: the kernel then keeps no word of children that ended.
+    #[test]
+    fn killed_child_is_noticed_where_signals_of_children_are_ignored() {
+        let test = "killed_child_is_noticed_where_signals_of_children_are_ignored";
+        if !can(test, &["nbdkit", "nbdfuse", "pkill"]) {
+            return;
+        }
+        let workspace = Workspace::new();
+        let _served = workspace.served("memory 64M");
+        let program = env!("CARGO_BIN_EXE_qdepth");
+        let ignore = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); \
+                      os.execv(sys.argv[1], sys.argv[1:])";
+        let words = words(&workspace, "threads").replace("--duration 2s", "--duration 60s");
+        let here = workspace.path().display();
+        let line = format!(
+            "cd {here}; python3 -c '{ignore}' {program} {words} >out 2>&1 & started=$!; sleep 3; \
+             pkill -KILL -P $started; (sleep 20; kill -KILL $started) >/dev/null 2>&1 & \
+             wait $started"
+        );
+        let began = Instant::now();
+        let said = sh(&line).unwrap_err();
+        let took = began.elapsed();
+        assert!(said.contains("137") && took < Duration::from_secs(15), "{took:?}: {said}");
+    }
+
+    #[test]
     fn process_that_measures_served_files_ends_with_the_one_that_was_started() {
         let test = "process_that_measures_served_files_ends_with_the_one_that_was_started";
         if !can(test, &["nbdkit", "nbdfuse"]) {

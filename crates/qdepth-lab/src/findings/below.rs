@@ -39,7 +39,7 @@ fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
         }
         unwritten_share(&real.claim()?.file, offset, length)
     };
-    // Whoever does not answer I/Os is not asked for a map of them either.
+    // A target that does not answer I/Os would not answer this either.
     if seen.measured.outcome.abandoned > 0 {
         return None;
     }
