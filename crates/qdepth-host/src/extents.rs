@@ -1,4 +1,4 @@
-//! Which parts of a file were ever written, and whether each has a place of its own.
+//! Extents of a file: unwritten, shared and compressed ones.
 
 use std::os::fd::AsFd;
 
@@ -47,24 +47,24 @@ pub enum Less {
     Compressed,
 }
 
-/// What makes the device below hold at most nine tenths of a part of a file, by `FS_IOC_FIEMAP`.
-/// None where that is not so, and where the file system does not say.
+/// Shared or compressed extents in more than a tenth of a part of a file, by `FS_IOC_FIEMAP`.
+/// None below that, and if the file system does not tell.
 pub fn less_below(file: impl AsFd, offset: u64, length: u64) -> Option<Less> {
     less_of(qdepth_linux::extents(file.as_fd(), offset, length)?)
 }
 
 fn less_of(mut extents: Vec<Extent>) -> Option<Less> {
-    let sum = |extents: &[Extent]| extents.iter().map(|extent| extent.length).sum::<u64>();
+    let sum = |all: &[Extent]| all.iter().map(|extent| u128::from(extent.length)).sum::<u128>();
     let all = sum(&extents);
     extents.retain(|extent| !extent.is_encoded);
     if sum(&extents) * 10 < all * 9 {
         return Some(Less::Compressed);
     }
     extents.sort_unstable_by_key(|extent| extent.physical);
-    let (mut own, mut end) = (0, 0);
+    let (mut own, mut end) = (0_u128, 0);
     for Extent { physical, length, .. } in &extents {
         let next = physical.saturating_add(*length);
-        own += next.saturating_sub(end.max(*physical));
+        own += u128::from(next.saturating_sub(end.max(*physical)));
         end = end.max(next);
     }
     (own * 10 < sum(&extents) * 9).then_some(Less::SharedExtents)
@@ -77,12 +77,7 @@ mod tests {
     #[test]
     fn what_lies_in_one_place_or_is_compressed_is_less() {
         let extents = |all: &[(u64, u64, bool)]| {
-            let extent = |&(physical, length, is_encoded)| Extent {
-                physical,
-                length,
-                is_encoded,
-                ..Extent::default()
-            };
+            let extent = |&(physical, length, is_encoded)| Extent { physical, length, is_encoded };
             less_of(all.iter().map(extent).collect())
         };
         assert_eq!(extents(&[]), None);
@@ -92,5 +87,6 @@ mod tests {
         assert_eq!(extents(&[(0, 95, false), (0, 5, true)]), None);
         assert_eq!(extents(&[(0, 50, false), (60, 50, true)]), Some(Less::Compressed));
         assert_eq!(extents(&[(u64::MAX - 1, 8, false)]), Some(Less::SharedExtents));
+        assert_eq!(extents(&[(0, u64::MAX, false); 20]), Some(Less::SharedExtents));
     }
 }

@@ -194,7 +194,7 @@ fn writer_of_any_kind_is_seen() {
 fn writer_that_leaves_at_once_is_waited_for() {
     let Some(bench) = bench("brief writers") else { return };
     let device = bench.attach(&bench.image(SIZE));
-    // As `losetup` does that searches for a free device beside another.
+    // As another `losetup` does while it searches for a free device.
     let line = "f = os.open(path, os.O_RDWR); ready(); time.sleep(0.15); os.close(f)";
     let _writer = Writer::start(line, &device);
     drop(claim(&bench, &device).unwrap());

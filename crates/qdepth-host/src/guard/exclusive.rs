@@ -16,20 +16,8 @@ use crate::target::Inspected;
 /// swap, a volume or another claim, on it, its partitions or its disk. The descriptor reads only.
 pub(crate) fn hold(target: &Inspected) -> Result<OwnedFd, Refusal> {
     // The device manager of the system may hold a new device for a moment.
-    let mut last = Errno::BUSY;
-    for attempt in 0..5 {
-        if attempt > 0 {
-            pause(Duration::from_millis(100));
-        }
-        match target.open(OFlags::RDONLY | OFlags::EXCL) {
-            Ok(held) => return Ok(held),
-            Err(error) => last = error,
-        }
-        if last != Errno::BUSY {
-            break;
-        }
-    }
-    Err(cannot_open(target, last))
+    let open = || target.open(OFlags::RDONLY | OFlags::EXCL);
+    again(5, |error| *error == Errno::BUSY, open).map_err(|error| cannot_open(target, error))
 }
 
 /// How a target is used by us, and what may be beside it.
@@ -43,7 +31,7 @@ pub(crate) enum Use {
 
 /// How often a lock is tried, and how long after the last time.
 pub(super) const TRIES: u32 = 20;
-pub(super) const BETWEEN: Duration = Duration::from_millis(100);
+const BETWEEN: Duration = Duration::from_millis(100);
 
 /// Locks a device against other runs.
 pub(super) fn lock_device(file: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {
@@ -53,15 +41,23 @@ pub(super) fn lock_device(file: impl AsFd, name: &Path, how: Use) -> Result<(), 
 /// Tries for two seconds: udev locks a device for a moment to look at it, and the kernel takes the
 /// requests of a run that was killed down some time after the process is gone.
 fn try_lock(file: impl AsFd, how: Use) -> rustix::io::Result<()> {
-    let mut result = flock(&file, operation(how));
-    for _ in 1..TRIES {
-        if result != Err(Errno::WOULDBLOCK) {
-            break;
+    again(TRIES, |error| *error == Errno::WOULDBLOCK, || flock(&file, operation(how)))
+}
+
+/// Tries what another may keep busy for a moment, at most so often and a tenth of a second apart,
+/// as long as the failure is one that may pass.
+pub(super) fn again<T, E>(
+    tries: u32,
+    may_pass: impl Fn(&E) -> bool,
+    attempt: impl Fn() -> Result<T, E>,
+) -> Result<T, E> {
+    for _ in 1..tries {
+        match attempt() {
+            Err(error) if may_pass(&error) => pause(BETWEEN),
+            ended => return ended,
         }
-        pause(BETWEEN);
-        result = flock(&file, operation(how));
     }
-    result
+    attempt()
 }
 
 /// Locks a file against other runs; record locks of other programs (a virtual machine's image, a
@@ -110,7 +106,7 @@ fn locked(found: String) -> Refusal {
 }
 
 /// Waits, without a clock of our own.
-pub(super) fn pause(length: Duration) {
+fn pause(length: Duration) {
     let (_sender, receiver) = mpsc::channel::<()>();
     let _ = receiver.recv_timeout(length);
 }

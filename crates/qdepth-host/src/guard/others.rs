@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, statx};
 
-use super::exclusive::{BETWEEN, TRIES, pause};
+use super::exclusive::{TRIES, again};
 use super::in_use;
 use super::stack::Stack;
 use crate::refusal::{Guard, Refusal};
@@ -24,16 +24,9 @@ pub(super) fn no_writers(system: &System, stack: &Stack, name: &Path) -> Result<
     after_brief_use(|| no_writers_but(system, stack, name, |_| false))
 }
 
-/// Checks again for almost half a second: a program that searches for a free loop device opens
-/// others for a moment.
+/// A program that searches for a free loop device opens others for a moment.
 fn after_brief_use(check: impl Fn() -> Result<(), Refusal>) -> Result<(), Refusal> {
-    for _ in 1..5 {
-        if check().is_ok() {
-            return Ok(());
-        }
-        pause(BETWEEN);
-    }
-    check()
+    again(5, |_| true, check)
 }
 
 /// Refuses at once what a process can write to, unless the lock keeps that process apart.
@@ -72,20 +65,21 @@ pub(super) fn no_writers_by_lease(
 ) -> Result<(), Refusal> {
     // Whoever may not read it learns so when it is claimed.
     let Ok(reading) = target.open(OFlags::RDONLY | OFlags::NONBLOCK) else { return Ok(()) };
+    let somewhere = || {
+        Refusal::new(
+            Guard::G2Exclusive,
+            format!("{} is open for writing somewhere", target.expression.display()),
+            "Find out where (`fuser -v` on it), and end that; this run keeps its own results in \
+             files that are no targets",
+        )
+    };
     // A killed run's requests, and a program that is just being started, hold files for a moment.
-    for _ in 0..TRIES {
-        if qdepth_linux::has_writer(&reading) != Some(true) {
-            return Ok(());
-        }
-        no_writers(system, stack, &target.expression)?;
-        pause(BETWEEN);
-    }
-    Err(Refusal::new(
-        Guard::G2Exclusive,
-        format!("{} is open for writing somewhere", target.expression.display()),
-        "Find out where (`fuser -v` on it), and end that; this run keeps its own results in files \
-         that are no targets",
-    ))
+    // Who is found in a process stays.
+    let is_left = || match qdepth_linux::has_writer(&reading) {
+        Some(true) => Err(no_writers(system, stack, &target.expression).err()),
+        _ => Ok(()),
+    };
+    again(TRIES, Option::is_none, is_left).map_err(|named| named.unwrap_or_else(somewhere))
 }
 
 /// Entries of a folder that are numbers: processes, threads.
