@@ -94,19 +94,15 @@ pub(crate) fn number(connection: &Connection, id: &str) -> Result<Option<i64>> {
 pub(crate) fn run(parts: &mut Parts<'_>) -> Result<RunRecord> {
     let sequence = parts.run;
     let rows = parts.read("run", |rows| {
-        rows.query("SELECT * FROM run WHERE sequence = ?1", [sequence], run_row)
+        rows.query("SELECT * FROM run WHERE sequence = ?1", [sequence], record)
     })?;
     let unreadable_row = || unreadable("the row of the run cannot be read");
-    let mut run = rows.into_iter().next().ok_or_else(unreadable_row)?;
+    let mut run: RunRecord = rows.into_iter().next().ok_or_else(unreadable_row)?;
     run.environment = parts.read("environment", |rows| observations(rows, sequence, None))?;
     run.targets = parts.read("targets", |rows| targets(rows, sequence))?;
     run.expected = parts.read("expected", |rows| expected(rows, sequence))?;
     run.findings = parts.read("findings", |rows| findings(rows, sequence, None))?;
     Ok(run)
-}
-
-fn run_row(row: &Row<'_>) -> Result<RunRecord> {
-    record(row)
 }
 
 fn expected(rows: &mut Rows<'_>, run: i64) -> Result<Vec<ExpectedRecord>> {
@@ -288,13 +284,9 @@ fn stored<'a>(value: ValueRef<'a>) -> Result<Stored<'a>> {
     })
 }
 
-/// The record that a row holds.
+/// The record with what a row holds: all but what is not of its columns.
 fn record<R: Record>(row: &Row<'_>) -> Result<R> {
-    filled(row, R::default())
-}
-
-/// The record with what the row holds: all but what is not of its columns.
-fn filled<R: Record>(row: &Row<'_>, mut record: R) -> Result<R> {
+    let mut record = R::default();
     for column in R::columns() {
         let value = match row.get_ref(column.name) {
             // Logbooks of an older schema, opened for reading only, do not have it.

@@ -1,4 +1,4 @@
-//! Logbooks that are killed, altered, filled, old and hostile. One binary for all files of tests.
+//! Logbooks that are killed, altered, filled and hostile. One binary for all files of tests.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
 
@@ -25,7 +25,5 @@ mod faults;
 mod hostile;
 #[cfg(test)]
 mod keeping;
-#[cfg(test)]
-mod older;
 #[cfg(test)]
 mod round_trip;

@@ -68,8 +68,10 @@ fn a_newer_version_is_refused_by_number() {
     let directory = tempfile::tempdir().unwrap();
     let file = good(directory.path());
     rusqlite::Connection::open(&file).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = std::fs::read(&file).unwrap();
     for found in [Logbook::open(&file), Logbook::open_read_only(&file)] {
         let error = found.expect_err("refused");
+        assert_eq!(std::fs::read(&file).unwrap(), before, "it is left alone");
         assert!(matches!(error, LogbookError::Newer { found: 99, .. }), "{error}");
         assert!(error.to_string().contains("version 99"), "{error}");
     }

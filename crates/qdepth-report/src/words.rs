@@ -121,8 +121,7 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
     let mut values: BTreeMap<&str, String> = finding
         .labels
         .iter()
-        .map(|(name, text)| (name.as_str(), text))
-        .map(|(name, text)| (name, finding_label(words, name, text)))
+        .map(|(name, text)| (name.as_str(), finding_label(words, name, text)))
         .collect();
     for (name, value) in &finding.values {
         let all = others.iter().filter_map(|other| other.values.get(name)).chain([value]);
