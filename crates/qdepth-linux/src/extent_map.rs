@@ -1,4 +1,4 @@
-//! Where a file's blocks lie, by the file system's own word: `struct fiemap` of <linux/fiemap.h>.
+//! The extents of a file: `struct fiemap` of <linux/fiemap.h>.
 
 use std::os::fd::BorrowedFd;
 
@@ -18,13 +18,11 @@ const INLINE: u32 = 0x200;
 /// Blocks of a file that lie together on its device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Their place in the file, bytes.
-    pub logical: u64,
     /// Their place on the device, bytes.
     pub physical: u64,
     /// Length in the file, bytes.
     pub length: u64,
-    /// Whether what lies there is compressed, encrypted or the like.
+    /// Compressed, encrypted or otherwise encoded.
     pub is_encoded: bool,
 }
 
@@ -81,7 +79,6 @@ pub fn extents(file: BorrowedFd<'_>, offset: u64, length: u64) -> Option<Vec<Ext
         let these = map.extents.get(..map.mapped as usize)?;
         let placed = these.iter().filter(|e| e.flags & (UNKNOWN | DELAYED | INLINE) == 0);
         found.extend(placed.map(|e| Extent {
-            logical: e.logical,
             physical: e.physical,
             length: e.length,
             is_encoded: e.flags & ENCODED != 0,

@@ -1,5 +1,5 @@
 //! What is known of a run while it is measured, as metrics: read off its events, told to Prometheus
-//! ([`exposition`]). Each name and meaning stands here once.
+//! ([`exposition`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ pub(crate) struct Known {
 /// Labels of a value.
 pub(crate) type Labels = Vec<(Label, String)>;
 
-/// What a label says.
+/// A label of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
     Direction,

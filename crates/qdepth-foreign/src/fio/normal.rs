@@ -82,7 +82,7 @@ fn sides(job: &JobEntry) -> [(&'static str, &Option<Direction>); 4] {
     [("read", &job.read), ("write", &job.write), ("trim", &job.trim), ("mixed", &job.mixed)]
 }
 
-/// Whether there is something to say of a job: what it moved, or by what it failed.
+/// Jobs that moved data or failed are shown.
 fn is_shown(job: &JobEntry) -> bool {
     job.error != 0 || moved(job)
 }
