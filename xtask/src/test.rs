@@ -56,13 +56,13 @@ const FILES: &[(&str, &str)] = &[
 /// What pages are looked at with in a browser, from npm.
 const NPM: [&str; 2] = ["axe-core@4.11.0", "puppeteer-core@24.30.0"];
 
-/// Others' readers of Parquet and of fio's results, from PyPI.
+/// Others' readers of logbooks, of CSV and of fio's results, from PyPI.
 const READERS: [&str; 6] = [
-    "duckdb==2.0.0",
+    "duckdb==1.5.5",
+    "duckdb-extension-sqlite-scanner==1.5.5",
     "fio-plot==1.1.21",
     "numpy==2.4.6",
     "pandas==3.1.1",
-    "pyarrow==26.0.1",
     "pytz==2026.6",
 ];
 

@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 use crate::claim::{Claim, Use, is_read};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
-use crate::fresh::{Fresh, Growing};
+use crate::fresh::Fresh;
 use crate::mark;
 use crate::sort::{identity, is_directory, is_link, is_null, is_regular, sort_of};
 use crate::walk::{Missing, among_devices};
@@ -80,48 +80,6 @@ pub(crate) struct Destination {
     _claim: Claim,
 }
 
-/// A result that is written bit by bit, and has its name at the end or never.
-#[derive(Debug)]
-pub(crate) struct Coming<'a> {
-    destination: &'a Destination,
-    file: Growing<'a>,
-    /// What has the name.
-    old: Option<Stat>,
-    privacy: Privacy,
-}
-
-impl Coming<'_> {
-    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
-        self.file.add(bytes).map_err(|error| self.destination.named(error))
-    }
-
-    /// Gives it its name in one step; what had it before.
-    pub(crate) fn finish(self) -> Result<Option<Replaced>, FileError> {
-        self.finish_between(|| {})
-    }
-
-    fn finish_between(self, window: impl FnOnce()) -> Result<Option<Replaced>, FileError> {
-        let Self { destination, file, old, privacy } = self;
-        let bits = old.as_ref().map(|old| old.st_mode & 0o777);
-        let fresh = file.complete(bits).map_err(|error| destination.named(error))?;
-        let now = name_state(&destination.folder, &destination.name, &destination.path, privacy)?;
-        window();
-        match (now, old) {
-            (NameState::Null, _) => Ok(None),
-            (NameState::Nothing, None) => match fresh.name_it(&destination.name) {
-                Ok(()) => Ok(None),
-                Err(Errno::EXIST) => Err(destination.changed_meanwhile()),
-                Err(errno) => Err(destination.failed(errno)),
-            },
-            (NameState::Replaceable(now), Some(old)) if identity(&now) == identity(&old) => {
-                destination.exchange(fresh, &old)?;
-                Ok(Some(Replaced::from_stat(&old)))
-            }
-            _ => Err(destination.changed_meanwhile()),
-        }
-    }
-}
-
 /// What a name was found to be.
 enum NameState {
     Nothing,
@@ -173,17 +131,6 @@ impl Destination {
         privacy: Privacy,
         window: impl FnOnce(),
     ) -> Result<Option<Replaced>, FileError> {
-        match self.begin(privacy)? {
-            None => Ok(None),
-            Some(mut coming) => {
-                coming.add(bytes)?;
-                coming.finish_between(window)
-            }
-        }
-    }
-
-    /// A result whose bytes come one after another; none where the name is nowhere by now.
-    pub(crate) fn begin(&self, privacy: Privacy) -> Result<Option<Coming<'_>>, FileError> {
         let old = match name_state(&self.folder, &self.name, &self.path, privacy)? {
             NameState::Null => return Ok(None),
             NameState::Nothing => None,
@@ -191,8 +138,23 @@ impl Destination {
         };
         // Nobody who could not read the old file reads the new one.
         let mode = old.map_or(privacy.mode(), |_| 0o600);
-        let file = Growing::begin(&self.folder, mode).map_err(|error| self.named(error))?;
-        Ok(Some(Coming { destination: self, file, old, privacy }))
+        let bits = old.as_ref().map(|old| old.st_mode & 0o777);
+        let fresh = Fresh::write(&self.folder, bytes, mode, bits).map_err(|e| self.named(e))?;
+        let now = name_state(&self.folder, &self.name, &self.path, privacy)?;
+        window();
+        match (now, old) {
+            (NameState::Null, _) => Ok(None),
+            (NameState::Nothing, None) => match fresh.name_it(&self.name) {
+                Ok(()) => Ok(None),
+                Err(Errno::EXIST) => Err(self.changed_meanwhile()),
+                Err(errno) => Err(self.failed(errno)),
+            },
+            (NameState::Replaceable(now), Some(old)) if identity(&now) == identity(&old) => {
+                self.exchange(fresh, &old)?;
+                Ok(Some(Replaced::from_stat(&old)))
+            }
+            _ => Err(self.changed_meanwhile()),
+        }
     }
 
     fn named(&self, error: FileError) -> FileError {
@@ -319,11 +281,7 @@ pub fn replace_all() {
 fn what_it_holds(file: &File, privacy: Privacy) -> std::io::Result<Option<&'static str>> {
     let mut head = Vec::with_capacity(HEAD);
     file.take(HEAD as u64).read_to_end(&mut head)?;
-    // Others' tables begin with their data.
-    if head.starts_with(b"PAR1") && !head.starts_with(b"PAR1qdepth") {
-        return Ok(Some("is a table of another program (Parquet), and no result"));
-    }
-    let own: [&[u8]; 4] = [b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"PAR1qdepth"];
+    let own: [&[u8]; 3] = [b"%PDF-", b"\x89PNG", b"\xff\xd8\xff"];
     let program = head.starts_with(PROGRAM);
     if own.iter().any(|mark| head.starts_with(mark))
         || is_text(&head)

@@ -2,14 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{Seek, Write, copy};
+use std::io::Write;
 use std::os::fd::AsRawFd;
 
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RenameFlags, fchmod, linkat, openat, renameat_with, unlinkat,
 };
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 
 use crate::error::FileError;
 use crate::folder::{Folder, random_name};
@@ -25,24 +24,17 @@ pub(crate) struct Fresh<'a> {
 
 /// A file that is being written: without a name where the file system knows such files, so that a
 /// kill leaves nothing behind.
-#[derive(Debug)]
-pub(crate) struct Growing<'a> {
+struct Growing<'a> {
     folder: &'a Folder,
     file: File,
-    mode: u32,
-    digest: Sha256,
     named: Option<Fresh<'a>>,
 }
 
 impl<'a> Growing<'a> {
-    /// An empty file. `mode` is that of a new file, less the umask.
-    pub(crate) fn begin(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
+    fn begin(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match openat(folder.descriptor(), c".", flags, Mode::from_raw_mode(mode)) {
-            Ok(file) => {
-                let (file, digest) = (File::from(file), Sha256::new());
-                Ok(Self { folder, file, mode, digest, named: None })
-            }
+            Ok(file) => Ok(Self { folder, file: File::from(file), named: None }),
             Err(_) => Self::begin_named(folder, mode),
         }
     }
@@ -53,40 +45,48 @@ impl<'a> Growing<'a> {
         let file = folder
             .open_in(&name, flags, mode)
             .map_err(|errno| FileError::failed(folder.path(), &doing(folder), errno))?;
-        let digest = Sha256::new();
-        Ok(Self { folder, file, mode, digest, named: Some(Fresh { folder, name }) })
+        Ok(Self { folder, file, named: Some(Fresh { folder, name }) })
     }
 
-    /// Adds bytes at its end.
-    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
-        self.digest.update(bytes);
-        self.file.write_all(bytes).map_err(|error| self.failed(&error))
-    }
-
-    /// Brings the bytes to rest. `exactly` are permission bits that it has whatever the umask.
-    pub(crate) fn complete(mut self, exactly: Option<u32>) -> Result<Fresh<'a>, FileError> {
+    /// Writes the bytes and brings them to rest; none where it then can get no name.
+    fn complete(
+        mut self,
+        bytes: &[u8],
+        exactly: Option<u32>,
+    ) -> Result<Option<Fresh<'a>>, FileError> {
+        let failed = |error: &std::io::Error| {
+            FileError::failed_io(self.folder.path(), &doing(self.folder), error)
+        };
+        self.file.write_all(bytes).map_err(|error| failed(&error))?;
         if let Some(bits) = exactly {
-            fchmod(&self.file, Mode::from_raw_mode(bits)).map_err(|e| self.failed(&e.into()))?;
+            fchmod(&self.file, Mode::from_raw_mode(bits)).map_err(|e| failed(&e.into()))?;
         }
-        mark::put(&self.file, self.digest.clone());
-        self.file.sync_all().map_err(|error| self.failed(&error))?;
+        mark::put(&self.file, bytes);
+        self.file.sync_all().map_err(|error| failed(&error))?;
         if let Some(fresh) = self.named {
-            return Ok(fresh);
+            return Ok(Some(fresh));
         }
         let (descriptor, name) = (self.folder.descriptor(), random_name());
         let handle = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-        if linkat(CWD, handle, descriptor, &name, AtFlags::SYMLINK_FOLLOW).is_ok() {
-            return Ok(Fresh { folder: self.folder, name });
-        }
-        let mut again = Self::begin_named(self.folder, self.mode)?;
-        let copied = self.file.rewind().and_then(|()| copy(&mut self.file, &mut again.file));
-        copied.map_err(|error| self.failed(&error))?;
-        again.digest = self.digest.clone();
-        again.complete(exactly)
+        let linked = linkat(CWD, handle, descriptor, &name, AtFlags::SYMLINK_FOLLOW);
+        Ok(linked.is_ok().then_some(Fresh { folder: self.folder, name }))
     }
+}
 
-    fn failed(&self, error: &std::io::Error) -> FileError {
-        FileError::failed_io(self.folder.path(), &doing(self.folder), error)
+impl<'a> Fresh<'a> {
+    /// A file with these bytes. `mode` is that of a new file, less the umask; `exactly` are
+    /// permission bits that it has whatever the umask.
+    pub(crate) fn write(
+        folder: &'a Folder,
+        bytes: &[u8],
+        mode: u32,
+        exactly: Option<u32>,
+    ) -> Result<Self, FileError> {
+        if let Some(fresh) = Growing::begin(folder, mode)?.complete(bytes, exactly)? {
+            return Ok(fresh);
+        }
+        let named = Growing::begin_named(folder, mode)?.complete(bytes, exactly)?;
+        named.ok_or_else(|| FileError::failed(folder.path(), &doing(folder), Errno::NOENT))
     }
 }
 

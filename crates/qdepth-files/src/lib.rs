@@ -36,7 +36,7 @@ pub use error::{FileError, How};
 pub use folder::Folder;
 pub use input::{Input, Limit, limit};
 pub use kept::{Kept, Named, Scratch, Trust};
-pub use output::{Coming, Output};
+pub use output::Output;
 pub use shell::shell_word;
 pub use shown::{Lines, visible};
 pub use socket::Socket;

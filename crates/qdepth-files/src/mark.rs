@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 const MARK: &str = "user.qdepth-result";
 const CHUNK: usize = 64 << 10;
 
-/// Marks a file whose contents have this digest. Where the file system has no such attributes, the
+/// Marks a file that holds these bytes. Where the file system has no such attributes, the
 /// result is taken for somebody's file later, and is not replaced unasked.
-pub(crate) fn put(file: &File, digest: Sha256) {
-    let _ = fsetxattr(file, MARK, &digest.finalize(), XattrFlags::empty());
+pub(crate) fn put(file: &File, bytes: &[u8]) {
+    let _ = fsetxattr(file, MARK, &Sha256::digest(bytes), XattrFlags::empty());
 }
 
 /// Whether a file is a result that nobody changed since.

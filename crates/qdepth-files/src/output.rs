@@ -63,22 +63,6 @@ impl Output {
         matches!(self.to, To::Standard)
     }
 
-    /// A result whose bytes come one after another: for more than memory should hold.
-    ///
-    /// # Errors
-    /// Where the name has come to mean something else, or there is no room.
-    pub fn begin(&self) -> Result<Coming<'_>, FileError> {
-        match &self.to {
-            To::File(destination) => Ok(Coming(
-                destination
-                    .begin(self.privacy)?
-                    .map_or(Way::Nowhere, |file| Way::File(Box::new(file))),
-            )),
-            To::Nowhere => Ok(Coming(Way::Nowhere)),
-            To::Standard => Ok(Coming(Way::Standard)),
-        }
-    }
-
     /// Writes it, complete or not at all; a file that it replaced. On standard output, a reader
     /// that went away is no failure.
     ///
@@ -89,43 +73,6 @@ impl Output {
             To::Nowhere => Ok(None),
             To::File(destination) => destination.write(bytes, self.privacy),
             To::Standard => to_standard_output(bytes).map(|()| None),
-        }
-    }
-}
-
-/// A result on its way: the file has its name once all bytes are there, and never before. Without
-/// [`Coming::finish`], nothing is left of it.
-#[derive(Debug)]
-pub struct Coming<'a>(Way<'a>);
-
-#[derive(Debug)]
-enum Way<'a> {
-    Standard,
-    Nowhere,
-    File(Box<crate::destination::Coming<'a>>),
-}
-
-impl Coming<'_> {
-    /// Adds bytes.
-    ///
-    /// # Errors
-    /// Where there is no room.
-    pub fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
-        match &mut self.0 {
-            Way::Nowhere => Ok(()),
-            Way::File(file) => file.add(bytes),
-            Way::Standard => to_standard_output(bytes),
-        }
-    }
-
-    /// Gives the file its name; a file that it replaced.
-    ///
-    /// # Errors
-    /// Where the name has come to mean something else, or there is no room.
-    pub fn finish(self) -> Result<Option<Replaced>, FileError> {
-        match self.0 {
-            Way::Nowhere | Way::Standard => Ok(None),
-            Way::File(file) => file.finish(),
         }
     }
 }

@@ -404,52 +404,6 @@ fn a_result_that_has_no_room_leaves_nothing() {
 }
 
 #[test]
-fn a_result_that_comes_bit_by_bit_has_its_name_at_the_end_or_never() {
-    let dir = folder();
-    let path = dir.path().join("points.parquet");
-    let output = Output::file(&path, Privacy::Private).unwrap();
-    let mut coming = output.begin().unwrap();
-    coming.add(b"PAR1qdepth").unwrap();
-    assert!(!path.exists());
-    drop(coming);
-    assert_eq!(contents(dir.path()), [], "something was left behind");
-    let mut coming = output.begin().unwrap();
-    coming.add(b"PAR1qdepth").unwrap();
-    coming.add(b"\0\xff more").unwrap();
-    assert_eq!(coming.finish().unwrap(), None);
-    assert_eq!(fs::read(&path).unwrap(), b"PAR1qdepth\0\xff more");
-    // A table of ours is an earlier result; one of anybody else's is not.
-    let mut coming = output.begin().unwrap();
-    coming.add(b"PAR1qdepth").unwrap();
-    assert_eq!(fs::read(&path).unwrap().len(), 17, "it was written into");
-    assert_eq!(coming.finish().unwrap().map(|old| old.bytes), Some(17));
-    drop(output);
-    fs::write(&path, b"PAR1\x15\x04\x15").unwrap();
-    let error = refused(dir.path(), &path);
-    assert!(error.to_string().contains("table of another program"), "{error}");
-    assert_eq!(contents(dir.path()).len(), 1, "something was left behind");
-}
-
-#[test]
-fn a_name_that_somebody_takes_meanwhile_is_left_to_them() {
-    let dir = folder();
-    let path = dir.path().join("points.parquet");
-    let output = Output::file(&path, Privacy::Private).unwrap();
-    let mut coming = output.begin().unwrap();
-    coming.add(b"ours").unwrap();
-    fs::write(&path, "theirs").unwrap();
-    let error = coming.finish().unwrap_err();
-    assert_eq!(error.how, How::Refused, "{error}");
-    fs::remove_file(&path).unwrap();
-    output.write(b"earlier").unwrap();
-    let mut coming = output.begin().unwrap();
-    coming.add(b"ours").unwrap();
-    fs::remove_file(&path).unwrap();
-    assert_eq!(coming.finish().unwrap_err().how, How::Refused);
-    assert_eq!(contents(dir.path()), [], "something was left behind");
-}
-
-#[test]
 fn only_regular_files_of_a_sane_size_are_read() {
     let dir = folder();
     let at = |name: &str| dir.path().join(name);

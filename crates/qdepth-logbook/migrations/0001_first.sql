@@ -245,3 +245,64 @@ CREATE TRIGGER interval_is_final BEFORE UPDATE ON interval
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
 CREATE TRIGGER monitor_is_final BEFORE UPDATE ON monitor
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
+
+-- What other programs ask, with the names of JSON and CSV. Latencies are histograms, which SQL
+-- cannot read: `qdepth export --all --csv` has their percentiles. DuckDB reads the text of a view
+-- in its own dialect: what it does not know makes every column a text, and a cast has 32 bits.
+CREATE VIEW runs AS
+SELECT r.id AS run, r.started_at, r.ended_at, r.state, r.plan_name AS plan, r.plan_hash, r.seed,
+    (SELECT o.value FROM observation AS o
+     WHERE o.run = r.sequence AND o.target IS NULL AND o.subject = 'host' AND o.key = 'name'
+     ORDER BY o.id LIMIT 1) AS host,
+    (SELECT o.value FROM observation AS o
+     WHERE o.run = r.sequence AND o.target IS NULL AND o.subject = 'run' AND o.key = 'retracted'
+     ORDER BY o.id DESC LIMIT 1) AS retracted,
+    r.emulated, r.points_planned, r.engine_choice, r.qdepth_version AS version,
+    r.measurement_version
+FROM run AS r;
+
+CREATE VIEW points AS
+WITH counts AS (
+    SELECT d.point,
+        coalesce(max(d.completed) FILTER (WHERE d.direction = 'read'), 0) AS reads,
+        coalesce(max(d.completed) FILTER (WHERE d.direction = 'write'), 0) AS writes,
+        coalesce(max(x.completed), 0) AS trims,
+        coalesce(max(d.completed) FILTER (WHERE d.direction = 'sync'), 0) AS syncs,
+        coalesce(max(d.bytes) FILTER (WHERE d.direction = 'read'), 0) AS read_bytes,
+        coalesce(max(d.bytes) FILTER (WHERE d.direction = 'write'), 0) AS written_bytes,
+        coalesce(max(x.bytes), 0) AS trimmed_bytes
+    FROM direction AS d LEFT JOIN trim AS x ON x.point = d.point GROUP BY d.point)
+SELECT r.id AS run, r.emulated, p.place AS "index", t.name AS target, t.kind AS target_kind,
+    t.area_bytes, t.engine, p.profile, p.random_share, p.read_share,
+    coalesce(p.trim_share, 0e0) AS trim_share, p.request_size,
+    p.request_size_mean_bytes AS request_size_bytes, p.arrivals, p.outstanding,
+    p.offered_io_per_s, p.streams, p.workers, p.load_group AS "group", p.variant,
+    CASE WHEN substr(p.step, -5) = ' MB/s' THEN replace(p.step, ' MB/s', ' MiB/s') ELSE p.step END
+        AS step,
+    p.direct, p.started_at, p.warm_up_ns, p.duration_ns, p.ended_by,
+    coalesce((c.reads + c.writes + c.trims) / (nullif(p.duration_ns, 0) / 1e9), 0e0) AS io_per_s,
+    coalesce((c.read_bytes + c.written_bytes + c.trimmed_bytes) / 1048576e0
+        / (nullif(p.duration_ns, 0) / 1e9), 0e0) AS mib_per_s,
+    c.reads, c.writes, c.trims, c.syncs, c.read_bytes, c.written_bytes, c.trimmed_bytes,
+    coalesce((SELECT sum(e.count) FROM io_error AS e WHERE e.point = p.id), 0)
+        + coalesce((SELECT sum(e.count) FROM trim_error AS e WHERE e.point = p.id), 0) AS failed,
+    p.abandoned, p.in_flight_integral_ns / nullif(p.duration_ns, 0) AS mean_in_flight,
+    p.longest_gap_ns,
+    CASE (SELECT min(f.severity) FROM finding AS f WHERE f.point = p.id)
+        WHEN 'invalid' THEN 'C' WHEN 'remark' THEN 'B' ELSE 'A' END AS grade,
+    coalesce((SELECT group_concat(f.code, ' ') FROM finding AS f WHERE f.point = p.id), '')
+        AS findings
+FROM point AS p
+JOIN run AS r ON r.sequence = p.run
+JOIN target AS t ON t.run = p.run AND t.place = p.target
+JOIN counts AS c ON c.point = p.id
+WHERE p.attempt = (SELECT max(q.attempt) FROM point AS q WHERE q.run = p.run AND q.place = p.place);
+
+CREATE VIEW samples AS
+SELECT r.id AS run, p.place AS "index", i.place AS sample, i.start_ns, i.length_ns, i.reads,
+    i.writes, coalesce(i.trims, 0) AS trims, i.read_bytes, i.written_bytes,
+    coalesce(i.trimmed_bytes, 0) AS trimmed_bytes
+FROM interval AS i
+JOIN point AS p ON p.id = i.point
+JOIN run AS r ON r.sequence = p.run
+WHERE p.attempt = (SELECT max(q.attempt) FROM point AS q WHERE q.run = p.run AND q.place = p.place);

@@ -7,9 +7,7 @@ use std::time::Duration;
 use qdepth_files::{Kept, Named, Trust};
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior,
-};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
 use crate::digest::Chain;
@@ -219,14 +217,30 @@ fn must_be_text(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
+/// A view in a table's place can be computed without end: only those of the migrations, to the
+/// letter, are let in.
+fn foreign_view(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let query = "SELECT name, sql FROM sqlite_schema
+                 WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'";
+    let mut query = connection.prepare(query)?;
+    let mut found = query.query([])?;
+    while let Some(row) = found.next()? {
+        let (name, sql): (String, String) = (row.get(0)?, row.get(1)?);
+        let is_ours = |(_, text): &(&str, &str)| {
+            let begin = format!("CREATE VIEW {name} AS");
+            sql.starts_with(&begin) && text.contains(&format!("{sql};"))
+        };
+        if !MIGRATIONS.iter().any(is_ours) {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
 fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
     must_be_text(connection).map_err(doing(path, "reading the table of contents"))?;
-    // A view in a table's place can be computed without end.
-    let query = "SELECT name FROM sqlite_schema
-                 WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1";
-    let found = connection.query_row(query, [], |row| row.get::<_, String>(0)).optional();
-    if let Some(name) = found.map_err(doing(path, "reading the table of contents"))? {
-        let why = format!("`{name}` in it is a view or a virtual table, and qdepth makes none");
+    if let Some(name) = foreign_view(connection).map_err(doing(path, "reading the contents"))? {
+        let why = format!("`{name}` in it is a view or a virtual table that is not qdepth's");
         return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
     }
     let number = |pragma: &str| -> Result<i64> {

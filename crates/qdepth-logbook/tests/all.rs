@@ -27,3 +27,5 @@ mod hostile;
 mod keeping;
 #[cfg(test)]
 mod round_trip;
+#[cfg(test)]
+mod views;

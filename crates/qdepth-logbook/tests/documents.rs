@@ -7,7 +7,7 @@ use crate::common::{point, run};
 use qdepth_logbook::{Logbook, SCHEMA_VERSION};
 use qdepth_record::{
     ExpectedRecord, IntervalRecord, MonitorRecord, PointRecord, Record, RunRecord, TargetRecord,
-    export_json, json_schema,
+    csv_columns, export_json, json_schema,
 };
 use serde_json::Value;
 
@@ -101,9 +101,10 @@ fn the_page_on_the_tables_names_every_column() {
     let connection = rusqlite::Connection::open(file).unwrap();
     let mut query = connection
         .prepare(
-            "SELECT t.name, c.name, c.type || iif(c.\"notnull\" OR c.pk, '', ', may be NULL')
+            "SELECT t.name, c.name, c.type || iif(c.\"notnull\" OR c.pk OR t.type = 'view', '',
+                ', may be NULL')
              FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
-             WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'",
+             WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%'",
         )
         .unwrap();
     let told: BTreeMap<(String, String), String> = [
@@ -117,11 +118,29 @@ fn the_page_on_the_tables_names_every_column() {
     .concat()
     .into_iter()
     .collect();
+    let of_csv = |column: qdepth_record::Field<'static>| {
+        let kind = match column.value {
+            qdepth_record::Value::Text(_) | qdepth_record::Value::Time(_) => "TEXT",
+            qdepth_record::Value::Whole(_) | qdepth_record::Value::Flag(_) => "INTEGER",
+            qdepth_record::Value::Real(_) => "REAL",
+        };
+        (column.name.into_owned(), (kind, format!("{}.", column.description)))
+    };
+    let csv: BTreeMap<String, (&str, String)> = csv_columns().into_iter().map(of_csv).collect();
     let (mut columns, mut rows) = (Listed::new(), Rows::new());
     let found = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     for row in found {
         let (table, column, kind): (String, String, String) = row.unwrap();
-        let meaning = told.get(&(table.clone(), column.clone())).cloned();
+        let key = |table: &str| (table.to_owned(), column.clone());
+        let of_view = match &*table {
+            "runs" => told.get(&key("run")).or(csv.get(&column).map(|(_, meaning)| meaning)),
+            "points" => csv.get(&column).map(|(_, meaning)| meaning),
+            "samples" => told.get(&key("interval")),
+            table => told.get(&key(table)),
+        };
+        let meaning = of_view.cloned();
+        // What a view computes has no type in SQLite.
+        let kind = if kind.is_empty() { csv[&column].0.to_owned() } else { kind };
         rows.insert((table.clone(), column.clone()), (kind, meaning));
         columns.entry(table).or_default().insert(column);
     }

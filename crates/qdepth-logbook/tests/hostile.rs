@@ -44,7 +44,7 @@ fn a_view_without_end_in_a_tables_place_is_refused() {
         .unwrap();
     drop(hostile);
     let error = Logbook::open_read_only(&file).unwrap_err().to_string();
-    assert!(error.contains("`interval` in it is a view"), "{error}");
+    assert!(error.contains("in it is a view"), "{error}");
     assert!(refused(&file).contains("is a view"));
 }
 

@@ -1,6 +1,6 @@
 //! Tables of fields: what there is of a record, a row each. Of them are made what is stored (the
-//! record, and the columns of SQL), what is shown (the entry in JSON, the column of CSV and of
-//! Parquet), and what it is called and means in the documentation.
+//! record, and the columns of SQL), what is shown (the entry in JSON, the column of CSV),
+//! and what it is called and means in the documentation.
 
 use std::borrow::Cow;
 
@@ -63,6 +63,22 @@ pub trait Record: Default + 'static {
 macro_rules! fields {
     (
         $(#[$of_record:meta])*
+        record $record:ident in $table:literal and $others:expr;
+        $(#[$of_entry:meta])*
+        entry $entry:ident and cells;
+        $($rows:tt)*
+    ) => {
+        $crate::fields::fields! {
+            $(#[$of_record])*
+            record $record in $table and $others;
+            $(#[$of_entry])*
+            entry $entry;
+            $($rows)*
+        }
+        $crate::fields::cells! { $($rows)* }
+    };
+    (
+        $(#[$of_record:meta])*
         record $record:ident in $table:literal and $others:expr $(, $merged:ident)?;
         $(#[$of_entry:meta])*
         entry $entry:ident;
@@ -74,7 +90,6 @@ macro_rules! fields {
             $($rows)*
         }
         $crate::fields::entry! { $(#[$of_entry])* entry $entry; $($rows)* }
-        $crate::fields::cells! { $($rows)* }
     };
 }
 pub(crate) use fields;

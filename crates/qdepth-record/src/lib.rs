@@ -6,6 +6,7 @@
 
 mod certificate;
 mod compared;
+mod csv_table;
 mod document;
 pub mod event;
 mod field;
@@ -21,14 +22,13 @@ mod reason;
 mod record;
 pub mod source;
 mod step;
-mod table;
-mod tables;
 mod together;
 
 pub use certificate::{
     CertificateRecord, ProofOutcome, ProofRecord, certificate_json_schema, export_certificate_json,
 };
 pub use compared::ComparedEntry;
+pub use csv_table::{csv_columns, csv_header, csv_rows, export_csv};
 pub use document::{Document, DocumentSchema, document, export_json, json_schema};
 pub use event::{RunEvent, events_json_schema};
 pub use field::{Field, Value};
@@ -51,6 +51,4 @@ pub use record::{
     TargetRecord, VariantRecord,
 };
 pub use step::shown_step;
-pub use table::export_csv;
-pub use tables::{TABLES_NAME, TABLES_VERSION, TableOf, TabledRun};
 pub use together::{Cell, cells};

@@ -122,7 +122,7 @@ pub(crate) enum Command {
     Show(ShowOptions),
     /// Write the report of a run: HTML, PDF, Markdown; its figures as CSV, JSON
     Report(ReportOptions),
-    /// Print a run for machines, or write many as tables (Parquet)
+    /// Print a run as JSON, or the points of many runs as CSV
     Export(ExportOptions),
     /// Is B faster than A, slower, equal, or can it not be told? Of two runs, or two groups of runs
     Compare(CompareOptions),

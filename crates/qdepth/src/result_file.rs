@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_files::{Coming, Output, Privacy, Replaced};
+use qdepth_files::{Output, Privacy, Replaced};
 
 use crate::terminal::print_line;
 
@@ -38,18 +38,6 @@ impl ResultFile {
     /// Writes it whole, and says what it took the place of.
     pub(crate) fn write(&self, bytes: impl AsRef<[u8]>) -> Result<()> {
         self.report_replaced(self.output.write(bytes.as_ref())?);
-        Ok(())
-    }
-
-    /// Begins to write it, for a result that comes bit by bit; it has its name once it is
-    /// [`ResultFile::finish`]ed.
-    pub(crate) fn begin(&self) -> Result<Coming<'_>> {
-        Ok(self.output.begin()?)
-    }
-
-    /// Gives what was begun its name, and says what it took the place of.
-    pub(crate) fn finish(&self, coming: Coming<'_>) -> Result<()> {
-        self.report_replaced(coming.finish()?);
         Ok(())
     }
 

@@ -70,7 +70,6 @@ mod mpi;
 #[cfg(test)]
 mod own_medium;
 #[cfg(test)]
-mod parquet;
 #[cfg(test)]
 mod plan;
 #[cfg(test)]
@@ -99,6 +98,8 @@ mod serve_medium;
 mod several_targets;
 #[cfg(test)]
 mod slurm;
+#[cfg(test)]
+mod sql;
 #[cfg(test)]
 mod trims;
 #[cfg(test)]

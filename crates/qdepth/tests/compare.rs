@@ -274,7 +274,7 @@ fn runs_have_the_same_names_in_every_command() {
     let (last, before) = (id("latest"), id("latest~1"));
     assert_ne!(last, before);
     assert_eq!(id("latest~0"), last);
-    workspace.run(&format!("export latest~1 latest --parquet tables {at}")).expect(0);
+    workspace.run(&format!("export latest~1 latest --csv {at}")).expect(0);
     workspace.run(&format!("report latest~1 {at} -o before.html")).expect(0);
     let noted = workspace.run(&format!("note latest~1 firmware {at}")).expect(0);
     assert!(noted.err.contains(&before), "{}", noted.err);

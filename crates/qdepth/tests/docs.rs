@@ -22,7 +22,7 @@ const PAGES: [(&str, usize, usize); 13] = [
     ("docs/recipes/cloud-volumes.md", 9, 0),
     ("docs/recipes/burn-in.md", 7, 0),
     ("docs/recipes/kubernetes.md", 1, 0),
-    ("docs/recipes/year-of-runs.md", 4, 0),
+    ("docs/recipes/sql.md", 1, 0),
     ("docs/migration/fio.md", 8, 0),
     ("docs/migration/ior.md", 4, 0),
     ("docs/migration/iometer.md", 4, 0),

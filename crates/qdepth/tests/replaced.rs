@@ -7,11 +7,10 @@ use crate::common::Workspace;
 const RUN: &str = "run quick media:p3700-800gb --outstanding 1 --duration 1s";
 
 /// Every option by which a file is named for a result.
-const WAYS: [&str; 7] = [
+const WAYS: [&str; 6] = [
     "report latest -o FILE.html",
     "report latest -o FILE.md",
     "report latest --format json -o FILE.json",
-    "export latest --parquet FILE.parquet",
     "trend -o FILE.html",
     "compare latest~1 latest -o FILE.html",
     "run quick media:p3700-800gb --outstanding 1 --duration 1s --report FILE.html",

@@ -21,7 +21,7 @@ use crate::record::{
 use crate::step::shown_step;
 
 /// Names of the percentiles that have columns.
-pub(crate) const PERCENTILES: [&str; 7] = ["50", "90", "99", "99.9", "99.99", "99.999", "99.9999"];
+const PERCENTILES: [&str; 7] = ["50", "90", "99", "99.9", "99.99", "99.999", "99.9999"];
 
 /// Every figure of a point, with the names that CSV and JSON have for them.
 pub(crate) fn point_fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {

@@ -9,10 +9,9 @@ mod record;
 mod stored;
 mod summary;
 
-pub(crate) use cells::{PERCENTILES, point_fields};
+pub(crate) use cells::point_fields;
 pub use entries::{CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirection, finding_entry};
 pub use entry::PointEntry;
 pub(crate) use entry::{Shown, entry};
 pub use record::PointRecord;
-pub(crate) use record::transfers;
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};

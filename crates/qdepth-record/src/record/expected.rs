@@ -10,7 +10,7 @@ fields! {
     /// is measured there. EMULATED.
     record ExpectedRecord in "expected" and &[];
     /// What an emulated medium does at a point: EMULATED, beside what was measured.
-    entry ExpectedEntry;
+    entry ExpectedEntry and cells;
     point "Place of the point in the plan, `point.place`."
         kept u32 = "place",;
     emulated "Always true."

@@ -23,12 +23,12 @@ use crate::reason::{Reason, ReasonEntry};
 pub use expected::{ExpectedEntry, ExpectedRecord};
 pub(crate) use expected::{cells as expected_cells, entry as expected_entry};
 pub use interval::IntervalRecord;
+pub(crate) use monitor::entry as monitor_entry;
 pub use monitor::{MonitorEntry, MonitorRecord};
-pub(crate) use monitor::{cells as monitor_cells, entry as monitor_entry};
+pub(crate) use run::entry as run_entry;
 pub use run::{RunEntry, RunRecord};
-pub(crate) use run::{cells as run_cells, entry as run_entry};
+pub(crate) use target::entry as target_entry;
 pub use target::{TargetEntry, TargetRecord};
-pub(crate) use target::{cells as target_cells, entry as target_entry};
 
 /// The version of the meaning of stored figures. It rises with every change that makes the same
 /// plan give other numbers (CHANGELOG, *Changed results*).

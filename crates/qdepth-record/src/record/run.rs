@@ -8,7 +8,6 @@ use qdepth_measure::{Code, Finding};
 use super::expected::ExpectedRecord;
 use super::target::TargetRecord;
 use super::{ComparisonRecord, Observation, RunState};
-use crate::field::{text, time};
 use crate::fields::{Column, Stored, Stores, fields};
 use crate::merged::{added, apart, first, last};
 
@@ -19,12 +18,9 @@ fields! {
     record RunRecord in "run" and &[SEED], merged;
     /// One plan executed once.
     entry RunEntry;
-    run "Id of the run, UUID version 7."
-        cell |run| Some(text(&run.id)),;
     id "UUID version 7."
         kept String = "id": first,
-        shown String = |run| run.id.clone(),
-        cell |_| None,;
+        shown String = |run| run.id.clone(),;
     plan_name "Name of the plan."
         kept String = "plan_name": first,;
     plan "Name of the plan."
@@ -51,17 +47,14 @@ fields! {
         shown bool = |run| run.emulated,;
     started_at "When it began, RFC 3339, UTC."
         kept String = "started_at": first,
-        shown String = |run| run.started_at.clone(),
-        cell |run| Some(time(&run.started_at)),;
+        shown String = |run| run.started_at.clone(),;
     ended_at "When it ended, RFC 3339, UTC; null while running, or where it was killed."
         kept Option<String> = "ended_at": last,
-        shown Option<String> = |run| run.ended_at.clone(),
-        cell |run| Some(Value::Time(run.ended_at.as_deref())),;
+        shown Option<String> = |run| run.ended_at.clone(),;
     state "`running` (or killed while it was), `sealed` (whole, final), `interrupted` or `failed` \
            (both can be resumed)."
         kept RunState = "state": unsealed,
-        shown String = |run| run.state.as_str().to_owned(),
-        cell |_| None,;
+        shown String = |run| run.state.as_str().to_owned(),;
     points_planned "Points of the plan."
         kept u32 = "points_planned": first,
         shown u32 = |run| run.points_planned,;

@@ -134,7 +134,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         [
             ["qdepth export", "the last run as JSON"],
             ["qdepth export latest --csv", "as CSV, a row for each point"],
-            ["qdepth export --all --parquet tables", "every run, for DuckDB and pandas"],
+            ["qdepth export --all --csv", "every point of every run"],
         ],
     ),
     (

@@ -1,7 +1,5 @@
 //! Options of `qdepth export`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use crate::flags::LogbookOption;
@@ -9,7 +7,7 @@ use crate::flags::logbook::Choosing;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExportOptions {
-    /// Id of a run, or the beginning of it, or latest~1; several with --parquet [default: latest]
+    /// Id of a run, or the beginning of it, or latest~1; several with --csv [default: latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
@@ -20,14 +18,9 @@ pub(crate) struct ExportOptions {
     /// A table, one row for each point
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// Tables for DuckDB, pandas and their like, as Parquet files in this folder, which is made:
-    /// runs, targets, facts, points, intervals, monitors, errors, findings. Of a name that ends in
-    /// .parquet, that file alone: the points
-    #[arg(long, value_name = "FOLDER | FILE", conflicts_with_all = ["json", "csv"])]
-    pub(crate) parquet: Option<PathBuf>,
     /// Every run of the logbook
-    #[arg(long, requires = "parquet", conflicts_with = "runs", help_heading = "With --parquet")]
+    #[arg(long, requires = "csv", conflicts_with = "runs", help_heading = "With --csv")]
     pub(crate) all: bool,
-    #[command(flatten, next_help_heading = "With --parquet")]
+    #[command(flatten, next_help_heading = "With --csv")]
     pub(crate) choosing: Choosing,
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use clap::{Arg, Command};
 use qdepth_foreign::{Remark, Remarked};
 use qdepth_measure::{Code, Finding, Grade, Severity, Subject};
-use qdepth_record::{Reason, TableOf, Value as Cell};
+use qdepth_record::{Reason, Value as Cell, csv_columns};
 use qdepth_report::{Lang, finding_text, reason_text};
 use qdepth_workload::plan_schema;
 use serde_json::{Map, Value};
@@ -164,7 +164,7 @@ fn the_reference_of_findings_is_what_reports_say() {
 #[test]
 fn the_reference_of_reasons_is_what_is_told() {
     let mut page = "# Why a fact is unknown\n\nWhat stands in `unknown_because` of \
-                    [JSON](../json.md), of the [logbook](../schema.md) and of [tables](tables.md): \
+                    [JSON](../json.md), of the [logbook](../schema.md) and of [tables](csv.md): \
                     a code, which never changes its meaning, and its values by name, all of them \
                     texts; one that is empty is left out. Reports and terminal make the sentence \
                     of them. New codes may come.\n\n| code | values | when | told as |\n\
@@ -210,59 +210,38 @@ const LATENCIES: [&[&str]; 3] = [
 ];
 
 #[test]
-fn the_reference_of_tables_is_what_is_exported() {
-    let mut page =
-        "# Tables of runs\n\nThe columns of the Parquet files of `qdepth export --parquet`, \
-                    and what they are called in every table. Names and meanings are those of \
-                    [JSON](../json.md) and CSV; the unit stands in the name. Null is what does not \
-                    exist; an empty text is null, too. A whole number is an `INT64`, a number a \
-                    `DOUBLE`, a time a `TIMESTAMP` in UTC of microseconds; beyond these is null.\n"
-            .to_owned();
+fn the_reference_of_csv_is_what_is_exported() {
+    let [time, direction, figure] = LATENCIES.map(|words| format!("{{{}}}", words.join(", ")));
+    let mut page = format!(
+        "# Columns of CSV\n\n`qdepth export --csv` prints one row for each point. A cell is empty \
+         where a value does not exist.\n\nLatencies are nanoseconds, in columns \
+         `TIME_ns_DIRECTION_FIGURE`, for example `service_time_ns_reads_p99.9`: TIME is one of \
+         `{time}`, DIRECTION one of `{direction}`, FIGURE one of `{figure}`. A percentile with \
+         fewer than ten samples beyond it is empty.\n\n| column | type | |\n|---|---|---|\n"
+    );
     let mut latencies = 0;
-    for table in TableOf::ALL {
-        let _ = write!(
-            page,
-            "\n## `{}.parquet`\nA row: {}.\n\n| column | type | |\n|---|---|---|\n",
-            table.name(),
-            table.description()
-        );
-        for column in table.columns() {
-            let kind = match column.value {
-                Cell::Text(_) => "text",
-                Cell::Whole(_) => "whole number",
-                Cell::Real(_) => "number",
-                Cell::Flag(_) => "true or false",
-                Cell::Time(_) => "time",
-            };
-            if column.description.is_empty() {
-                latencies += 1;
-                continue;
+    for column in csv_columns() {
+        let kind = match column.value {
+            Cell::Text(_) => "text",
+            Cell::Whole(_) => "whole number",
+            Cell::Real(_) => "number",
+            Cell::Flag(_) => "true or false",
+            Cell::Time(_) => "time, RFC 3339, UTC",
+        };
+        if column.description.is_empty() {
+            latencies += 1;
+            let mut words = column.name.split("_ns_");
+            let time = words.next().unwrap();
+            let (direction, figure) = words.next().unwrap().split_once('_').unwrap();
+            for (word, known) in [time, direction, figure].iter().zip(LATENCIES) {
+                assert!(known.contains(word), "{}", column.name);
             }
+        } else {
             let _ = writeln!(page, "| `{}` | {kind} | {} |", column.name, cell(column.description));
-        }
-        if table == TableOf::Points {
-            let words = LATENCIES.map(|words| format!("{{{}}}", words.join(", ")));
-            let [time, direction, figure] = words;
-            let _ = write!(
-                page,
-                "\nLatencies, nanoseconds: `TIME_ns_DIRECTION_FIGURE`, as \
-                 `service_time_ns_reads_p99.9`, with a TIME of `{time}`, a DIRECTION of \
-                 `{direction}` and a FIGURE of `{figure}`. `mean` is a number, all others are \
-                 whole numbers; a percentile with fewer than ten samples beyond it is null.\n"
-            );
-        }
-    }
-    let columns = TableOf::Points.columns();
-    let has = |name: String| columns.iter().any(|column| column.name == *name);
-    for time in LATENCIES[0] {
-        for direction in LATENCIES[1] {
-            assert!(
-                LATENCIES[2].iter().all(|figure| has(format!("{time}_ns_{direction}_{figure}")))
-            );
         }
     }
     assert_eq!(latencies, LATENCIES.iter().map(|words| words.len()).product::<usize>());
-    assert_page("tables.md", &page);
+    assert_page("csv.md", &page);
 }
 
 /// What a schema allows, in words.
