@@ -8,16 +8,16 @@ mod command;
 mod dist;
 mod fuzz;
 mod media;
+mod nightly;
 mod suite;
 mod test;
 mod tidy;
-mod trust;
 mod vm;
 
 use anyhow::{Result, bail};
 
 const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] \
-                     | trust [--short] [NAME…] | bench engine [ROUNDS] \
+                     | nightly [CAMPAIGN…] | bench engine [ROUNDS] \
                      | bench fio [PAIRS [file|slow]] | bench instructions | bench many \
                      | bench media | bench report | calibrate [--check] [FIT…] \
                      | fuzz [MINUTES [TARGET…]]";
@@ -29,7 +29,7 @@ fn main() -> Result<()> {
         ["test"] => test::test(),
         ["test", "--quick"] => test::quick(),
         ["tidy"] => tidy::tidy(),
-        ["trust", rest @ ..] => trust::trust(rest),
+        ["nightly", rest @ ..] => nightly::nightly(rest),
         ["fuzz", rest @ ..] => match rest.split_first() {
             Some((minutes, targets)) => fuzz::fuzz(minutes.parse()?, targets),
             None => fuzz::fuzz(1, &[]),

@@ -1,6 +1,6 @@
 //! Virtual truth: drives whose numbers are drawn, measured by the plan `fit` in virtual time with
 //! noise, fitted, and predicted elsewhere: other profiles, intensities, arrays. A campaign of
-//! `cargo xtask trust`; a few drives of each kind otherwise.
+//! `cargo xtask nightly`; a few drives of each kind otherwise.
 
 #[cfg(test)]
 mod truth {

@@ -1,0 +1,74 @@
+//! `cargo xtask nightly`: the statistical campaigns with all their tries, which take hours.
+
+#![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::root;
+
+/// A line for each campaign: name, tries, package, target, test.
+const CAMPAIGNS: &str = include_str!("../campaigns.txt");
+
+/// Runs the campaigns with these names, all without names, and prints what came of each.
+///
+/// # Errors
+/// Where a campaign has no such name, or failed.
+pub fn nightly(names: &[&str]) -> Result<()> {
+    let lines = || CAMPAIGNS.lines().filter(|line| !line.starts_with('#'));
+    let name = |line: &&str| line.split_whitespace().next().unwrap_or_default().to_owned();
+    if let Some(other) = names.iter().find(|wanted| !lines().any(|line| name(&line) == **wanted)) {
+        let known: Vec<String> = lines().map(|line| name(&line)).collect();
+        bail!("there is no campaign {other}: {}", known.join(", "));
+    }
+    let mut failed = Vec::new();
+    for line in lines().filter(|line| names.is_empty() || names.contains(&&*name(line))) {
+        match run(line) {
+            Ok(result) => println!("{result}"),
+            Err(why) => failed.push(format!("{}: {why:#}", name(&line))),
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
+}
+
+/// The last line `TRIES …` that the campaign printed.
+fn run(line: &str) -> Result<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [name, tries, package, target @ .., test] = words.as_slice() else {
+        bail!("`{line}` is no campaign");
+    };
+    let mut command = Command::new("cargo");
+    command.args(["test", "-q", "--release", "-p", package]).args(target);
+    command.args(["--", "--exact", test, "--nocapture"]).env("QDEPTH_TRIES", tries);
+    command.current_dir(root()).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let out = command.output().context("cannot start cargo")?;
+    let text = String::from_utf8_lossy(&out.stdout);
+    if !out.status.success() {
+        bail!("failed: {}", text.trim());
+    }
+    let begin = format!("TRIES {name} ");
+    let result = text.lines().rev().find_map(|line| line.split_once(&begin));
+    let (_, result) = result.with_context(|| format!("it printed no line `{begin}…`"))?;
+    Ok(format!("{begin}{result}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_campaign_is_a_test_of_its_package() {
+        for line in CAMPAIGNS.lines().filter(|line| !line.starts_with('#')) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [.., test] = words.as_slice() else { panic!("{line}") };
+            let (folder, name) = (root().join("crates").join(words[2]), test.rsplit("::").next());
+            let found = Command::new("grep")
+                .args(["-rqF", &format!("fn {}(", name.unwrap())])
+                .arg(folder)
+                .status()
+                .unwrap();
+            assert!(found.success(), "{line}");
+        }
+    }
+}
