@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use crate::ranks::{ClockOffset, Lost, RankGroup, Transport};
 use anyhow::Result;
-use qdepth_cluster::{ClockOffset, Lost, RankGroup, Transport};
 use qdepth_linux::Mpi;
 use qdepth_measure::Instant;
 use qdepth_workload::{Plan, Point};

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, ScopedJoinHandle};
 
+use crate::ranks::{Loss, Lost};
 use anyhow::{Context, Result, anyhow, bail};
-use qdepth_cluster::{Loss, Lost};
 use qdepth_engine::{Ended, Fault, Interval, Outcome, Shard, StopGroup, join};
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;

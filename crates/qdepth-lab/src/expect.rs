@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Shard, Target};
-use qdepth_fit::{FitError, below, predict};
 use qdepth_linux::keep_freed;
+use qdepth_media::fit::{FitError, below, predict};
 use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_record::ExpectedRecord;
 use qdepth_workload::{Plan, Point};

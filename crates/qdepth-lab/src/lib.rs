@@ -47,6 +47,7 @@ pub mod prepare;
 pub mod preview;
 mod proof;
 pub mod provision;
+pub mod ranks;
 mod rate_so_far;
 mod reach;
 pub mod record;

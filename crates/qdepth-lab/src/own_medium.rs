@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
-use qdepth_fit::{Kind, Observed, Provenance, late_ns};
 use qdepth_measure::{Code, Finding, Grade, Severity};
+use qdepth_media::fit::{Kind, Observed, Provenance, late_ns};
 use qdepth_record::{IntervalRecord, PointRecord, PointSummary, RunRecord, TargetRecord};
 use qdepth_workload::{Arrivals, Plan, Point};
 

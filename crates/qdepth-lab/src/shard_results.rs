@@ -39,7 +39,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ShardResults> {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use qdepth_cluster::{RankGroup, ThreadTransport, threads};
+    use crate::ranks::{RankGroup, ThreadTransport, threads};
     use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
     use qdepth_engine::{Shard, Target, join, measure, measure_shard};
     use qdepth_measure::{Instant, LatencyHistogram, Nanos};

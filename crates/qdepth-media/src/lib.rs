@@ -14,6 +14,7 @@ mod discarded;
 mod emulated;
 mod error;
 mod expression;
+pub mod fit;
 mod hdd;
 mod host;
 mod io;

@@ -12,6 +12,10 @@ mod data_sheets;
 #[cfg(test)]
 mod determinism;
 #[cfg(test)]
+mod fit_own_media;
+#[cfg(test)]
+mod fit_published;
+#[cfg(test)]
 mod keep_up;
 #[cfg(test)]
 mod provenance;

@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use qdepth_files::Privacy;
-use qdepth_fit::{FitError, Fitted, Kind, Missed, description, fit};
 use qdepth_linux::keep_freed;
 use qdepth_media::Description;
+use qdepth_media::fit::{FitError, Fitted, Kind, Missed, description, fit};
 
 use crate::commands::read::{chosen_all, table};
 use crate::exit_status::Status;

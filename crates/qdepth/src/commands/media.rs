@@ -3,7 +3,7 @@
 use anyhow::Result;
 use qdepth_files::{Input, limit};
 use qdepth_media::{Checked, Description, is_file, name_and_format, parameters};
-use qdepth_reference::{Reference, Use, compare};
+use qdepth_papers::{Reference, Use, compare};
 
 use crate::commands::fit::fit_medium;
 use crate::exit_status::Status;
@@ -11,7 +11,7 @@ use crate::flags::read_plan::read_words;
 use crate::flags::{MediaCommand, MediaOptions};
 use crate::terminal::print;
 use qdepth_lab::signals::Signals;
-use qdepth_validate::emulate;
+use qdepth_papers::emulate;
 
 pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
     if let Some(MediaCommand::Fit(options)) = &options.command {

@@ -2,9 +2,9 @@
 //! a plan, with an interval that holds the medium's own error.
 
 use anyhow::{Result, bail};
-use qdepth_fit::{FitError, Prediction, Standing, predict};
 use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
+use qdepth_media::fit::{FitError, Prediction, Standing, predict};
 use qdepth_media::{Checked, TargetExpression, is_emulated};
 use qdepth_workload::{Point, shipped_plan_text};
 use serde_json::json;

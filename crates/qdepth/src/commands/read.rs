@@ -193,7 +193,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
         SchemaOf::Figures => qdepth_report::figures_schema(),
         SchemaOf::Runs => runs_json_schema(),
         SchemaOf::Events => events_json_schema(),
-        SchemaOf::Reproduce => qdepth_reference::json_schema(),
+        SchemaOf::Reproduce => qdepth_papers::json_schema(),
         SchemaOf::Host => host_json_schema(),
         SchemaOf::Compare => qdepth_report::versus_schema(),
         SchemaOf::Repeat => qdepth_report::repeated_schema(),

@@ -9,7 +9,7 @@ use qdepth_files::{Folder, Input, Privacy, Scratch, limit, must_be_trusted};
 use qdepth_host::system::{Output, System};
 use qdepth_logbook::Logbook;
 use qdepth_media::Description;
-use qdepth_reference::Reference;
+use qdepth_papers::Reference;
 use qdepth_report::{
     DataSheet, Document, Lang, Logo, LogoKind, Paper, Presentation, PublishedDrive, Text,
     compose_campaign,
@@ -21,7 +21,7 @@ use crate::flags::{Format, Language, ReportOptions};
 use crate::result_file::ResultFile;
 use crate::terminal::print;
 use qdepth_lab::failure::{Missing, Usage};
-use qdepth_validate::drive;
+use qdepth_papers::drive;
 
 /// Beside `qdepth`, or in a folder of programs.
 const TYPESETTER: &str = "qdepth-pdf";
@@ -36,7 +36,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let alive = Logbook::open_read_only(&options.logbook.logbook)?.alive();
     let (mut paper, logo, topology) = paper(options.paper.as_deref())?;
     let published = published(&options.published)?;
-    let columns = qdepth_validate::columns(runs.iter().map(|(run, _)| run));
+    let columns = qdepth_papers::columns(runs.iter().map(|(run, _)| run));
     paper.data_sheet.extend(published.iter().filter_map(data_sheet));
     let formats = formats(&options.format, options.output.as_deref())?;
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;

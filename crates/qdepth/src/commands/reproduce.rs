@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use qdepth_files::Privacy;
-use qdepth_reference::{Comparison, Reference, compare};
+use qdepth_papers::{Comparison, Reference, compare};
 use qdepth_report::Lang;
 
 use crate::commands::report::{Sheets, typesetter};
@@ -13,7 +13,7 @@ use crate::result_file::ResultFile;
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::signals::Signals;
-use qdepth_validate::{compose_edition, compose_reproduction, emulate, reproduction_tables};
+use qdepth_papers::{compose_edition, compose_reproduction, emulate, reproduction_tables};
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     let mut reference = Reference::shipped()?;
@@ -38,7 +38,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     }
     let comparison = compare(&reference, emulation);
     if options.json {
-        print_document(&qdepth_reference::json(&comparison))?;
+        print_document(&qdepth_papers::json(&comparison))?;
     } else {
         show(&comparison, options)?;
     }

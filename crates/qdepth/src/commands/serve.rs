@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use qdepth_logbook::{Logbook, LogbookError};
-use qdepth_reference::Reference;
+use qdepth_papers::Reference;
 use qdepth_web::{Options, Server};
 
 use crate::exit_status::Status;
@@ -26,7 +26,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
         Err(error) => return Err(error.into()),
     }
     let (address, port) = (options.address, options.port);
-    let published = qdepth_validate::drives(&Reference::shipped()?);
+    let published = qdepth_papers::drives(&Reference::shipped()?);
     let server = Server::bind(Options { logbook: logbook.clone(), published, address, port })?;
     print(&server.door().address())?;
     screen.print_line(&if server.door().is_open() {

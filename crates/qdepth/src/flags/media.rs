@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use qdepth_fit::Kind;
 use qdepth_measure::Nanos;
+use qdepth_media::fit::Kind;
 
 use crate::flags::{Load, LogbookOption};
 

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use qdepth_files::{Input, limit, shell_word};
 use qdepth_media::{is_emulated, several};
-use qdepth_reference::Reference;
-use qdepth_validate::drive;
+use qdepth_papers::Reference;
+use qdepth_papers::drive;
 use qdepth_workload::{
     Choices, PlanFile, Stairs, meant, published_name, shipped_plan_names, shipped_plan_text,
 };

@@ -47,7 +47,7 @@ pub(crate) struct PresentationOptions {
 impl PresentationOptions {
     /// As the report's crate wants it for this run.
     pub(crate) fn presentation(&self, run: &RunRecord) -> Presentation {
-        let columns = qdepth_validate::columns([run]);
+        let columns = qdepth_papers::columns([run]);
         Presentation {
             limits: self.limit.clone(),
             columns,

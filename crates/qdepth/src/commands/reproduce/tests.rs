@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use qdepth_reference::{Comparison, PointName, Reference, compare};
-use qdepth_validate::{emulate, emulate_point, loads, planned};
+use qdepth_papers::{Comparison, PointName, Reference, compare};
+use qdepth_papers::{emulate, emulate_point, loads, planned};
 
 use crate::flags::read_plan::read_words;
 
@@ -10,7 +10,7 @@ use crate::flags::read_plan::read_words;
 fn calibrated() -> Reference {
     let mut reference = Reference::shipped().unwrap().of_document("p3700").unwrap();
     reference.published.retain(|figure| {
-        figure.used == qdepth_reference::Use::Calibrated
+        figure.used == qdepth_papers::Use::Calibrated
             && figure.medium.starts_with("P3700 800GB")
             && figure.arrangement == "single"
             && figure.emulated.as_ref().is_some_and(|e| e.single_point().is_some())

@@ -1,0 +1,354 @@
+//! The group of all ranks.
+
+use std::collections::VecDeque;
+
+use thiserror::Error;
+
+use crate::ranks::Transport;
+
+/// Every rank says so often that it lives …
+const ALIVE_NS: u64 = 500_000_000;
+/// … and one that was silent for so long is taken for dead.
+const SILENCE_NS: u64 = 5_000_000_000;
+/// The leader also prepares, seals and tells, and is given longer.
+const LEADER_SILENCE_NS: u64 = 60_000_000_000;
+/// Once it was asked to stop, what has not come by then does not come, whoever it is waited for: a
+/// launcher that ends a job leaves its ranks a second, and one that is asked to stop looks every
+/// fifth of a second, as does the one who asks.
+const STOPPING_NS: u64 = 700_000_000;
+/// While a message is waited for, all ranks are looked at so often …
+const HEARTBEAT_CHECK_NS: u64 = 100_000_000;
+/// … and pauses grow from the first to the second, so that those who wait leave the CPU to others.
+const PAUSE_NS: (u64, u64) = (20_000, 1_000_000);
+/// Readings of another rank's clock, of which that with the shortest way there and back is taken.
+const READINGS: u32 = 16;
+/// From the last message of the start to the start itself.
+const AHEAD_NS: u64 = 20_000_000;
+
+const ALIVE: u8 = 0;
+const DATA: u8 = 1;
+const READ_CLOCK: u8 = 2;
+const START_AT: u8 = 3;
+const FAILED: u8 = 4;
+const HALT: u8 = 5;
+
+/// A rank that answers no more, or said that it cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("rank {rank} of {size} is lost: {why}")]
+pub struct Lost {
+    /// Which.
+    pub rank: u32,
+    /// Of how many.
+    pub size: u32,
+    /// How that was noticed.
+    pub why: Loss,
+}
+
+/// How it was noticed that a rank is lost.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Loss {
+    /// It gave no sign of life for so many seconds.
+    #[error("it has been silent for {0} s")]
+    Silent(u64),
+    /// It did not end when it was asked to.
+    #[error("it did not answer when all were asked to stop")]
+    NoAnswer,
+    /// The transport does not reach it, and why.
+    #[error("{0}")]
+    Unreachable(String),
+    /// It said so itself, in these words.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// How a rank's clock stands to that of rank 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockOffset {
+    /// Which.
+    pub rank: u32,
+    /// Its clock less that of rank 0, ns.
+    pub offset_ns: i64,
+    /// Half the shortest way there and back, ns: the offset is known so well.
+    pub error_ns: u64,
+}
+
+/// All ranks, as one of them sees them.
+#[derive(Debug)]
+pub struct RankGroup<W> {
+    transport: W,
+    inbox: Vec<VecDeque<Vec<u8>>>,
+    heard_ns: Vec<u64>,
+    spoke_ns: u64,
+    heartbeat_checked_ns: u64,
+    lost: Vec<Option<Lost>>,
+    halted: bool,
+    asked_ns: Option<u64>,
+    /// What other ranks said beside their work, and nobody asked for yet.
+    news: VecDeque<(u32, Vec<u8>)>,
+}
+
+impl<W: Transport> RankGroup<W> {
+    /// The group on a transport.
+    pub fn new(transport: W) -> Self {
+        let (size, now) = (transport.size() as usize, transport.now_ns());
+        Self {
+            transport,
+            inbox: vec![VecDeque::new(); size],
+            heard_ns: vec![now; size],
+            spoke_ns: now,
+            heartbeat_checked_ns: now,
+            lost: vec![None; size],
+            halted: false,
+            asked_ns: None,
+            news: VecDeque::new(),
+        }
+    }
+
+    /// The transport, back.
+    pub fn into_transport(self) -> W {
+        self.transport
+    }
+
+    /// Own number, from 0, which leads.
+    pub fn rank(&self) -> u32 {
+        self.transport.rank()
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> u32 {
+        self.transport.size()
+    }
+
+    /// Whether this one leads.
+    pub fn is_leader(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// The first rank that is lost, if one is.
+    pub fn lost(&self) -> Option<&Lost> {
+        self.lost.iter().flatten().next()
+    }
+
+    /// Whether the leader asked to stop.
+    pub fn is_halted(&self) -> bool {
+        self.halted
+    }
+
+    /// Those that this one talks to.
+    fn peers(&self) -> std::ops::Range<u32> {
+        if self.is_leader() { 1..self.size() } else { 0..1 }
+    }
+
+    /// To be called every fifth of a second or more often: says that this rank lives, and takes
+    /// what came.
+    pub fn heartbeat(&mut self) {
+        self.heartbeat_with(&mut Vec::new);
+    }
+
+    /// As [`heartbeat`](Self::heartbeat); with the sign of life, every half second, goes what this
+    /// rank has to tell besides.
+    pub fn heartbeat_with(&mut self, news: &mut dyn FnMut() -> Vec<u8>) {
+        let now = self.transport.now_ns();
+        self.heartbeat_checked_ns = now;
+        if now.saturating_sub(self.spoke_ns) >= ALIVE_NS {
+            self.spoke_ns = now;
+            let news = news();
+            for peer in self.peers() {
+                self.send(peer, ALIVE, &news);
+            }
+        }
+        for peer in self.peers() {
+            self.take(peer, now);
+        }
+    }
+
+    fn send(&mut self, to: u32, kind: u8, bytes: &[u8]) {
+        if self.lost[to as usize].is_some() {
+            return;
+        }
+        let message: Vec<u8> = std::iter::once(kind).chain(bytes.iter().copied()).collect();
+        if let Err(why) = self.transport.send(to, &message) {
+            self.lose(to, Loss::Unreachable(why));
+        }
+    }
+
+    fn lose(&mut self, rank: u32, why: Loss) {
+        let size = self.size();
+        self.lost[rank as usize].get_or_insert(Lost { rank, size, why });
+    }
+
+    fn take(&mut self, from: u32, now: u64) {
+        let index = from as usize;
+        loop {
+            match self.transport.poll(from) {
+                Ok(Some(message)) => {
+                    self.heard_ns[index] = now;
+                    match message.first() {
+                        Some(&ALIVE) if message.len() > 1 => {
+                            self.news.push_back((from, message[1..].to_vec()));
+                        }
+                        Some(&ALIVE) | None => {}
+                        Some(&HALT) => self.halted = true,
+                        Some(&FAILED) => {
+                            let why = String::from_utf8_lossy(&message[1..]).into_owned();
+                            self.lose(from, Loss::Failed(why));
+                        }
+                        Some(_) => self.inbox[index].push_back(message),
+                    }
+                }
+                Ok(None) => break,
+                Err(why) => return self.lose(from, Loss::Unreachable(why)),
+            }
+        }
+        let silent = now.saturating_sub(self.heard_ns[index]);
+        let limit = if from == 0 { LEADER_SILENCE_NS } else { SILENCE_NS };
+        if silent > limit {
+            self.lose(from, Loss::Silent(silent / 1_000_000_000));
+        }
+    }
+
+    /// The next message of a rank with its kind; `stopping` says whether it is waited for no longer
+    /// than a moment.
+    fn hear(&mut self, from: u32, stopping: &dyn Fn() -> bool) -> Result<(u8, Vec<u8>), Lost> {
+        let mut pause_ns = PAUSE_NS.0;
+        loop {
+            let now = self.transport.now_ns();
+            if now.saturating_sub(self.heartbeat_checked_ns) >= HEARTBEAT_CHECK_NS {
+                self.heartbeat();
+            } else {
+                // One rank alone: with a thousand, all of them at each look would take the time.
+                self.take(from, now);
+            }
+            if let Some(message) = self.inbox[from as usize].pop_front() {
+                return Ok((message[0], message[1..].to_vec()));
+            }
+            if let Some(lost) = &self.lost[from as usize] {
+                return Err(lost.clone());
+            }
+            if stopping() {
+                let since = *self.asked_ns.get_or_insert(now);
+                if now.saturating_sub(since) > STOPPING_NS {
+                    self.lose(from, Loss::NoAnswer);
+                }
+            }
+            self.transport.pause(pause_ns);
+            pause_ns = (2 * pause_ns).min(PAUSE_NS.1);
+        }
+    }
+
+    /// From the leader to everyone.
+    pub fn broadcast(&mut self, bytes: &[u8]) {
+        for peer in self.peers() {
+            self.send(peer, DATA, bytes);
+        }
+    }
+
+    /// What the leader broadcasts next.
+    ///
+    /// # Errors
+    /// Where the leader is lost.
+    pub fn receive(&mut self, stopping: &dyn Fn() -> bool) -> Result<Vec<u8>, Lost> {
+        loop {
+            let (kind, bytes) = self.hear(0, stopping)?;
+            if kind == DATA {
+                return Ok(bytes);
+            }
+        }
+    }
+
+    /// To the leader, from everyone else.
+    pub fn give(&mut self, bytes: &[u8]) {
+        self.send(0, DATA, bytes);
+    }
+
+    /// To the leader, at once: what would go with the next sign of life.
+    pub fn send_news(&mut self, news: &[u8]) {
+        self.send(0, ALIVE, news);
+    }
+
+    /// What a rank told beside its work, the oldest first; none where there is no more.
+    pub fn news(&mut self) -> Option<(u32, Vec<u8>)> {
+        self.news.pop_front()
+    }
+
+    /// To the leader: this rank cannot go on.
+    pub fn fail(&mut self, why: &str) {
+        self.send(0, FAILED, why.as_bytes());
+    }
+
+    /// What everyone else gives, at the leader, in order of rank; or who is lost.
+    pub fn gather(&mut self, stopping: &dyn Fn() -> bool) -> Vec<Result<Vec<u8>, Lost>> {
+        self.peers().map(|peer| self.hear(peer, stopping).map(|(_, bytes)| bytes)).collect()
+    }
+
+    /// The leader asks everyone to stop.
+    pub fn halt(&mut self) {
+        for peer in self.peers() {
+            self.send(peer, HALT, &[]);
+        }
+    }
+
+    /// The common start: everyone waits until all are ready, and is told the moment by its own
+    /// clock. The leader also learns how the clocks stand to each other (by the shortest of 16
+    /// exchanges, Cristian 1989).
+    ///
+    /// # Errors
+    /// Where a rank is lost before it.
+    pub fn start(&mut self, stopping: &dyn Fn() -> bool) -> Result<(u64, Vec<ClockOffset>), Lost> {
+        if !self.is_leader() {
+            self.give(&[]);
+            return self.be_started(stopping).map(|start| (start, Vec::new()));
+        }
+        for ready in self.gather(stopping) {
+            ready?;
+        }
+        let offsets = self
+            .peers()
+            .map(|peer| self.clock_offset(peer, stopping))
+            .collect::<Result<Vec<_>, _>>()?;
+        let start = self.transport.now_ns() + AHEAD_NS;
+        for skew in &offsets {
+            let theirs = start.saturating_add_signed(skew.offset_ns);
+            self.send(skew.rank, START_AT, &theirs.to_le_bytes());
+        }
+        Ok((start, offsets))
+    }
+
+    fn be_started(&mut self, stopping: &dyn Fn() -> bool) -> Result<u64, Lost> {
+        loop {
+            let (kind, bytes) = self.hear(0, stopping)?;
+            match kind {
+                READ_CLOCK => {
+                    let now = self.transport.now_ns();
+                    self.send(0, DATA, &now.to_le_bytes());
+                }
+                START_AT => return Ok(number(&bytes)),
+                _ => {}
+            }
+        }
+    }
+
+    fn clock_offset(
+        &mut self,
+        rank: u32,
+        stopping: &dyn Fn() -> bool,
+    ) -> Result<ClockOffset, Lost> {
+        let mut best = ClockOffset { rank, offset_ns: 0, error_ns: u64::MAX };
+        for _ in 0..READINGS {
+            let sent = self.transport.now_ns();
+            self.send(rank, READ_CLOCK, &[]);
+            let (_, bytes) = self.hear(rank, stopping)?;
+            let back = self.transport.now_ns();
+            let error_ns = back.saturating_sub(sent).div_ceil(2);
+            if error_ns < best.error_ns {
+                let offset_ns = number(&bytes) as i64 - (sent + error_ns) as i64;
+                best = ClockOffset { rank, offset_ns, error_ns };
+            }
+        }
+        Ok(best)
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}

@@ -1,0 +1,231 @@
+//! How well the points determine each parameter, and which further point would teach most.
+
+use std::collections::BTreeMap;
+
+use qdepth_workload::SizeMix;
+
+use crate::fit::algebra::Symmetric;
+use crate::fit::error::FitError;
+use crate::fit::observed::Observed;
+use crate::fit::search::{GRAIN, Problem, Solution};
+
+/// Two-sided 95 % of a normal distribution.
+pub(crate) const NORMAL_95: f64 = 1.96;
+/// A parameter whose interval is narrower than this share of its prior's is determined.
+const WELL: f64 = 0.25;
+/// … and wider than this, not at all.
+const HARDLY: f64 = 0.7;
+/// Best further points that are told.
+const ADVISED_MAX: usize = 3;
+/// Least gain in knowledge, as a share, for a point to be worth its time.
+const WORTH: f64 = 0.02;
+
+/// How well the points determine a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Determined {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Ends of its 95 % interval, all other parameters adjusted to each end.
+    pub interval: (f64, f64),
+    /// `well`, `loosely`, or `not`: then it stands where its prior was.
+    pub how: &'static str,
+}
+
+/// A load that was not measured, and what it would teach.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Teaches {
+    /// As people name it.
+    pub label: String,
+    /// By which share it would narrow what is not known of the parameters together.
+    pub gain: f64,
+}
+
+/// Each parameter's interval: from the curvature of the loss, with all others adjusted, and wider
+/// where the loss at its end has not risen as the curvature says.
+pub(crate) fn determined(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    information: &Symmetric,
+    scatter: f64,
+) -> Result<Vec<Determined>, FitError> {
+    let Some(covariance) = information.inverse() else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for (index, free) in problem.model.free.iter().enumerate() {
+        let deviation = covariance.at(index, index).max(0.0).sqrt();
+        let mut ends = [0.0; 2];
+        for (end, sign) in ends.iter_mut().zip([-1.0, 1.0]) {
+            let far = sign * NORMAL_95 * deviation;
+            let mut ln = solution.ln.clone();
+            for (other, ln) in ln.iter_mut().enumerate() {
+                let with = covariance.at(other, index) / covariance.at(index, index).max(1e-12);
+                *ln += far * with;
+            }
+            let risen = problem.loss_above(ln, solution)? / (scatter * scatter);
+            // At 1.96 deviations the loss is to be 1.92 higher.
+            let expected = NORMAL_95 * NORMAL_95 / 2.0;
+            let wider = if risen < expected / 4.0 { 2.0 } else { 1.0 };
+            *end = (libm::exp(solution.ln[index] + far * wider)).clamp(free.low, free.high);
+        }
+        let share = deviation / free.width;
+        let how = match share {
+            _ if share < WELL => "well",
+            _ if share < HARDLY => "loosely",
+            _ => "not",
+        };
+        all.push(Determined {
+            name: free.name.to_owned(),
+            value: free.value(solution.ln[index]),
+            interval: (ends[0], ends[1]),
+            how,
+        });
+    }
+    Ok(all)
+}
+
+/// The columns of the triangle of the covariance: joint changes by one standard deviation.
+pub(crate) fn directions(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    information: &Symmetric,
+) -> Vec<BTreeMap<String, f64>> {
+    let Some(lower) = information.inverse().and_then(|covariance| covariance.triangle()) else {
+        return Vec::new();
+    };
+    let free = &problem.model.free;
+    let column = |column: usize| -> BTreeMap<String, f64> {
+        let each = (0..free.len()).filter_map(|row| {
+            let name = free[row].name.to_owned();
+            let step = lower.at(row, column);
+            // A step that leaves the range ends there.
+            let to = (solution.ln[row] + step)
+                .clamp(libm::log(free[row].low), libm::log(free[row].high));
+            let step = ((to - solution.ln[row]) * 1e5).round() / 1e5;
+            (step.abs() > 1e-4).then_some((name, step))
+        });
+        each.collect()
+    };
+    (0..free.len()).map(column).filter(|direction| !direction.is_empty()).collect()
+}
+
+/// The loads beside the measured ones that would narrow the parameters most.
+pub(crate) fn teaches(
+    used: &[Observed],
+    problem: &Problem<'_>,
+    solution: &Solution,
+    information: &Symmetric,
+) -> Result<Vec<Teaches>, FitError> {
+    let candidates = candidates(used);
+    let (Some(covariance), false) = (information.inverse(), candidates.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let slopes = rate_slopes(&candidates, problem, solution)?;
+    // A new point is known to twice the model's grain.
+    let noise = (2.0 * GRAIN).powi(2);
+    let gain = |slope: &Vec<f64>| {
+        let information = libm::log(1.0 + covariance.form(slope) / noise) / 2.0;
+        1.0 - libm::exp(-information / slope.len().max(1) as f64)
+    };
+    let mut all: Vec<Teaches> = candidates
+        .iter()
+        .zip(&slopes)
+        .map(|(load, slope)| Teaches { label: load.point.profile.clone(), gain: gain(slope) })
+        .filter(|candidate| candidate.gain > WORTH)
+        .collect();
+    all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    all.truncate(ADVISED_MAX);
+    Ok(all)
+}
+
+/// Slope of each load's rate along every parameter, load by load.
+fn rate_slopes(
+    loads: &[Observed],
+    problem: &Problem<'_>,
+    solution: &Solution,
+) -> Result<Vec<Vec<f64>>, FitError> {
+    let emulator = problem.emulator.under(loads, problem.pace);
+    let center = emulator.seen(&problem.values(&solution.ln))?;
+    let mut slopes = vec![Vec::new(); loads.len()];
+    for (index, free) in problem.model.free.iter().enumerate() {
+        let mut ln = solution.ln.clone();
+        let step = if ln[index] + 0.1 <= libm::log(free.high) { 0.1 } else { -0.1 };
+        ln[index] += step;
+        let values = problem.values(&ln);
+        for ((slope, beside), center) in slopes.iter_mut().zip(emulator.seen(&values)?).zip(&center)
+        {
+            let derivative = (beside.rate - center.rate) / step;
+            slope.push(if derivative.is_finite() { derivative } else { 0.0 });
+        }
+    }
+    Ok(slopes)
+}
+
+/// What of the error at these loads is that of the parameters: root mean square, as a logarithm.
+pub(crate) fn of_parameters(
+    loads: &[Observed],
+    problem: &Problem<'_>,
+    solution: &Solution,
+    information: &Symmetric,
+) -> Result<f64, FitError> {
+    let Some(covariance) = information.inverse() else { return Ok(0.0) };
+    let slopes = rate_slopes(loads, problem, solution)?;
+    let squares: f64 = slopes.iter().map(|slope| covariance.form(slope).max(0.0)).sum();
+    Ok((squares / slopes.len().max(1) as f64).sqrt())
+}
+
+/// A load that may be worth a measurement.
+#[derive(Clone, Copy)]
+struct Load {
+    bytes: u32,
+    random: f64,
+    read: f64,
+    outstanding: u32,
+}
+
+impl Load {
+    fn far_from(self, observed: &Observed) -> f64 {
+        let times = |a: u32, b: u32| libm::log(f64::from(a) / f64::from(b)).abs();
+        (observed.point.random_share - self.random).abs() * 8.0
+            + (observed.point.read_share - self.read).abs() * 8.0
+            + times(observed.bytes(), self.bytes)
+            + times(observed.in_flight(), self.outstanding)
+    }
+
+    /// At a rate guessed from the nearest point; nothing where it was measured.
+    fn beside(self, used: &[Observed]) -> Option<Observed> {
+        let near = used.iter().min_by(|a, b| self.far_from(a).total_cmp(&self.far_from(b)))?;
+        if self.far_from(near) < 1e-9 {
+            return None;
+        }
+        let mut guessed = near.clone();
+        let order = if self.random > 0.5 { "random" } else { "sequential" };
+        guessed.point.profile = format!(
+            "{order} {} KiB, {:.0} % read, {} outstanding",
+            self.bytes / 1024,
+            self.read * 100.0,
+            self.outstanding
+        );
+        guessed.io_per_s *= (f64::from(near.bytes()) / f64::from(self.bytes)).min(1.0);
+        guessed.point.random_share = self.random;
+        guessed.point.read_share = self.read;
+        guessed.point.outstanding = self.outstanding;
+        guessed.point.request_size = SizeMix::fixed(self.bytes);
+        guessed.point.alignment_bytes = guessed.point.alignment_bytes.min(u64::from(self.bytes));
+        Some(guessed)
+    }
+}
+
+/// Loads of other sizes, shares and intensities.
+fn candidates(used: &[Observed]) -> Vec<Observed> {
+    let writes = used.iter().any(|load| !load.is_read());
+    let kinds = [(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (1.0, 0.5)];
+    let kinds = kinds.into_iter().filter(|(_, read)| writes || *read >= 1.0);
+    let sizes = [4_u32, 16, 256, 1024].map(|kib| kib << 10);
+    let loads = kinds.flat_map(|(random, read)| {
+        sizes.into_iter().flat_map(move |bytes| {
+            [1, 8, 128].map(|outstanding| Load { bytes, random, read, outstanding })
+        })
+    });
+    loads.filter_map(|load| load.beside(used)).collect()
+}

@@ -1,0 +1,438 @@
+//! A fit: alternatives are searched a little, the best of them to its end, and what was kept back
+//! says how good it is.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use crate::fit::advise::{
+    Determined, NORMAL_95, Teaches, determined, directions, of_parameters, teaches,
+};
+use crate::fit::emulate::{Emulator, Seen};
+use crate::fit::error::FitError;
+use crate::fit::model::{Kind, Model, template};
+use crate::fit::observed::{Observed, kept_back};
+use crate::fit::search::{Problem, ROUNDS, ROUNDS_FIRST, Solution};
+use crate::fit::start::model_of;
+
+/// Fewest points of a fit.
+const POINTS_MIN: usize = 8;
+/// By how much the loss must fall for each parameter of a mechanism that most drives have not: of a
+/// parameter that tells nothing it falls by more in one fit of two hundred.
+const ASKED_FOR: f64 = 4.0;
+/// A point that is missed by more than this share, and more than three times the usual, is odd.
+const ODD: f64 = 0.1;
+
+/// A point that the medium misses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Missed {
+    /// Profile and intensity.
+    pub label: String,
+    /// Measured rate, I/Os per second.
+    pub measured: f64,
+    /// Emulated.
+    pub emulated: f64,
+    /// Whether it was kept back from the fit.
+    pub kept_back: bool,
+}
+
+impl Missed {
+    /// Emulated over measured, less one.
+    pub fn error(&self) -> f64 {
+        self.emulated / self.measured - 1.0
+    }
+}
+
+/// A medium as fitted.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// Of which kind.
+    pub kind: Kind,
+    /// Every parameter of the medium: name, value, where from.
+    pub parameters: Vec<(String, f64, String)>,
+    /// The same of the computer, where it was fitted.
+    pub computer: Vec<(String, f64, String)>,
+    /// How well the points determine each free parameter.
+    pub determined: Vec<Determined>,
+    /// What of the parameters is not known: see [`crate::Known::direction`].
+    pub directions: Vec<BTreeMap<String, f64>>,
+    /// Every point: measured and emulated.
+    pub points: Vec<Missed>,
+    /// Those that the medium cannot explain.
+    pub unexplained: Vec<Missed>,
+    /// Loads that would teach most, the best first.
+    pub teaches: Vec<Teaches>,
+    /// Root mean square error of the points kept back, as a logarithm.
+    pub error: f64,
+    /// What of it is that of the parameters.
+    pub of_parameters: f64,
+}
+
+impl Fitted {
+    /// Mean error of the points that were kept back, or of the others, as a share.
+    pub fn mean_error(&self, kept_back: bool) -> f64 {
+        let errors: Vec<f64> = self
+            .points
+            .iter()
+            .filter(|point| point.kept_back == kept_back)
+            .map(|point| point.error().abs())
+            .collect();
+        errors.iter().sum::<f64>() / errors.len().max(1) as f64
+    }
+
+    /// Whether points were kept back in turns, and the medium itself is fitted to all.
+    pub(crate) fn in_turns(&self) -> bool {
+        let fitted =
+            |label: &str| self.points.iter().any(|point| !point.kept_back && point.label == label);
+        self.points.iter().any(|point| point.kept_back && fitted(&point.label))
+    }
+
+    /// How many points were kept back.
+    pub fn kept_back(&self) -> usize {
+        self.points.iter().filter(|point| point.kept_back).count()
+    }
+}
+
+/// Fits a medium of a kind; without one, of the simplest of those kinds that the points kept back
+/// cannot tell from the one that meets them best.
+///
+/// # Errors
+/// Where there are too few points, none that can be kept back, no medium answers them, or `stop`
+/// was set.
+pub fn fit(
+    observed: &[Observed],
+    kind: Option<Kind>,
+    capacity_bytes: u64,
+    stop: &AtomicBool,
+) -> Result<Fitted, FitError> {
+    let turns = kept_back(observed);
+    let have = observed.len();
+    if have < POINTS_MIN {
+        return Err(FitError::TooFew { have, need: POINTS_MIN });
+    }
+    if turns.is_empty() {
+        return Err(FitError::NoneBetween { have });
+    }
+    let attempt = |kind| of_kind(observed, &turns, Drive { kind, capacity_bytes, stop });
+    if let Some(kind) = kind {
+        return attempt(kind);
+    }
+    let (mut fitted, mut why) = (Vec::new(), String::new());
+    for kind in Kind::ALL {
+        match attempt(kind) {
+            Ok(medium) => fitted.push(medium),
+            Err(FitError::Interrupted) => return Err(FitError::Interrupted),
+            Err(error) => why = error.to_string(),
+        }
+    }
+    simplest(fitted).ok_or(FitError::NoMedium { kind: "any".to_owned(), why })
+}
+
+/// Of kinds whose misses of the points kept back cannot be told from the least at 95 %, and which
+/// miss the fitted points no more than that kind does, the one with the fewest parameters. The
+/// logarithms of two root mean squares of n normal errors each differ by chance with a deviation of
+/// 1 ÷ √n (delta method, large n). Seven points of a throttled device could not tell 17 parameters
+/// of flash (0.42 %) from five of a volume (0.61 %), and the latter foretold other loads at a
+/// quarter of the error.
+fn simplest(fitted: Vec<Fitted>) -> Option<Fitted> {
+    let best = fitted.iter().min_by(|a, b| a.error.total_cmp(&b.error))?;
+    let by_chance = (NORMAL_95 / (best.kept_back().max(1) as f64).sqrt()).exp();
+    let (kept_back, of_fitted) = (best.error * by_chance, best.mean_error(false));
+    let as_good = fitted
+        .into_iter()
+        .filter(|medium| medium.error <= kept_back && medium.mean_error(false) <= of_fitted);
+    // Where nothing is said of any parameter, their information could not be inverted.
+    let parameters = |medium: &Fitted| match medium.determined.len() {
+        0 => usize::MAX,
+        some => some,
+    };
+    as_good.min_by(|a, b| parameters(a).cmp(&parameters(b)).then(a.error.total_cmp(&b.error)))
+}
+
+/// What is fitted as what.
+#[derive(Clone, Copy)]
+struct Drive<'s> {
+    kind: Kind,
+    capacity_bytes: u64,
+    stop: &'s AtomicBool,
+}
+
+/// What a medium was fitted to, what was kept back, and whether that was in turns.
+#[derive(Clone, Copy)]
+struct Loads<'o> {
+    used: &'o [Observed],
+    held_out: &'o [Observed],
+    turns: bool,
+}
+
+fn of_kind(
+    observed: &[Observed],
+    turns: &[Vec<bool>],
+    drive: Drive<'_>,
+) -> Result<Fitted, FitError> {
+    let pick = |back: &[bool], wanted: bool| -> Vec<Observed> {
+        let each = observed.iter().zip(back).filter(|(_, back)| **back == wanted);
+        each.map(|(load, _)| load.clone()).collect()
+    };
+    if let [back] = turns {
+        let (used, held_out) = (pick(back, false), pick(back, true));
+        return searched(&used, drive, |problem, solution| {
+            let kept = missed(problem, solution, &held_out, true)?;
+            let loads = Loads { used: &used, held_out: &held_out, turns: false };
+            finished(problem, solution, drive.kind, loads, kept)
+        });
+    }
+    // Each turn's error is that of a medium which knows less than the one that is made.
+    let (mut kept, mut all_held) = (Vec::new(), Vec::new());
+    for back in turns {
+        let (used, held_out) = (pick(back, false), pick(back, true));
+        kept.extend(searched(&used, drive, |p, solution| missed(p, solution, &held_out, true))?);
+        all_held.extend(held_out);
+    }
+    searched(observed, drive, |problem, solution| {
+        let loads = Loads { used: observed, held_out: &all_held, turns: true };
+        finished(problem, solution, drive.kind, loads, kept)
+    })
+}
+
+/// Searches alternatives a little, and the best of them to its end.
+fn searched<T>(
+    used: &[Observed],
+    drive: Drive<'_>,
+    then: impl FnOnce(&Problem<'_>, &Solution) -> Result<T, FitError>,
+) -> Result<T, FitError> {
+    let Drive { kind, capacity_bytes, stop } = drive;
+    let model = model_of(kind, used);
+    let measured: Vec<Seen> = used.iter().map(Seen::from_observed).collect();
+    let spread: Vec<f64> = used.iter().map(|load| load.spread).collect();
+    let text = template(kind, &model, capacity_bytes);
+    let emulator = Emulator::new(&text, used, kind.pace(), stop)?;
+    let none = BTreeMap::new();
+    let problem = Problem {
+        emulator: &emulator,
+        model: &model,
+        alternative: &none,
+        measured: &measured,
+        spread: &spread,
+        drawn: kind.is_drawn(),
+        pace: kind.pace(),
+    };
+    let (mut problem, mut solution) = best_of(problem)?;
+    // A mechanism that most drives have not is asked for only where the points are missed without.
+    let (more, on_path) = (model.with_mechanism(), on_path(problem.alternative));
+    if !model.mechanism.is_empty() && solution.is_off() {
+        let asked = solution.loss - ASKED_FOR * model.mechanism.len() as f64;
+        let found = more.beside(&solution.ln);
+        for alternative in [problem.alternative, &on_path] {
+            let other = Problem { model: &more, alternative, ..problem };
+            let trial = other.best_from([found.clone(), other.fresh()])?;
+            if trial.loss < asked.min(solution.loss) {
+                (problem, solution) = (other, trial);
+            }
+        }
+    }
+    let solution = problem.shaken(solution)?;
+    let solution = problem.search(solution.ln, ROUNDS)?;
+    then(&problem, &solution)
+}
+
+/// Each alternative searched a little, the best to its end.
+fn best_of(problem: Problem<'_>) -> Result<(Problem<'_>, Solution), FitError> {
+    let mut best: Option<(Problem<'_>, Solution)> = None;
+    for alternative in &problem.model.alternatives {
+        let attempt = Problem { alternative, ..problem };
+        let trial = attempt.search(attempt.fresh(), ROUNDS_FIRST)?;
+        if best.as_ref().is_none_or(|(_, best)| trial.loss < best.loss) {
+            best = Some((attempt, trial));
+        }
+    }
+    let Some((winner, solution)) = best else {
+        let why = "no alternative".to_owned();
+        return Err(FitError::NoMedium { kind: "any".to_owned(), why });
+    };
+    let solution = winner.search(solution.ln, ROUNDS)?;
+    rechunked(winner, solution)
+}
+
+/// The same with chunks of the other sizes, from what was found: after few rounds, far from
+/// everything, the wrong size may stand before the right one.
+fn rechunked<'p>(
+    found: Problem<'p>,
+    solution: Solution,
+) -> Result<(Problem<'p>, Solution), FitError> {
+    let Some(kib) = found.chunk_kib() else { return Ok((found, solution)) };
+    let rule = found.alternative.get("ahead_when_busy");
+    let (mut best, mut lowest) = (found, solution.clone());
+    for alternative in &found.model.alternatives {
+        let attempt = Problem { alternative, ..found };
+        let same = alternative.get("ahead_when_busy") == rule;
+        let Some(other) = attempt.chunk_kib().filter(|other| same && (*other - kib).abs() > 0.5)
+        else {
+            continue;
+        };
+        let start = attempt.model.rechunked(&solution.ln, other / kib);
+        let trial = attempt.search(start, ROUNDS)?;
+        if trial.loss < lowest.loss {
+            (best, lowest) = (attempt, trial);
+        }
+    }
+    Ok((best, lowest))
+}
+
+/// The same alternative where collecting garbage keeps the path busy that all requests pass, as in
+/// drives whose host or only processor translates, and not the dies alone.
+fn on_path(alternative: &BTreeMap<&'static str, f64>) -> BTreeMap<&'static str, f64> {
+    let mut alternative = alternative.clone();
+    alternative.insert("collection_on_path", 1.0);
+    alternative
+}
+
+/// Points, measured and emulated.
+fn missed(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    observed: &[Observed],
+    kept_back: bool,
+) -> Result<Vec<Missed>, FitError> {
+    let emulator = problem.emulator.under(observed, problem.pace);
+    let all = emulator.seen(&problem.values(&solution.ln))?;
+    let miss = |(load, seen): (&Observed, &Seen)| {
+        let emulated = libm::exp(seen.rate);
+        let emulated = if emulated.is_finite() { emulated } else { 0.0 };
+        Missed { label: load.label(), measured: load.io_per_s, emulated, kept_back }
+    };
+    Ok(observed.iter().zip(&all).map(miss).collect())
+}
+
+/// What a search found, with everything that is said of it.
+fn finished(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    kind: Kind,
+    loads: Loads<'_>,
+    kept: Vec<Missed>,
+) -> Result<Fitted, FitError> {
+    let values = problem.values(&solution.ln);
+    let Loads { used, held_out, turns } = loads;
+    let mut points = missed(problem, solution, used, false)?;
+    points.extend(kept);
+    let slopes = problem.slopes(solution)?;
+    // What residuals scatter by is never less than what a point can be known to.
+    let degrees = solution.residuals.len().saturating_sub(slopes.len()).max(4) as f64;
+    let squares: f64 = solution.residuals.iter().map(|r| r.clamp(-5.0, 5.0).powi(2)).sum();
+    let scatter = (squares / degrees).sqrt().max(1.0);
+    let information = problem.information(solution, &slopes, scatter);
+    let error = if turns { robust(&points) } else { root_mean_square(&points, true) };
+    let usual = root_mean_square(&points, false).min(error);
+    let odd = |point: &&Missed| {
+        let error = libm::log(point.emulated.max(1e-9) / point.measured).abs();
+        error > ODD && error > 3.0 * usual.min(ODD)
+    };
+    let (parameters, computer) = numbers(problem.model, &values);
+    Ok(Fitted {
+        kind,
+        parameters,
+        computer,
+        determined: determined(problem, solution, &information, scatter)?,
+        directions: directions(problem, solution, &information),
+        unexplained: points.iter().filter(odd).cloned().collect(),
+        points,
+        teaches: teaches(used, problem, solution, &information)?,
+        error,
+        of_parameters: of_parameters(held_out, problem, solution, &information)?,
+    })
+}
+
+/// Root mean square error of points kept back in turns, in which none counts more than three times
+/// as much as is usual (1.48 times the median is a normal deviation): the single point that alone
+/// tells of something is missed by far where it is kept back, and the medium itself has seen it.
+fn robust(points: &[Missed]) -> f64 {
+    let distance = |point: &Missed| libm::log(point.emulated.max(1e-9) / point.measured).abs();
+    let kept = points.iter().filter(|point| point.kept_back);
+    let mut errors: Vec<f64> = kept.map(distance).collect();
+    errors.sort_by(f64::total_cmp);
+    let median = errors.get(errors.len() / 2).copied().unwrap_or(0.0);
+    let most = 3.0 * 1.48 * median;
+    let squares: f64 = errors.iter().map(|error| error.min(most).powi(2)).sum();
+    (squares / errors.len().max(1) as f64).sqrt().max(root_mean_square(points, false))
+}
+
+fn root_mean_square(points: &[Missed], kept_back: bool) -> f64 {
+    let squares: Vec<f64> = points
+        .iter()
+        .filter(|point| point.kept_back == kept_back)
+        .map(|point| libm::log(point.emulated.max(1e-9) / point.measured).powi(2))
+        .collect();
+    (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
+}
+
+type Numbers = Vec<(String, f64, String)>;
+
+/// The numbers of the medium, and those of its computer.
+fn numbers(model: &Model, values: &BTreeMap<String, f64>) -> (Numbers, Numbers) {
+    let (mut medium, mut computer) = (Numbers::new(), Numbers::new());
+    for free in &model.free {
+        let value = values.get(free.name).copied().unwrap_or(free.start);
+        let into = if free.computer { &mut computer } else { &mut medium };
+        into.push((free.name.to_owned(), value, "fitted".to_owned()));
+    }
+    for fixed in &model.fixed {
+        let into = if fixed.computer { &mut computer } else { &mut medium };
+        into.push((fixed.name.to_owned(), fixed.value, fixed.from.to_owned()));
+    }
+    let known = model.free.iter().map(|f| f.name).chain(model.fixed.iter().map(|f| f.name));
+    let known: Vec<&str> = known.collect();
+    for (name, value) in values.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
+        medium.push((name.clone(), *value, "fitted: best of the alternatives".to_owned()));
+    }
+    (medium, computer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fit with so many parameters and, on the points kept back and the others, so large errors.
+    fn fitted(kind: Kind, parameters: usize, kept_back: f64, of_fitted: f64) -> Fitted {
+        let parameter = |at: usize| Determined {
+            name: format!("parameter {at}"),
+            value: 1.0,
+            interval: (0.9, 1.1),
+            how: "well",
+        };
+        let missed = |at: usize, by: f64, kept_back| Missed {
+            label: format!("load at {at}"),
+            measured: 1000.0,
+            emulated: 1000.0 * (1.0 + by),
+            kept_back,
+        };
+        let fitted = (0..38).map(|at| missed(at, of_fitted, false));
+        Fitted {
+            kind,
+            parameters: Vec::new(),
+            computer: Vec::new(),
+            determined: (0..parameters).map(parameter).collect(),
+            directions: Vec::new(),
+            points: fitted.chain((38..45).map(|at| missed(at, kept_back, true))).collect(),
+            unexplained: Vec::new(),
+            teaches: Vec::new(),
+            error: kept_back,
+            of_parameters: 0.0,
+        }
+    }
+
+    fn chosen(fitted: Vec<Fitted>) -> Kind {
+        simplest(fitted).unwrap().kind
+    }
+
+    #[test]
+    fn of_kinds_that_seven_points_cannot_tell_apart_the_one_with_fewer_parameters() {
+        let flash = || fitted(Kind::Flash, 17, 0.0042, 0.045);
+        assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 5, 0.0061, 0.029)]), Kind::Volume);
+        // Of seven points errors that are as large differ by up to e^(1.96 ÷ √7) = 2.1.
+        assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 5, 0.0093, 0.029)]), Kind::Flash);
+        assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 5, 0.0050, 0.050)]), Kind::Flash);
+        assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 0, 0.0050, 0.029)]), Kind::Flash);
+        assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 18, 0.0040, 0.029)]), Kind::Volume);
+        assert!(simplest(Vec::new()).is_none());
+    }
+}

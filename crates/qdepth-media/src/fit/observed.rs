@@ -1,0 +1,192 @@
+//! What was measured at a point, as far as a medium is concerned, and which points are kept back.
+
+use qdepth_measure::{LatencyHistogram, percentile};
+use qdepth_workload::Point;
+
+/// A point as it was measured, one load at a time in a closed loop.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The load.
+    pub point: Point,
+    /// Reads and writes completed per second.
+    pub io_per_s: f64,
+    /// Standard error of that rate, as a share of it.
+    pub spread: f64,
+    /// Mean service time of the reads, nanoseconds; none without reads.
+    pub read_ns: Option<f64>,
+    /// The same: writes.
+    pub write_ns: Option<f64>,
+    /// The service time that one in ten takes longer than, of reads and writes together,
+    /// nanoseconds: see [`late_ns`].
+    pub late_ns: Option<f64>,
+    /// Rate in the first and in the last third of the window, I/Os per second, where it was seen.
+    pub thirds: Option<(f64, f64)>,
+    /// CPU time of an I/O, nanoseconds, where it was seen.
+    pub cpu_ns: Option<f64>,
+}
+
+/// The 90th percentile of service times, nanoseconds; none where there are too few.
+pub fn late_ns(times: &LatencyHistogram) -> Option<f64> {
+    percentile(times, 0.9).map(|late| late.value.0 as f64)
+}
+
+impl Observed {
+    /// Largest request, bytes.
+    pub(crate) fn bytes(&self) -> u32 {
+        self.point.request_size.max()
+    }
+
+    /// KiB per microsecond.
+    pub(crate) fn kib_per_us(&self) -> f64 {
+        self.io_per_s * self.point.request_size.mean() / 1024.0 / 1e6
+    }
+
+    /// Requests in flight.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.point.in_flight_max().max(1)
+    }
+
+    pub(crate) fn is_random(&self) -> bool {
+        self.point.random_share >= 0.5
+    }
+
+    pub(crate) fn is_read(&self) -> bool {
+        self.point.read_share >= 1.0
+    }
+
+    pub(crate) fn is_write(&self) -> bool {
+        self.point.read_share <= 0.0
+    }
+
+    /// As people name it.
+    pub(crate) fn label(&self) -> String {
+        format!("{} at {}", self.point.profile, self.point.outstanding)
+    }
+}
+
+/// Fewest points of which some are never fitted; a sparser table cannot spare them.
+const DENSE: usize = 24;
+/// Turns in which the points of a sparser table are kept back.
+const TURNS: usize = 4;
+
+/// Which points are kept back from a fit, turn by turn.
+///
+/// Of a dense table one turn, whose points are never fitted: all of one profile that lies between
+/// the others, where there are four or more, and of the rest each fourth that is not at the end of
+/// its profile. Of a sparser one each such point in one of several turns: the single point where
+/// a rate leaves its curve (a drive that reads ahead for one stream) may be all that tells of it.
+pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
+    let mut profiles: Vec<&str> = Vec::new();
+    for load in observed {
+        if !profiles.contains(&load.point.profile.as_str()) {
+            profiles.push(&load.point.profile);
+        }
+    }
+    let dense = observed.len() >= DENSE;
+    let whole = if dense && profiles.len() >= 4 { between(observed, &profiles) } else { None };
+    let mut back = vec![false; observed.len()];
+    let mut inner = Vec::new();
+    for profile in profiles {
+        let mut indices: Vec<usize> =
+            (0..observed.len()).filter(|i| observed[*i].point.profile == profile).collect();
+        indices.sort_by_key(|index| observed[*index].in_flight());
+        if Some(profile) == whole {
+            indices.iter().for_each(|index| back[*index] = true);
+            continue;
+        }
+        inner.extend(indices.iter().copied().skip(1).take(indices.len().saturating_sub(2)));
+    }
+    if dense {
+        inner.iter().skip(1).step_by(4).for_each(|index| back[*index] = true);
+        return if back.contains(&true) { vec![back] } else { Vec::new() };
+    }
+    let turns = 0..TURNS.min(inner.len());
+    turns
+        .map(|turn| {
+            let mut back = back.clone();
+            inner.iter().skip(turn).step_by(TURNS).for_each(|index| back[*index] = true);
+            back
+        })
+        .collect()
+}
+
+/// The random profile whose requests are neither the smallest nor the largest of such, so that both
+/// sides of it are fitted; of several the one that mixes reads and writes most.
+fn between<'a>(observed: &[Observed], profiles: &[&'a str]) -> Option<&'a str> {
+    let sizes = observed.iter().filter(|load| load.is_random()).map(Observed::bytes);
+    let (low, high) = sizes.fold((u32::MAX, 0), |(l, h), size| (l.min(size), h.max(size)));
+    let first = |name: &str| observed.iter().find(|load| load.point.profile == name);
+    let inner = profiles.iter().copied().filter(|name| {
+        first(name)
+            .is_some_and(|load| load.bytes() > low && load.bytes() < high && load.is_random())
+    });
+    let mixes = |name: &str| {
+        first(name).map_or(0.0, |load| load.point.read_share * (1.0 - load.point.read_share))
+    };
+    inner.max_by(|a, b| mixes(a).total_cmp(&mixes(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve, shipped_plan_text};
+
+    use super::*;
+
+    fn observed(outstanding: &str) -> Vec<Observed> {
+        let text = shipped_plan_text("fit").unwrap();
+        let text = text.replacen("[1, 4, 16, 64, 256]", outstanding, 1);
+        let file: PlanFile = toml::from_str(&text).unwrap();
+        let whole = Extent { offset_bytes: 0, length_bytes: 1 << 33 };
+        let shape = TargetShape::whole(whole, 512);
+        let load = |point| Observed {
+            point,
+            io_per_s: 1000.0,
+            spread: 0.02,
+            read_ns: None,
+            write_ns: None,
+            late_ns: None,
+            thirds: None,
+            cpu_ns: None,
+        };
+        let plan = resolve(&file, &Choices::default(), &[shape]).unwrap();
+        plan.points.into_iter().map(load).collect()
+    }
+
+    #[test]
+    fn of_a_sparse_table_each_inner_point_is_kept_back_once() {
+        let mut sparse = observed("[1, 16, 256]");
+        sparse.truncate(21);
+        let turns = kept_back(&sparse);
+        assert_eq!(turns.len(), TURNS);
+        for (index, load) in sparse.iter().enumerate() {
+            let times = turns.iter().filter(|back| back[index]).count();
+            assert_eq!(times, usize::from(load.point.outstanding == 16), "{}", load.label());
+        }
+    }
+
+    #[test]
+    fn where_no_point_lies_between_others_it_is_said_and_no_number_that_is_enough() {
+        let (two, stop) = (observed("[1, 4]"), AtomicBool::new(false));
+        assert!(kept_back(&two).is_empty() && two.len() > 8);
+        let refused =
+            crate::fit::fit(&two, Some(crate::fit::Kind::Memory), 1 << 30, &stop).unwrap_err();
+        let text = refused.to_string();
+        assert!(matches!(refused, crate::fit::FitError::NoneBetween { have } if have == two.len()));
+        assert!(text.contains("--outstanding 1,2,4"), "{text}");
+    }
+
+    #[test]
+    fn of_a_dense_table_a_whole_profile_is_never_fitted() {
+        let dense = observed("[1, 4, 16, 64, 256]");
+        let turns = kept_back(&dense);
+        let [back] = turns.as_slice() else { panic!("{} turns", turns.len()) };
+        let kept = |profile: &str| {
+            let of_profile =
+                dense.iter().zip(back).filter(|(load, _)| load.point.profile == profile);
+            of_profile.filter(|(_, back)| **back).count()
+        };
+        assert_eq!((kept("database"), kept("random-4k-read")), (5, 1));
+    }
+}

@@ -1,0 +1,356 @@
+//! From where each kind's search begins: the numbers that single points show by themselves.
+
+use std::collections::BTreeMap;
+
+use crate::fit::model::{Fixed, Free, Kind, Model, START_CHUNK_KIB};
+use crate::fit::observed::Observed;
+
+/// Of a parameter that the points cannot show.
+const PRIOR: &str = "prior: typical of its kind, not determined by what was measured";
+
+/// Write amplification from which a search begins that has seen no random writes by themselves.
+const MIXED_AMPLIFICATION: f64 = 2.0;
+
+/// What is fitted of a kind, and from where.
+pub(crate) fn model_of(kind: Kind, observed: &[Observed]) -> Model {
+    match kind {
+        Kind::Flash => flash(observed),
+        Kind::Disk => disk(observed),
+        Kind::Volume => volume(observed),
+        Kind::Network => network(observed),
+        Kind::Memory => memory(observed),
+    }
+}
+
+/// The points of one direction and order.
+struct Side<'a>(Vec<&'a Observed>);
+
+impl<'a> Side<'a> {
+    fn new(observed: &'a [Observed], random: bool, read: bool) -> Self {
+        let fits = |load: &&Observed| {
+            load.is_random() == random && if read { load.is_read() } else { load.is_write() }
+        };
+        Self(observed.iter().filter(fits).collect())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn smallest(&self) -> u32 {
+        self.0.iter().map(|load| load.bytes()).min().unwrap_or(4096)
+    }
+
+    fn largest(&self) -> u32 {
+        self.0.iter().map(|load| load.bytes()).max().unwrap_or(4096)
+    }
+
+    /// Microseconds of a request of this size with as few as possible in flight.
+    fn alone_us(&self, bytes: u32) -> Option<f64> {
+        let of_size = self.0.iter().filter(|load| load.bytes() == bytes);
+        let fewest = of_size.min_by_key(|load| load.in_flight())?;
+        Some(f64::from(fewest.in_flight()) * 1e6 / fewest.io_per_s)
+    }
+
+    fn best_rate(&self, bytes: u32) -> Option<f64> {
+        let rates = self.0.iter().filter(|load| load.bytes() == bytes).map(|load| load.io_per_s);
+        rates.max_by(f64::total_cmp)
+    }
+
+    fn best_kib_per_us(&self) -> Option<f64> {
+        self.0.iter().map(|load| load.kib_per_us()).max_by(f64::total_cmp)
+    }
+
+    /// Microseconds that a KiB more takes one request alone.
+    fn slope(&self) -> Option<f64> {
+        let (low, high) = (self.smallest(), self.largest());
+        let more = self.alone_us(high)? - self.alone_us(low)?;
+        (high > low).then(|| (more / f64::from(high - low) * 1024.0).max(1e-4))
+    }
+}
+
+fn most(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    values.into_iter().flatten().max_by(f64::total_cmp)
+}
+
+fn model() -> Model {
+    Model {
+        free: Vec::new(),
+        fixed: Vec::new(),
+        alternatives: vec![BTreeMap::new()],
+        mechanism: Vec::new(),
+    }
+}
+
+/// All free numbers of a flash drive that reads and writes can show.
+fn flash(observed: &[Observed]) -> Model {
+    let mut model = model();
+    let read = Side::new(observed, true, true);
+    let ahead = Side::new(observed, false, true);
+    let small = if read.is_empty() { &ahead } else { &read };
+    let alone = small.alone_us(small.smallest()).unwrap_or(80.0);
+    let rate = small.best_rate(small.smallest()).unwrap_or(2e5);
+    let dies = (rate * alone / 1e6 * 2.0).clamp(4.0, 4096.0);
+    let reads = most([read.best_kib_per_us(), ahead.best_kib_per_us()]).unwrap_or(3.0);
+    let fixed = (alone * 0.1).min(5.0);
+    model.fix("read_fixed_us", fixed, "prior: a tenth of the shortest read, 5 µs at most");
+    model.free.extend([
+        Free::new("die_read_us", alone - fixed - 1.0, alone * 0.05, alone * 1.05),
+        Free::new("die_read_us_per_kib", small.slope().unwrap_or(0.5) * 0.6, 1e-3, 50.0),
+        Free::new("dies", dies, 1.0, 16384.0),
+        Free::new("command_us", 0.6e6 / rate, 0.01e6 / rate, 1.05e6 / rate),
+        Free::new("path_read_us_per_kib", 0.85 / reads, 0.02 / reads, 1.1 / reads),
+    ]);
+    let writes = flash_writes(&mut model, observed, dies);
+    let fastest = most([Some(reads), writes]).unwrap_or(reads) * 1e6 / 1024.0;
+    let link = Free::new("link_mb_s", fastest * 1.15, fastest * 0.98, fastest * 6.0);
+    model.free.push(link.width(0.4));
+    match ahead.alone_us(ahead.smallest()) {
+        Some(us) => {
+            let start =
+                (us - f64::from(ahead.smallest()) / fastest / 1.048_576 / 1.15).max(us * 0.3);
+            // What the link takes of a KiB is told by the highest throughput.
+            let of_link = 1024.0 / (fastest * 1.15 * 1.048_576);
+            let beyond = ahead.slope().map_or(0.05 / reads, |us| us - of_link).max(0.01 / reads);
+            model.free.extend([
+                Free::new("prefetch_us", start, us * 0.05, us * 1.05),
+                Free::new("prefetch_us_per_kib", beyond, 1e-4, 20.0).width(1.0),
+            ]);
+        }
+        None => model.fix("prefetch_us", alone, PRIOR),
+    }
+    // Writes show it where fewer programs fit into it than there are dies; else it stays.
+    model.free.push(Free::new("buffer_chunks", 64.0, 4.0, 1024.0).width(1.0));
+    hosted(&mut model, observed);
+    model.alternatives.clear();
+    for chunk in [16.0, 32.0, 64.0] {
+        for eager in [0.0, 1.0] {
+            let alternative =
+                BTreeMap::from([("die_chunk_kib", chunk), ("ahead_when_busy", eager)]);
+            model.alternatives.push(alternative);
+        }
+    }
+    if ahead.is_empty() {
+        model.alternatives.retain(|alternative| alternative.get("ahead_when_busy") == Some(&0.0));
+    }
+    model.mechanism = batches(observed, alone);
+    model
+}
+
+/// What is spent on each batch of requests, however many it holds: interrupts that are held back, a
+/// driver's wake-up, the tail in which a mixed batch waits for its slowest.
+fn batches(observed: &[Observed], alone: f64) -> Vec<Free> {
+    let free = |name, start: f64| Free::new(name, start, start * 0.01, start * 30.0);
+    let mut all = vec![free("batch_read_us", alone * 0.3)];
+    if observed.iter().any(Observed::is_write) {
+        all.push(free("batch_write_us", alone * 0.1));
+    }
+    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
+        all.push(free("batch_mix_us", alone * 0.3));
+    }
+    all
+}
+
+/// The numbers of writes; their highest throughput, KiB/µs.
+fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f64> {
+    let random = Side::new(observed, true, false);
+    let sequential = Side::new(observed, false, false);
+    let small = if random.is_empty() { &sequential } else { &random };
+    let Some(alone) = small.alone_us(small.smallest()) else {
+        for (name, value) in
+            [("write_fixed_us", 10.0), ("write_accept_us_per_kib", 0.2), ("die_program_us", 700.0)]
+        {
+            model.fix(name, value, PRIOR);
+        }
+        model.fix("path_write_us_per_kib", 0.5, PRIOR);
+        return None;
+    };
+    let most_random = random.best_kib_per_us();
+    let most_all = most([most_random, sequential.best_kib_per_us()]).unwrap_or(1.0);
+    let slope = small.slope().or_else(|| sequential.slope()).unwrap_or(0.2);
+    model.free.extend([
+        Free::new("write_fixed_us", alone * 0.8, alone * 0.02, alone * 1.05),
+        Free::new("write_accept_us_per_kib", slope, 1e-3, 50.0),
+        Free::new("path_write_us_per_kib", 0.8 / most_all, 0.02 / most_all, 1.1 / most_all),
+        Free::new("die_program_us", dies * START_CHUNK_KIB / most_all * 0.8, 10.0, 1e5),
+    ]);
+    // Random writes that stand only in mixtures show it as well.
+    if observed.iter().any(|load| load.is_random() && !load.is_read()) && !sequential.is_empty() {
+        let slower = most_random.map_or(MIXED_AMPLIFICATION, |random| (most_all / random).max(1.1));
+        model.free.push(Free::new("amplification", slower, 1.0, 60.0).width(1.0));
+    }
+    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
+        model.free.push(Free::new("path_mix_loss", 0.1, 0.003, 2.0).width(1.0));
+    }
+    Some(most_all)
+}
+
+/// The computer, where something shows what a process spends on a request: CPU time, or the same
+/// drive under several processes. Else all of it is taken for the drive's.
+fn hosted(model: &mut Model, observed: &[Observed]) {
+    let cpu = |read: bool| {
+        let loads =
+            observed.iter().filter(|load| if read { load.is_read() } else { load.is_write() });
+        let smallest = loads.clone().map(Observed::bytes).min()?;
+        let seen = loads.filter(|load| load.bytes() == smallest).filter_map(|load| load.cpu_ns);
+        seen.min_by(f64::total_cmp).map(|ns| ns / 1e3)
+    };
+    let several = observed.iter().any(|load| load.point.streams > 1);
+    let (read, write) = (cpu(true), cpu(false));
+    if read.is_none() && write.is_none() && !several {
+        return;
+    }
+    // Without CPU times a process is taken to be what limits it alone, which several refute.
+    let alone = observed.iter().filter(|load| load.point.streams <= 1).map(|load| load.io_per_s);
+    let rate = alone.fold(1.0, f64::max);
+    let seen = |us: Option<f64>, other: Option<f64>| us.or(other).unwrap_or(0.7e6 / rate);
+    for (name, us, other) in [("read_us", read, write), ("write_us", write, read)] {
+        let start = seen(us, other);
+        let width = if us.or(other).is_some() { 0.3 } else { 1.0 };
+        model
+            .free
+            .push(Free::new(name, start, start * 0.05, start * 3.0).width(width).of_computer());
+    }
+    let ghz = "definition: costs are those at the clock they were measured at";
+    model.fixed.push(Fixed { name: "ghz", value: 1.0, from: ghz, computer: true });
+}
+
+/// A disk: speeds of rotation are alternatives.
+fn disk(observed: &[Observed]) -> Model {
+    let mut model = model();
+    let (read, write) = (Side::new(observed, true, true), Side::new(observed, true, false));
+    let (on, put) = (Side::new(observed, false, true), Side::new(observed, false, false));
+    let fastest = most([on.best_kib_per_us(), put.best_kib_per_us(), read.best_kib_per_us()]);
+    let mb_s = fastest.unwrap_or(0.2) * 1e6 / 1024.0;
+    let alone = read.alone_us(read.smallest()).unwrap_or(8000.0);
+    model.free.extend([
+        Free::new("media_mb_s", mb_s * 1.02, mb_s * 0.8, mb_s * 4.0).width(0.7),
+        Free::new("settle_us", (alone * 0.15).max(50.0), 5.0, alone.max(200.0)),
+        Free::new("seek_us_per_sqrt_track", 10.0, 0.05, 300.0),
+        Free::new("queue", 24.0, 1.0, 1024.0),
+    ]);
+    if write.is_empty() {
+        model.fix("write_settle_us", 0.0, PRIOR);
+    } else {
+        model.free.push(Free::new("write_settle_us", alone * 0.04, 1.0, alone));
+    }
+    for (side, name) in [(on, "hit_read_us"), (put, "hit_write_us")] {
+        match side.alone_us(side.smallest()) {
+            Some(us) => model.free.push(Free::new(name, us * 0.9, us * 0.02, us * 1.05)),
+            None => model.fix(name, 100.0, PRIOR),
+        }
+    }
+    model.alternatives =
+        [5400.0, 7200.0, 10_000.0, 15_000.0].map(|rpm| BTreeMap::from([("rpm", rpm)])).to_vec();
+    model
+}
+
+/// A volume with provisioned rates.
+fn volume(observed: &[Observed]) -> Model {
+    let mut model = model();
+    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
+    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
+    let any = if side.is_empty() { &put } else { &side };
+    let alone = any.alone_us(any.smallest()).unwrap_or(1000.0);
+    let fastest = most([side.best_kib_per_us(), put.best_kib_per_us()]).unwrap_or(0.1);
+    let mb_s = fastest * 1e6 / 1024.0;
+    // A mixed load may have the limits of both directions.
+    let pure = || observed.iter().filter(|load| load.is_read() || load.is_write());
+    let best = pure().map(|load| load.io_per_s).fold(1.0, f64::max);
+    let slope = any.slope().unwrap_or(0.5);
+    model.free.extend([
+        Free::new("latency_us", alone, alone * 0.2, alone * 1.1),
+        Free::new("latency_us_per_kib", slope.min(alone / 4.0), 1e-3, 1e3),
+        Free::new("mb_s", mb_s * 1.01, mb_s * 0.9, mb_s * 5.0).width(0.7),
+    ]);
+    if !side.is_empty() && !put.is_empty() {
+        let ratio = put.alone_us(put.smallest()).unwrap_or(alone) / alone;
+        model.free.push(Free::new("write_factor", ratio, 0.02, 50.0));
+    }
+    // Only mixed loads show whether directions have limits of their own, as Linux and hypervisors
+    // do.
+    if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
+        model.alternatives = [0.0, 1.0].map(|a| BTreeMap::from([("limits_apart", a)])).to_vec();
+    }
+    // Credits that end within a window are the only ones that can be seen.
+    let fallen = pure().filter_map(|load| {
+        let (first, last) = load.thirds?;
+        (last > 0.0 && first / last > 1.25).then_some((first, last, load))
+    });
+    match fallen.max_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1))) {
+        Some((first, last, load)) => {
+            let seconds = (load.point.warm_up_ns + load.point.stop.duration_ns) as f64 / 1e9;
+            let spent = (first - last) * seconds * 0.5;
+            model.free.extend([
+                Free::new("io_per_s", last, last * 0.3, last * 1.2),
+                Free::new("burst_io_per_s", first, first * 0.8, first * 4.0),
+                Free::new("credits", spent, 1.0, 1e9),
+            ]);
+        }
+        None => {
+            // Both are the same plateau; where nothing is throttled it is only a lower limit.
+            model.free.push(Free::new("io_per_s", best * 1.02, best * 0.9, best * 4.0).width(0.5));
+            model.fix("burst_io_per_s", best * 4.0, "no window was long enough to see credits end");
+            model.fix("credits", 0.0, "no window was long enough to see credits end");
+        }
+    }
+    model
+}
+
+/// Equal servers, and a latency beside them.
+fn network(observed: &[Observed]) -> Model {
+    let mut model = model();
+    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
+    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
+    let any = if side.is_empty() { &put } else { &side };
+    let alone = any.alone_us(any.smallest()).unwrap_or(1000.0);
+    let best = any.best_rate(any.smallest()).unwrap_or(1e4);
+    model.free.extend([
+        Free::new("service_us", alone * 0.5, alone * 0.005, alone * 1.05),
+        Free::new("delay_us", alone * 0.4, alone * 0.002, alone * 1.05),
+        Free::new("service_us_per_kib", any.slope().unwrap_or(0.1), 1e-4, 1e4),
+        Free::new("servers", best * alone / 1e6 * 0.7, 1.0, 4095.0),
+    ]);
+    if !side.is_empty() && !put.is_empty() {
+        let ratio = put.alone_us(put.smallest()).unwrap_or(alone) / alone;
+        model.free.push(Free::new("write_factor", ratio, 0.02, 50.0));
+    }
+    model.alternatives = [0.0, 1.0].map(|drawn| BTreeMap::from([("exponential", drawn)])).to_vec();
+    model
+}
+
+/// The computer's own work is all there is: the medium takes no time that another would not wait
+/// for, and an array of two is no faster.
+fn memory(observed: &[Observed]) -> Model {
+    let mut model = model();
+    let side = Side(observed.iter().filter(|load| load.is_read()).collect());
+    let put = Side(observed.iter().filter(|load| load.is_write()).collect());
+    let (reads, writes) =
+        (side.alone_us(side.smallest()).unwrap_or(5.0), put.alone_us(put.smallest()));
+    let computer =
+        |name, start: f64| Free::new(name, start, start * 0.01, start * 20.0).of_computer();
+    model.free.extend([
+        computer("read_us", reads * 0.7),
+        computer("us_per_kib", side.slope().unwrap_or(0.05)),
+        Free::new("delay_us", reads * 0.2, reads * 1e-3, reads * 1.05),
+    ]);
+    match writes {
+        Some(us) => {
+            model.free.push(computer("write_us", us * 0.7));
+            let more = put.slope().unwrap_or(0.05) - side.slope().unwrap_or(0.05);
+            model.free.push(computer("write_us_per_kib", more.max(0.01)));
+        }
+        None => {
+            model.fixed.push(Fixed { name: "write_us", value: reads, from: PRIOR, computer: true })
+        }
+    }
+    model.fixed.push(Fixed {
+        name: "ghz",
+        value: 1.0,
+        from: "definition: costs are those at the clock they were measured at",
+        computer: true,
+    });
+    model.fix("service_us", 0.001, "definition: what takes time is the computer's");
+    model.fix("servers", 4096.0, "definition: nobody waits");
+    model
+}

@@ -1,0 +1,137 @@
+//! Drives of which results were published, as a report sets them beside measured ones.
+
+use std::collections::BTreeSet;
+
+use crate::{PointName, Quantity, Reference};
+use qdepth_record::RunRecord;
+use qdepth_report::{PublishedDrive, PublishedQuantity, PublishedValue};
+
+/// How a medium is spelled on the command line.
+const MEDIUM: &str = "media:";
+
+/// Where a figure stands that is printed in a table.
+const TABLE: &str = "table";
+
+/// A drive of which nothing was published.
+#[derive(Debug, thiserror::Error)]
+#[error("no results of `{name}` were published (did you mean `{nearest}`?); there are: {known}")]
+pub struct NoSuchDrive {
+    /// As asked for.
+    name: String,
+    /// The most similar name there is.
+    nearest: String,
+    /// All there are.
+    known: String,
+}
+
+/// Every single drive of which largest values were published, in the order of the documents.
+pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
+    let mut drives: Vec<PublishedDrive> = Vec::new();
+    // Where a figure is printed more than once, that of a table stands for it.
+    let (tables, texts): (Vec<_>, Vec<_>) =
+        reference.published.iter().partition(|figure| figure.location == TABLE);
+    for figure in tables.into_iter().chain(texts).filter(|figure| figure.used.counts()) {
+        let Some(expression) = &figure.emulated else { continue };
+        let maximum = expression.maximum_of();
+        let single = expression.single_point();
+        let of_which = maximum.or(single.as_ref().map(|(quantity, _)| *quantity));
+        let Some(quantity) = of_which.and_then(beside_measured) else { continue };
+        let Some(PointName { target, load, intensity }) = expression.points().pop_first() else {
+            continue;
+        };
+        let Some(name) = medium(reference, &target) else { continue };
+        let index = drives.iter().position(|drive| drive.name == name);
+        let index = index.unwrap_or_else(|| {
+            drives.push(PublishedDrive {
+                name: name.to_owned(),
+                title: figure.medium.clone(),
+                document: figure.document.clone(),
+                maxima: Vec::new(),
+                points: Vec::new(),
+            });
+            drives.len() - 1
+        });
+        let value = PublishedValue { load, quantity, value: figure.value() };
+        match maximum {
+            Some(_) => drives[index].maxima.push(value),
+            None => drives[index].points.push((intensity, value)),
+        }
+    }
+    drives.retain(|drive| !drive.maxima.is_empty());
+    drives
+}
+
+/// The drive of this name.
+///
+/// # Errors
+/// Where nothing was published of it, with the nearest name.
+pub fn drive(reference: &Reference, name: &str) -> Result<PublishedDrive, NoSuchDrive> {
+    let drives = drives(reference);
+    if let Some(drive) = drives.iter().find(|drive| drive.name == name) {
+        return Ok(drive.clone());
+    }
+    let likeness = |drive: &&PublishedDrive| strsim::jaro_winkler(name, &drive.name);
+    let nearest = drives.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    Err(NoSuchDrive {
+        name: name.to_owned(),
+        nearest: nearest.map_or_else(String::new, |drive| drive.name.clone()),
+        known: drives.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The drives that runs name as columns beside their own; one that a later version no longer knows
+/// is left out.
+pub fn columns<'r>(runs: impl IntoIterator<Item = &'r RunRecord>) -> Vec<PublishedDrive> {
+    let of_run = |run: &'r RunRecord| run.comparison.iter().flat_map(|all| &all.published);
+    let names: BTreeSet<&String> = runs.into_iter().flat_map(of_run).collect();
+    let reference = (!names.is_empty()).then(Reference::shipped).and_then(Result::ok);
+    let mut known = reference.as_ref().map(drives).unwrap_or_default();
+    known.retain(|drive| names.contains(&drive.name));
+    known
+}
+
+/// What a report has values of, in the units that it has.
+fn beside_measured(quantity: Quantity) -> Option<PublishedQuantity> {
+    match quantity {
+        Quantity::Rate => Some(PublishedQuantity::Rate),
+        Quantity::Throughput => Some(PublishedQuantity::Throughput),
+        Quantity::Latency => Some(PublishedQuantity::Latency),
+        Quantity::ThroughputGb => None,
+    }
+}
+
+/// The medium that a target is, where it is one as it was described, alone.
+fn medium<'r>(reference: &'r Reference, target: &str) -> Option<&'r str> {
+    let name = reference.target(target)?.expression.strip_prefix(MEDIUM)?;
+    (!name.contains('@')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_comparison_tables_of_both_documents_are_columns() {
+        let reference = Reference::shipped().unwrap();
+        let column = |name| drive(&reference, name).unwrap();
+        // docs/method/checklist.md, item 59, and its minimum latencies, item 60.
+        let drive = column("sas-12g-hdd-450gb");
+        assert_eq!(drive.maximum("database", PublishedQuantity::Rate), Some(864.0));
+        assert_eq!(drive.maximum("restore", PublishedQuantity::Throughput), Some(237.0));
+        assert_eq!(drive.at("latency-write", 1, PublishedQuantity::Latency), Some(0.51));
+        assert_eq!(drive.maximum("database", PublishedQuantity::Throughput), None);
+        // A figure of the table, not that of the text.
+        let drive = column("p3700-800gb");
+        assert_eq!(drive.maximum("database", PublishedQuantity::Rate), Some(192_881.0));
+        assert_eq!(drive.title, "P3700 800GB");
+        // Item 102.
+        let drive = column("iodrive-640gb/advertised");
+        assert_eq!(drive.maximum("file-copy", PublishedQuantity::Rate), Some(7693.0));
+    }
+
+    #[test]
+    fn an_unknown_drive_is_refused_with_the_nearest() {
+        let why = drive(&Reference::shipped().unwrap(), "p3700-80gb").unwrap_err().to_string();
+        assert!(why.contains("did you mean `p3700-800gb`?"), "{why}");
+    }
+}

@@ -1,0 +1,54 @@
+//! The published papers: their figures and relations (`reference/`), the small language that says
+//! which emulated figure stands beside each, and pages with both.
+//!
+//! A leaf: neither media, nor the lab, nor the report may use this crate, so that no published
+//! result is ever an input of an emulation; reports are handed [`drives`]. Start with
+//! [`Reference`], then [`Expression`], then [`compare`].
+
+mod compare;
+mod data;
+mod drives;
+mod emulate;
+mod error;
+mod expression;
+mod figures;
+mod goals;
+mod json;
+mod noise;
+mod phrases;
+mod planned;
+mod plans;
+mod published;
+mod relation;
+mod reproduction;
+mod shading;
+mod targets;
+mod translation;
+
+pub use compare::{
+    ComparedFigure, ComparedRelation, ComparedShade, Comparison, EmulatedPoint, Emulation, Errors,
+    GoalResult, SectionSummary, ShareResult, Verdict, compare,
+};
+pub use data::{Document, Reference};
+pub use drives::{NoSuchDrive, columns, drive, drives};
+pub use emulate::{emulate, emulate_point, loads};
+pub use error::DataError;
+pub use expression::{
+    Condition, Evaluated, Expression, Figures, ParseError, PointName, Quantity, Side, Standing,
+};
+pub use goals::Goal;
+pub use json::{json, json_schema};
+pub use noise::Noise;
+pub use planned::{Group, ReadWords, planned};
+pub use plans::SectionPlan;
+pub use published::{Precision, Published, Use};
+pub use relation::{Relation, RelationText, RelationUse};
+pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
+pub use shading::{Class, Shaded};
+pub use targets::{Diagram, Intensity, Line, Maxima, Named, Target};
+pub use translation::phrases_in;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod translation_tests;

@@ -1,0 +1,141 @@
+//! Words of the published figures in the language of a report: the data hold them as the documents
+//! have them, and `reference/translations` says what a language calls them. Names of products and
+//! quotations have no entry and stay.
+
+use crate::phrases_in;
+use qdepth_words::{Lang, words};
+
+/// A phrase of the reference data; of phrases parted by commas each that is known. What is not
+/// known stays as it is.
+pub(crate) fn translated(lang: Lang, text: &str) -> String {
+    if lang == Lang::default() {
+        return text.to_owned();
+    }
+    if let Some(known) = known(lang, text) {
+        return known;
+    }
+    let parts: Vec<(&str, Option<String>)> =
+        text.split(", ").map(|part| (part, known(lang, part))).collect();
+    if parts.iter().all(|(_, known)| known.is_none()) {
+        return text.to_owned();
+    }
+    let parts = parts.into_iter().map(|(part, known)| known.unwrap_or_else(|| part.to_owned()));
+    parts.collect::<Vec<_>>().join(words(lang).load_step)
+}
+
+/// A heading of a published document; its number stays.
+pub(crate) fn heading(lang: Lang, text: &str) -> String {
+    let whole = translated(lang, text);
+    let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    match text.split_once(' ').filter(|(number, _)| whole == *text && is_number(number)) {
+        Some((number, title)) => format!("{number} {}", translated(lang, title)),
+        None => whole,
+    }
+}
+
+/// A whole phrase in another language, with its numbers; of phrases that fit, the one that says
+/// most itself.
+fn known(lang: Lang, text: &str) -> Option<String> {
+    let (masked, numbers) = masked(text);
+    let phrases = phrases_in(lang.tag());
+    let Some(translated) = phrases.get(&masked).or_else(|| phrases.get(text)) else {
+        let named = phrases.iter().filter_map(|(english, translated)| {
+            Some((english.len(), named(english, translated, text)?))
+        });
+        return named.max_by_key(|(length, _)| *length).map(|(_, phrase)| phrase);
+    };
+    let mut numbers = numbers.into_iter();
+    let filled = translated.chars().map(|c| match c {
+        '#' => numbers.next().unwrap_or_default().to_owned(),
+        other => other.to_string(),
+    });
+    Some(filled.collect())
+}
+
+/// A phrase in which `@` stands for words of the machine.
+fn named(english: &str, translated: &str, text: &str) -> Option<String> {
+    let mut parts = english.split('@');
+    let mut rest = text.strip_prefix(parts.next()?)?;
+    let mut names = Vec::new();
+    for part in parts {
+        let end = if part.is_empty() { rest.len() } else { rest.find(part)? };
+        let name = &rest[..end];
+        if name.is_empty() || (!part.is_empty() && name.contains(' ')) {
+            return None;
+        }
+        names.push(name);
+        rest = &rest[end + part.len()..];
+    }
+    let mut names = names.into_iter();
+    let filled = translated.split_inclusive('@').map(|part| match part.strip_suffix('@') {
+        Some(before) => format!("{before}{}", names.next().unwrap_or_default()),
+        None => part.to_owned(),
+    });
+    rest.is_empty().then(|| filled.collect())
+}
+
+/// A text with `#` for each number, and the numbers.
+fn masked(text: &str) -> (String, Vec<&str>) {
+    let (mut out, mut numbers) = (String::new(), Vec::new());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let from = &rest[at..];
+        let end = from.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
+        let number = from[..end.unwrap_or(from.len())].trim_end_matches(['.', ',']);
+        out.push_str(&rest[..at]);
+        out.push('#');
+        numbers.push(number);
+        rest = &from[number.len()..];
+    }
+    out.push_str(rest);
+    (out, numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_where_the_sentence_has_them() {
+        let ja = |text| translated(Lang::Ja, text);
+        assert_eq!(ja("4.3 % mean, 12 % worst"), "平均 4.3 %、最大 12 %");
+        assert_eq!(ja("P3700 800GB, raid0x2"), "P3700 800GB, raid0x2", "names stay");
+        assert_eq!(translated(Lang::En, "12 % worst"), "12 % worst");
+    }
+
+    #[test]
+    fn every_number_and_name_of_a_phrase_is_told() {
+        for lang in Lang::ALL {
+            for (english, other) in phrases_in(lang.tag()) {
+                for mark in ['#', '@'] {
+                    let count = |text: &str| text.matches(mark).count();
+                    assert_eq!(count(english), count(other), "{english}: {other}");
+                }
+            }
+        }
+        assert!(phrases_in("ja").len() > 100);
+    }
+
+    #[test]
+    fn no_phrase_is_of_words_that_no_file_has() {
+        let files = [
+            include_str!("../../../reference/published.csv"),
+            include_str!("../../../reference/diagrams.toml"),
+            include_str!("../../../reference/goals.toml"),
+            include_str!("../../../reference/loads.toml"),
+            include_str!("../../../reference/plans.toml"),
+            include_str!("../../../reference/relations.toml"),
+            include_str!("../../../reference/targets.toml"),
+        ];
+        let data = files.concat().replace("\"\"", "\"").replace("\\\"", "\"");
+        let (data, _) = masked(&data);
+        let lacks = |english: &&String| {
+            let parts = english.split('@').filter(|part| !part.is_empty());
+            !parts.into_iter().all(|part| data.contains(part))
+        };
+        for lang in Lang::ALL {
+            let dead: Vec<&String> = phrases_in(lang.tag()).keys().filter(lacks).collect();
+            assert!(dead.is_empty(), "{}: {dead:?}", lang.tag());
+        }
+    }
+}

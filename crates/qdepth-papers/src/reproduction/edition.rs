@@ -1,0 +1,216 @@
+//! Our edition of a published report: its sections in its order, each with its diagrams (published
+//! points over emulated curves), its figures and what it says about them.
+
+use crate::{Comparison, Errors, Use, Verdict};
+use qdepth_document::document::{Block, Cover, Document, Section, numbered};
+use qdepth_document::number;
+use qdepth_words::{Lang, aside, counted, fill_in, words};
+
+use super::tables::{figures, load, relations, shading, stated};
+use super::view::{View, titled};
+use super::{banners, facts, pictures, summary};
+use crate::phrases::heading;
+
+/// Composes the edition of the comparison's documents. `version` is the program's, `command` what
+/// made it.
+pub fn compose_edition(
+    comparison: &Comparison,
+    version: &str,
+    command: &str,
+    lang: Lang,
+) -> Document {
+    let words = words(lang);
+    let view = View { comparison, words: words.reproduction, lang };
+    let titles: Vec<&str> = comparison.documents.iter().map(|d| d.title_in(lang.tag())).collect();
+    let title =
+        fill_in(words.reproduction.edition.title, &[("documents", titles.join(words.list[0]))]);
+    let method = words.reproduction.method.map(|text| Block::Paragraph(text.to_owned()));
+    let text = |text: &str| Block::Paragraph(text.to_owned());
+    let intro = vec![text(words.reproduction.diagrams_intro), text(words.reproduction.uses_intro)];
+    let mut sections = vec![section("introduction", words.paper.introduction, intro)];
+    sections.extend(results(&view));
+    let shaded = shading(&view).into_iter().map(Block::Table).collect();
+    sections.push(section("shading", words.reproduction.edition.shading, shaded));
+    let relation_tables =
+        relations(&view).into_iter().map(|(_, table)| Block::Table(table)).collect();
+    sections.push(section("relations", words.reproduction.edition.relations, relation_tables));
+    let reached = [super::tables::goals(&view), super::tables::sections(&view)];
+    let mut conclusion: Vec<Block> = opening(&view).into_iter().map(Block::Paragraph).collect();
+    conclusion.extend(reached.map(Block::Table));
+    sections.push(section("conclusion", words.paper.sections[2], conclusion));
+    let mut method = section("method", words.reproduction.edition.method, method.into());
+    let plans = super::tables::plans(&view);
+    method.blocks.extend((!plans.rows.is_empty()).then_some(Block::Table(plans)));
+    sections.push(method);
+    let cited = numbered(titles.iter().copied());
+    let cited = cited.into_iter().map(Block::Paragraph).collect();
+    sections.push(section("literature", words.paper.sections[3], cited));
+    sections.retain(|section| !section.blocks.is_empty());
+    Document {
+        lang,
+        cover: Cover { version: version.to_owned(), ..Cover::default() },
+        title,
+        subtitle: words.reproduction.edition.subtitle.to_owned(),
+        mark: words.reproduction.emulated[0].to_owned(),
+        banners: banners(&view),
+        summary: opening(&view),
+        question: String::new(),
+        answer: Vec::new(),
+        facts: facts(&view, version, command),
+        sections,
+        footer: words.footer.to_owned(),
+    }
+}
+
+fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
+    Section { id: id.to_owned(), title: title.to_owned(), blocks }
+}
+
+/// A section for each of the document's, in the order in which it prints figures: diagrams, then
+/// figures.
+fn results(view: &View<'_>) -> Vec<Section> {
+    let mut all: Vec<Section> = Vec::new();
+    // Also those beside which nothing stands: they give the order of the document's sections.
+    for figure in &view.comparison.figures {
+        section_index(
+            &mut all,
+            &format!("{}: {}", figure.published.document, figure.published.section),
+        );
+    }
+    for (title, table) in stated(view) {
+        let at = section_index(&mut all, &title);
+        all[at].blocks.push(Block::Table(table));
+    }
+    for (title, diagrams) in pictures::by_section(view) {
+        let at = section_index(&mut all, &title);
+        all[at].blocks.push(Block::Pictures(diagrams));
+    }
+    for (title, sentences) in statements(view) {
+        // What stands in a section without figures is a row of the table of statements alone.
+        if let Some(section) = all.iter_mut().find(|section| section.title == title) {
+            section.blocks.extend(sentences.into_iter().map(Block::Paragraph));
+        }
+    }
+    for (title, sentences) in agreement(view) {
+        let at = section_index(&mut all, &title);
+        all[at].blocks.extend(sentences.into_iter().map(Block::Paragraph));
+    }
+    for (title, bars) in pictures::bars(view) {
+        let at = section_index(&mut all, &title);
+        all[at].blocks.push(Block::Pictures(vec![bars]));
+    }
+    for (title, table) in figures(view) {
+        let at = section_index(&mut all, &title);
+        all[at].blocks.push(Block::Table(table));
+    }
+    all.retain(|section| !section.blocks.is_empty());
+    let is_single = view.comparison.documents.len() == 1;
+    for section in &mut all {
+        section.title = match is_single {
+            true => heading(view.lang, bare_title(&section.title, view.words.edition.concluded)),
+            false => titled(view.lang, &section.title),
+        };
+    }
+    all
+}
+
+/// `p3700: A single PCIe-SSD`: of one document without its name, and without a number of its own,
+/// which would stand beside that of the edition. The edition has a conclusion of its own.
+fn bare_title<'t>(title: &'t str, concluded: &'t str) -> &'t str {
+    let title = title.split_once(": ").map_or(title, |(_, title)| title);
+    let numbered = |number: &str| number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let title = match title.split_once(' ') {
+        Some((number, title)) if numbered(number) => title,
+        _ => title,
+    };
+    if title == "Conclusion" { concluded } else { title }
+}
+
+/// What each section says about its figures, and which of that the emulated ones show as well:
+/// beside diagrams a reader wants words.
+fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
+    let edition = view.words.edition;
+    let mut all: Vec<(String, [Vec<String>; 2])> = Vec::new();
+    for compared in &view.comparison.relations {
+        let kind = match compared.verdict {
+            Verdict::Holds => 0,
+            Verdict::Fails => 1,
+            Verdict::Missing | Verdict::Inconsistent | Verdict::Given => continue,
+        };
+        let text = compared.relation.text_in(view.lang.tag());
+        let title = format!("{}: {}", compared.relation.document, compared.relation.section);
+        let says = text.says.trim_end_matches(['.', '。']);
+        let statement = format!("{says}{}", aside(view.lang, text.circumstances));
+        match all.iter_mut().find(|(other, _)| *other == title) {
+            Some((_, of_kinds)) => of_kinds[kind].push(statement),
+            None => {
+                let mut of_kinds = [Vec::new(), Vec::new()];
+                of_kinds[kind].push(statement);
+                all.push((title, of_kinds));
+            }
+        }
+    }
+    let sentence = |(template, all): (&&'static str, Vec<String>)| {
+        let items = all.join(edition.said_between);
+        (!all.is_empty()).then(|| fill_in(template, &[("items", items)]))
+    };
+    let entry = |(title, of_kinds): (String, [Vec<String>; 2])| {
+        let sentences = edition.said.iter().zip(of_kinds).filter_map(sentence).collect();
+        (title, sentences)
+    };
+    all.into_iter().map(entry).collect()
+}
+
+/// How near the emulation comes to the figures of each section.
+fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for summary in &view.comparison.sections {
+        let Some(sentence) = error_sentence(view, summary.used, &summary.errors) else { continue };
+        let title = format!("{}: {}", summary.document, summary.section);
+        match all.iter_mut().find(|(other, _)| *other == title) {
+            Some((_, sentences)) => sentences.push(sentence),
+            None => all.push((title, vec![sentence])),
+        }
+    }
+    all
+}
+
+/// Mean and worst error of figures of one use; nothing of those that no mean is taken of.
+fn error_sentence(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
+    let (mean, (worst, id)) = (errors.mean?, errors.worst.as_ref()?);
+    let figure = view.comparison.figures.iter().find(|figure| figure.published.id == *id)?;
+    let load = load(view.lang, &figure.published);
+    let words = view.words.edition;
+    let template = match used {
+        Use::Calibrated => words.calibrated,
+        Use::Predicted => words.predicted,
+        Use::ReproducedNotValidated => words.reproduced,
+        _ => return None,
+    };
+    let n = counted(template, errors.count - errors.missing);
+    let values = [
+        ("n", n),
+        ("mean", number::percent(mean)),
+        ("worst", number::percent(*worst)),
+        ("load", load),
+        ("id", id.clone()),
+    ];
+    Some(fill_in(if errors.count == 1 { words.error } else { words.errors }, &values))
+}
+
+/// What came out: how near the emulation comes, where nothing was fitted first; then goals and
+/// relations.
+fn opening(view: &View<'_>) -> Vec<String> {
+    let uses = [Use::Predicted, Use::Calibrated];
+    let errors = uses.map(|used| error_sentence(view, used, &view.comparison.errors_of(used)));
+    errors.into_iter().flatten().chain(summary(view)).collect()
+}
+
+/// The place of the section of that title, which is made where there is none.
+fn section_index(all: &mut Vec<Section>, title: &str) -> usize {
+    let known = all.iter().position(|section| section.title == title);
+    known.unwrap_or_else(|| {
+        all.push(section(&format!("results-{}", all.len() + 1), title, Vec::new()));
+        all.len() - 1
+    })
+}

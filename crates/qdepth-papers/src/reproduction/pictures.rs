@@ -1,0 +1,235 @@
+//! The documents' diagrams again: published points over emulated curves.
+
+use crate::{Diagram, Line, PointName, Quantity};
+use qdepth_document::document::{Block, Cell, Origin, Picture, Row, Table, number_in};
+use qdepth_document::figure::{
+    Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke,
+};
+use qdepth_document::number;
+use qdepth_document::number::MIB_PER_S;
+use qdepth_words::{aside, fill_in, words};
+
+use crate::phrases::translated;
+
+use super::tables::{maxima, value};
+use super::view::{View, titled};
+
+/// The diagrams of each section, under its heading.
+pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
+    let mut blocks: Vec<Block> = vec![Block::Paragraph(view.words.diagrams_intro.to_owned())];
+    let mut last = String::new();
+    for (section, pictures) in by_section(view) {
+        blocks.push(Block::Heading(titled(view.lang, &section)));
+        blocks.push(Block::Pictures(pictures));
+        last = section;
+    }
+    for (section, bars) in bars(view) {
+        if section != last {
+            blocks.push(Block::Heading(titled(view.lang, &section)));
+            last = section;
+        }
+        blocks.push(Block::Pictures(vec![bars]));
+    }
+    // The introduction alone introduces nothing.
+    if blocks.len() > 1 { blocks } else { Vec::new() }
+}
+
+/// The diagrams of bars that the documents have, drawn again of the largest rates.
+pub(super) fn bars(view: &View<'_>) -> Vec<(String, Picture)> {
+    let picture = |(index, (section, table)): (usize, (String, Table))| {
+        let cell = |row: &Row, column: usize| {
+            let digits = row.cells[column].text.replace(',', "");
+            digits.parse().map_or(MarkValue::Missing, |value| MarkValue::Known(value, None))
+        };
+        let series = (1..table.columns.len()).map(|column| Series {
+            name: table.columns[column].heading.clone(),
+            colour: column - 1,
+            stroke: Stroke::None,
+            markers: Markers::Plain,
+            marks: (table.rows.iter().enumerate())
+                .map(|(at, row)| Mark::at(at as f64, cell(row, column)))
+                .collect(),
+        });
+        let groups: Vec<String> = table.rows.iter().map(|row| row.cells[0].text.clone()).collect();
+        let names: Vec<&str> = table.columns.iter().skip(1).map(|c| &*c.heading).collect();
+        let words = words(view.lang);
+        let list = words.list[0];
+        let values = [("groups", groups.join(list)), ("columns", names.join(list))];
+        let picture = Picture {
+            id: format!("bars-{}", index + 1),
+            title: table.caption.clone(),
+            description: fill_in(words.comparison.bars_description, &values),
+            figure: Figure {
+                x_label: String::new(),
+                x_axis: Horizontal::Groups(groups),
+                y_label: words.pictures.rate_y.to_owned(),
+                y_scale: Scale::FromZero,
+                series: series.collect(),
+                right: None,
+                panels: Vec::new(),
+            },
+            data: table,
+            origin: Origin { emulated: true, ..Origin::default() },
+        };
+        (section, picture)
+    };
+    maxima(view).into_iter().enumerate().map(picture).collect()
+}
+
+/// Document and section, with the diagrams that have something to show.
+pub(super) fn by_section(view: &View<'_>) -> Vec<(String, Vec<Picture>)> {
+    let mut all: Vec<(String, Vec<Picture>)> = Vec::new();
+    for (index, diagram) in view.comparison.diagrams.iter().enumerate() {
+        let picture = picture(view, diagram, index);
+        if picture.figure.is_empty() {
+            continue;
+        }
+        let section = format!("{}: {}", diagram.document, diagram.section);
+        match all.last_mut() {
+            Some((last, pictures)) if *last == section => pictures.push(picture),
+            _ => all.push((section, vec![picture])),
+        }
+    }
+    all
+}
+
+fn name(diagram: &Diagram, line: &Line, intensity: u32) -> PointName {
+    PointName {
+        target: line.target.clone(),
+        load: diagram.load.clone(),
+        intensity: intensity * line.times,
+    }
+}
+
+/// The published figure of a point, if the document prints one that counts, or repeats it.
+fn published(view: &View<'_>, diagram: &Diagram, point: &PointName) -> Option<f64> {
+    let wanted = (diagram.quantity(), point.clone());
+    let of_point = view.comparison.figures.iter().filter(|figure| {
+        let expression = figure.published.emulated.as_ref();
+        figure.published.document == diagram.document
+            && expression.is_some_and(|e| e.single_point().as_ref() == Some(&wanted))
+    });
+    // The first of the section, then the first that counts.
+    let best = of_point.min_by_key(|figure| {
+        (figure.published.section != diagram.section, !figure.published.used.counts())
+    });
+    best.map(|figure| figure.published.value())
+}
+
+/// The published maximum over the line.
+fn maximum(view: &View<'_>, diagram: &Diagram, line: &Line) -> Option<f64> {
+    let sweep = diagram.intensities.iter().map(|at| name(diagram, line, *at)).collect();
+    let of_line = view.comparison.figures.iter().find(|figure| {
+        let expression = figure.published.emulated.as_ref();
+        figure.published.document == diagram.document
+            && figure.published.used.counts()
+            && expression
+                .is_some_and(|e| e.maximum_of() == Some(diagram.quantity()) && e.points() == sweep)
+    });
+    of_line.map(|figure| figure.published.value())
+}
+
+fn marks(diagram: &Diagram, figure: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
+    let mark = |intensity: &u32| {
+        let value = figure(*intensity).map(|value| MarkValue::Known(value, None));
+        Mark::at(f64::from(*intensity), value.unwrap_or(MarkValue::Missing))
+    };
+    diagram.intensities.iter().map(mark).collect()
+}
+
+/// What is drawn, each with the name that the table of numbers has for it. In the legend each
+/// curve is named, and of the published points and maxima, which share its colour, the first.
+fn drawn(view: &View<'_>, diagram: &Diagram) -> Vec<(String, Series)> {
+    let mut all: Vec<(String, Series)> = Vec::new();
+    let [published_words, emulated_words, maximum_words] = view.words.series;
+    for (colour, line) in diagram.lines.iter().enumerate() {
+        let mut add = |words: [&str; 2], stroke: Stroke, markers: Markers, marks: Vec<Mark>| {
+            if marks.iter().all(|mark| mark.value == MarkValue::Missing) {
+                return;
+            }
+            let [long, short] =
+                words.map(|w| fill_in(w, &[("name", translated(view.lang, &line.name))]));
+            let first = all.iter().all(|(_, series)| series.name != short);
+            let name = if first { short } else { String::new() };
+            all.push((long, Series { name, colour, stroke, markers, marks }));
+        };
+        let curve = marks(diagram, |at| {
+            view.comparison.emulated(diagram.quantity(), &name(diagram, line, at))
+        });
+        add(emulated_words, Stroke::Dashed, Markers::None, curve);
+        let points = marks(diagram, |at| published(view, diagram, &name(diagram, line, at)));
+        add(published_words, Stroke::None, Markers::Plain, points);
+        let level = maximum(view, diagram, line);
+        add(maximum_words, Stroke::Dotted, Markers::None, marks(diagram, |_| level));
+    }
+    all
+}
+
+fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
+    let words = &words(view.lang).pictures;
+    let unit = diagram.quantity().unit();
+    let axis = match diagram.quantity() {
+        Quantity::Rate => words.rate_y.to_owned(),
+        // A published figure keeps the unit that it was printed with.
+        Quantity::Throughput | Quantity::ThroughputGb => {
+            words.throughput_y.replace(MIB_PER_S, unit)
+        }
+        Quantity::Latency => format!("{} [{unit}]", words.latency_y),
+    };
+    let threads = diagram.quantity() == Quantity::ThroughputGb;
+    let (names, series): (Vec<String>, Vec<Series>) = drawn(view, diagram).into_iter().unzip();
+    let figure = Figure {
+        x_label: if threads { view.words.threads } else { words.x }.to_owned(),
+        y_label: axis,
+        y_scale: Scale::FromZero,
+        x_axis: Horizontal::Intensities(diagram.intensities.clone()),
+        series,
+        right: None,
+        panels: Vec::new(),
+    };
+    let lines = diagram.lines.iter().map(|line| translated(view.lang, &line.name));
+    let lines = lines.collect::<Vec<_>>().join(self::words(view.lang).list[0]);
+    Picture {
+        id: format!("diagram-{}", index + 1),
+        title: translated(view.lang, &diagram.title) + &aside(view.lang, view.words.emulated[0]),
+        description: fill_in(
+            view.words.description,
+            &[("lines", lines), ("largest", value(largest(&figure))), ("unit", unit.to_owned())],
+        ),
+        data: data(view, diagram, &names, &figure),
+        origin: Origin { emulated: true, ..Origin::default() },
+        figure,
+    }
+}
+
+fn largest(figure: &Figure) -> f64 {
+    let emulated = figure.series.iter().filter(|s| s.stroke == Stroke::Dashed);
+    let values = emulated.flat_map(|s| &s.marks).filter_map(|mark| match mark.value {
+        MarkValue::Known(value, _) => Some(value),
+        _ => None,
+    });
+    values.fold(0.0, f64::max)
+}
+
+fn data(view: &View<'_>, diagram: &Diagram, names: &[String], figure: &Figure) -> Table {
+    let unit = diagram.quantity().unit();
+    let mut columns = vec![number_in(&figure.x_label, "")];
+    columns.extend(names.iter().map(|name| number_in(name, unit)));
+    let rows = diagram.intensities.iter().enumerate().map(|(index, intensity)| {
+        let mut cells = vec![Cell::head(number::count(u64::from(*intensity)))];
+        cells.extend(figure.series.iter().map(|series| {
+            Cell::or_dash(match series.marks.get(index).map(|mark| mark.value) {
+                Some(MarkValue::Known(known, _)) => Some(value(known)),
+                _ => None,
+            })
+        }));
+        Row { cells, opens_group: false }
+    });
+    let caption = words(view.lang).tables.data_caption;
+    Table {
+        caption: format!("{caption}{}", aside(view.lang, view.words.emulated[0])),
+        columns,
+        rows: rows.collect(),
+        note: String::new(),
+    }
+}

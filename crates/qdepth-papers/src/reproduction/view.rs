@@ -1,0 +1,37 @@
+//! What the parts of the page need.
+
+use crate::{Comparison, Use};
+use qdepth_words::{Lang, ReproductionWords, about};
+
+use crate::phrases::heading;
+
+/// What the parts of the page need.
+pub(super) struct View<'a> {
+    pub(super) comparison: &'a Comparison,
+    pub(super) words: &'static ReproductionWords,
+    pub(super) lang: Lang,
+}
+
+impl View<'_> {
+    pub(super) fn use_name(&self, used: Use) -> &'static str {
+        let [calibrated, predicted, reproduced, tabled, inconsistent, derived, given] =
+            self.words.uses;
+        match used {
+            Use::Calibrated => calibrated,
+            Use::Predicted => predicted,
+            Use::ReproducedNotValidated => reproduced,
+            Use::Tabled => tabled,
+            Use::Inconsistent => inconsistent,
+            Use::Derived => derived,
+            Use::Given => given,
+        }
+    }
+}
+
+/// Document and section as a heading.
+pub(super) fn titled(lang: Lang, section: &str) -> String {
+    match section.split_once(": ") {
+        Some((document, section)) => about(lang, document, &heading(lang, section)),
+        None => heading(lang, section),
+    }
+}

@@ -1,0 +1,234 @@
+//! The language against figures made by hand, and against nonsense.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use qdepth_papers::{
+    Class, Condition, Expression, Figures, ParseError, PointName, Quantity, Standing,
+};
+
+/// `rate(a, x, n)` is 100 n; `rate(b, x, n)` is 100 n too, but 900 at 8; `latency` is 1 / n.
+/// Target `gap` has no figure at 4.
+struct ByHand;
+
+impl Figures for ByHand {
+    fn point(&self, quantity: Quantity, point: &PointName) -> Option<f64> {
+        let n = f64::from(point.intensity);
+        match (quantity, point.target.as_str()) {
+            (Quantity::Latency, _) => Some(1.0 / n),
+            (_, "gap") if point.intensity == 4 => None,
+            (_, "b") if point.intensity == 8 => Some(900.0),
+            (_, "a" | "b" | "gap") => Some(100.0 * n),
+            _ => None,
+        }
+    }
+}
+
+#[track_caller]
+fn value(text: &str) -> Option<f64> {
+    Expression::parse(text).expect(text).value(&ByHand)
+}
+
+#[track_caller]
+fn standing(text: &str) -> Standing {
+    Condition::parse(text).expect(text).evaluate(&ByHand).standing
+}
+
+#[test]
+fn figures_come_to_what_a_person_finds() {
+    for (text, expected) in [
+        ("rate(a, x, 8)", 800.0),
+        ("2 + 3 * 4 - 6 / 2", 11.0),
+        ("(2 + 3) * 4", 20.0),
+        ("10 - 3 - 2", 5.0),
+        ("50%", 0.5),
+        ("max(rate(a, x, 1..512))", 51200.0),
+        ("min(rate(a, x, {3, 33}), 500)", 300.0),
+        ("mean(rate(b, x, 4..8) / rate(a, x, 4..8))", 1.0625),
+        ("spread(rate(a, x, 1), rate(a, x, 2))", 1.0),
+        ("latency(a, x, 4)", 0.25),
+        ("share(rate(a, x, 1..8) = rate(b, x, 1..8) within 1%)", 0.75),
+        ("rate(a, x, 8) / 12.5", 64.0),
+    ] {
+        let found = value(text).unwrap_or(f64::NAN);
+        assert!((found - expected).abs() < 1e-9, "{text}: {found} instead of {expected}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_not_guessed() {
+    for text in [
+        "rate(nobody, x, 1)",
+        "max(rate(gap, x, 1..8))",
+        "mean(rate(gap, x, 1..8))",
+        "rate(gap, x, 4) + 1",
+        "1 / 0",
+        "rate(a, x, 1..8)",
+    ] {
+        assert_eq!(value(text), None, "{text}");
+    }
+}
+
+#[test]
+fn conditions_hold_or_fail_as_they_should() {
+    use Standing::{Fails, Holds, Unknown};
+    for (text, expected) in [
+        ("rate(a, x, 2) > rate(a, x, 1)", Holds),
+        ("rate(a, x, 1) > rate(a, x, 1)", Fails),
+        ("rate(a, x, 1) >= rate(a, x, 1)", Holds),
+        ("1 < 2 < 3", Holds),
+        ("1 < 2 < 2", Fails),
+        ("rate(b, x, 8) = 1000 within 10%", Holds),
+        ("rate(b, x, 8) = 1001 within 10%", Fails),
+        // Each neighbour is within 10 %, the ends are not.
+        ("100 = 92 = 84 within 10%", Fails),
+        ("rate(a, x, 1..8) = rate(b, x, 1..8) within 5%", Fails),
+        ("rate(a, x, 1..4) = rate(b, x, 1..4) within 5%", Holds),
+        ("rises(rate(a, x, 1..512))", Holds),
+        ("rises(latency(a, x, 1..512))", Fails),
+        ("1 < 2 and 2 < 1", Fails),
+        ("share(rate(a, x, 1..8) < rate(b, x, 1..8)) >= 25%", Holds),
+        ("rate(gap, x, 4) > 1", Unknown),
+        ("rate(gap, x, 1..8) > 1", Holds),
+        // Lists of different length have nothing to say to each other.
+        ("rate(a, x, 1..8) > rate(a, x, 1..4)", Unknown),
+    ] {
+        assert_eq!(standing(text), expected, "{text}");
+    }
+    let gap = Condition::parse("rate(gap, x, 1..8) > 1").expect("a condition");
+    assert!(!gap.evaluate(&ByHand).complete, "one of four is not known");
+}
+
+#[test]
+fn the_element_that_fails_is_shown() {
+    let condition = Condition::parse("rate(a, x, 1..8) = rate(b, x, 1..8) within 5%");
+    let sides = condition.expect("a condition").evaluate(&ByHand).sides;
+    let values: Vec<Option<f64>> = sides.iter().map(|side| side.value).collect();
+    assert_eq!(values, [Some(800.0), Some(900.0)]);
+}
+
+#[test]
+fn refusals_name_the_place_and_what_could_stand_there() {
+    for (text, said) in [
+        ("rate(p3700 database, 1)", "column 12: `database` stands where `,` is expected"),
+        (
+            "speed(a, x, 1)",
+            "column 1: `speed` stands where rate, throughput, throughput_gb, latency, max, min, \
+             mean, spread or share is expected",
+        ),
+        (
+            "rate(a, x, 3..8)",
+            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
+             last), or {33, 66} ascending, at most 32",
+        ),
+        (
+            "rate(a, x, {8, 3})",
+            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
+             last), or {33, 66} ascending, at most 32",
+        ),
+        (
+            "rate(a, x, 0)",
+            "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
+             last), or {33, 66} ascending, at most 32",
+        ),
+        ("1 +", "column 4: the end stands where a number, a point or a function is expected"),
+        ("1 # 2", "column 3: `#` begins no name, number or sign"),
+        ("1 2", "column 3: `2` stands where the end is expected"),
+    ] {
+        let error = Expression::parse(text).expect_err(text);
+        assert_eq!(error.to_string(), said, "{text}");
+    }
+    for (text, said) in [
+        (
+            "1 = 2",
+            "column 6: the end stands where `within` and a share, which equality needs is expected",
+        ),
+        ("1 + 2", "column 6: the end stands where a comparison (< <= > >= =) is expected"),
+    ] {
+        let error = Condition::parse(text).expect_err(text);
+        assert_eq!(error.to_string(), said, "{text}");
+    }
+    let deep = "(".repeat(100_000);
+    assert!(matches!(Expression::parse(&deep), Err(ParseError::Depth { .. })));
+}
+
+#[test]
+fn classes_of_grey_end_where_the_table_says() {
+    for (increase, class) in [
+        (-0.5, Class::White),
+        (0.30, Class::White),
+        (0.301, Class::Light),
+        (0.60, Class::Light),
+        (0.601, Class::Middle),
+        (1.20, Class::Middle),
+        (1.201, Class::Dark),
+    ] {
+        assert_eq!(Class::from_increase(increase), class, "{increase}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_parser_panic(text in "\\PC{0,80}") {
+        let _ = Expression::parse(&text);
+        let _ = Condition::parse(&text);
+    }
+
+    #[test]
+    fn no_row_of_words_makes_the_parser_or_the_evaluator_panic(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "rate", "latency", "max", "spread", "share", "rises", "and", "within", "a", "x",
+                "(", ")", "{", "}", ",", "..", "+", "-", "*", "/", "<", "<=", ">", "=", "1", "2",
+                "512", "5%", "0.5",
+            ]),
+            0..24,
+        ),
+    ) {
+        let text = words.join(" ");
+        if let Ok(expression) = Expression::parse(&text) {
+            let _ = expression.value(&ByHand);
+        }
+        if let Ok(condition) = Condition::parse(&text) {
+            let _ = condition.evaluate(&ByHand);
+        }
+    }
+
+    #[test]
+    fn arithmetic_is_that_of_numbers(a in 1u32..1000, b in 1u32..1000, c in 1u32..1000) {
+        let text = format!("{a} + {b} * {c} - {a} / {b}");
+        let (a, b, c) = (f64::from(a), f64::from(b), f64::from(c));
+        let found = Expression::parse(&text).unwrap().value(&ByHand).unwrap();
+        prop_assert!((found - (a + b * c - a / b)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn equality_has_no_order(values in prop::collection::vec(1u32..200, 3)) {
+        let holds = |v: &[u32]| {
+            let text = format!("{} = {} = {} within 10%", v[0], v[1], v[2]);
+            Condition::parse(&text).unwrap().evaluate(&ByHand).standing
+        };
+        let mut turned = values.clone();
+        turned.rotate_left(1);
+        prop_assert_eq!(holds(&values), holds(&turned));
+    }
+
+    #[test]
+    fn points_are_those_that_are_asked(low in 0u32..9, length in 0u32..9) {
+        let (first, last) = (1u32 << low, 1u32 << (low + length));
+        let text = format!("max(rate(a, x, {first}..{last}))");
+        let asked = std::cell::RefCell::new(BTreeMap::new());
+        struct Asking<'a>(&'a std::cell::RefCell<BTreeMap<PointName, ()>>);
+        impl Figures for Asking<'_> {
+            fn point(&self, _: Quantity, point: &PointName) -> Option<f64> {
+                self.0.borrow_mut().insert(point.clone(), ());
+                Some(1.0)
+            }
+        }
+        let expression = Expression::parse(&text).unwrap();
+        expression.value(&Asking(&asked));
+        let asked: Vec<PointName> = asked.into_inner().into_keys().collect();
+        prop_assert_eq!(asked, expression.points().into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(expression.points().len() as u32, length + 1);
+    }
+}
