@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::{EmulatedPoint, Emulation, Intensity, PointName, Reference};
 use anyhow::{Context, Result};
-use qdepth_lab::emulated::{WARM_UP, WINDOW, on_all_processors, window_bytes};
+use qdepth_lab::execute::emulated::{WARM_UP, WINDOW, on_all_processors, window_bytes};
 use qdepth_media::{OpenMedia, TargetExpression};
 use qdepth_workload::{
     Choices, Extent, PlanFile, Point, Profile, TargetShape, profiles, resolve, shipped_profile_text,

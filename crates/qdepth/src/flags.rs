@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
-use qdepth_lab::repeat::Repeat;
+use qdepth_lab::campaign::repeat::Repeat;
 use qdepth_report::Limit;
 
 mod alone;

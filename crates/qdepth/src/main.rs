@@ -53,7 +53,7 @@ fn on_a_large_stack() -> u8 {
 
 /// The whole program; its exit status.
 fn program(words: impl Iterator<Item = OsString>) -> u8 {
-    if let Err(error) = qdepth_lab::signals::outlive_limits() {
+    if let Err(error) = qdepth_lab::events::signals::outlive_limits() {
         return exit_status::explain(&error);
     }
     let mut words = words.peekable();

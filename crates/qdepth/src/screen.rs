@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use qdepth_lab::observer::Observer;
-use qdepth_lab::words::{kept, long};
+use qdepth_lab::events::observer::Observer;
+use qdepth_lab::request::words::{kept, long};
 use qdepth_measure::{Bytes, Code, Finding, Instant};
 use qdepth_record::event::{
     FindingRaised, Phase, PhaseStarted, PointEnded, PointStarted, RunEvent, RunStarted,

@@ -9,7 +9,7 @@ use super::sizes::is_test;
 const ALLOWED: &[(&str, &str)] = &[
     ("qdepth-measure/src/finding.rs", "what a finding is"),
     ("qdepth-measure/src/laws.rs", "the laws of every point"),
-    ("qdepth-lab/src/findings/", "all others of a run"),
+    ("qdepth-lab/src/outcome/findings/", "all others of a run"),
     ("qdepth-foreign/src/import", "runs of other programs, which no lab measured"),
     ("qdepth-logbook/src/check.rs", "a damaged record, which is found on reading"),
     ("qdepth-logbook/src/read.rs", "a stored one, read back"),
@@ -34,7 +34,7 @@ pub(super) fn check(name: &str, text: &str, broken: &mut Vec<String>) -> Result<
     let is_of_tests = below.ends_with("tests.rs") || below == "qdepth/src/flags/reference.rs";
     if counter.0 > 0 && !is_of_tests {
         broken.push(format!(
-            "{name}: makes a finding; all of a run are raised in crates/qdepth-lab/src/findings"
+            "{name}: makes a finding; those of a run are raised in qdepth-lab/src/outcome/findings"
         ));
     }
     Ok(())
@@ -81,8 +81,8 @@ mod tests {
     fn only_the_lab_raises() {
         let text = "fn f() -> Finding { Finding::remark(Code::Stall) }";
         assert_eq!(broken("crates/qdepth-host/src/device_handle.rs", text), 1);
-        assert_eq!(broken("crates/qdepth-lab/src/seal.rs", text), 1);
-        assert_eq!(broken("crates/qdepth-lab/src/findings/point.rs", text), 0);
+        assert_eq!(broken("crates/qdepth-lab/src/outcome/seal.rs", text), 1);
+        assert_eq!(broken("crates/qdepth-lab/src/outcome/findings/point.rs", text), 0);
         assert_eq!(broken("crates/qdepth-host/tests/device_handle.rs", text), 0);
         let test = "#[cfg(test)]\nmod tests { fn f() -> Finding { Finding::remark(Code::Stall) } }";
         assert_eq!(broken("crates/qdepth-host/src/device_handle.rs", test), 0);

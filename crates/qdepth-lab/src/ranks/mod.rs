@@ -2,8 +2,14 @@
 //! rank that dies is noticed by its silence, so that nobody waits for ever.
 //!
 //! Rank 0 leads, and the others talk to it alone. What carries the messages is a [`Transport`]:
-//! MPI, or channels between threads ([`threads`]). This crate reads no clock and holds no `unsafe`:
-//! both are the transport's. Start with [`RankGroup`].
+//! MPI, or channels between threads ([`threads`]). This module reads no clock and holds no
+//! `unsafe`: both are the transport's. Start with [`RankGroup`].
+
+pub mod all_ranks;
+pub(crate) mod other_ranks;
+pub(crate) mod shard_results;
+pub mod shim;
+pub(crate) mod together;
 
 mod rank_group;
 mod threads;

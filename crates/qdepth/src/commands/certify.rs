@@ -17,8 +17,8 @@ use crate::exit_status::Status;
 use crate::flags::CertifyOptions;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};
-use qdepth_lab::certify::{certify as prove, machine};
 use qdepth_lab::failure::Usage;
+use qdepth_lab::instrument::certify::{certify as prove, machine};
 
 pub(crate) fn certify(options: &CertifyOptions) -> Result<Status> {
     let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;

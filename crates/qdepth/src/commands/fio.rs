@@ -29,10 +29,10 @@ use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
 use disks::Watcher;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::prepare::{find, previewed};
-use qdepth_lab::provision::Provision;
+use qdepth_lab::request::provision::Provision;
 use qdepth_lab::request::{Pinning, PlanRequest, Ran, RunRequest};
-use qdepth_lab::would_refuse::would_refuse;
+use qdepth_lab::target::prepare::{find, previewed};
+use qdepth_lab::target::would_refuse::would_refuse;
 
 /// How the program is called, by its own name or through a link that is called as fio is.
 #[derive(Clone, Copy, PartialEq, Eq)]

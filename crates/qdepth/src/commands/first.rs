@@ -14,7 +14,7 @@ use crate::flags::{FirstOptions, LOGBOOK_NAME, RunReport};
 use crate::layout::shortened;
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
-use qdepth_lab::first::{Survey, survey};
+use qdepth_lab::request::first::{Survey, survey};
 use qdepth_lab::request::{Ran, RunRequest};
 
 pub(crate) fn first(options: &FirstOptions) -> Result<Status> {

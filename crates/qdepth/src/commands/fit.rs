@@ -12,9 +12,9 @@ use crate::flags::FitOptions;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print, print_table};
+use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Missing;
-use qdepth_lab::own_medium::{Seen, seen};
-use qdepth_lab::signals::Signals;
+use qdepth_lab::request::own_medium::{Seen, seen};
 
 pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let file = ResultFile::file(&options.output, Privacy::Public)?;

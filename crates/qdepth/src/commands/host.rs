@@ -22,10 +22,10 @@ use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
 use qdepth_lab as lab;
-use qdepth_lab::calibrate::{calibrate, cpus};
 use qdepth_lab::failure::Usage;
-use qdepth_lab::preparation::{may_be_done, open_journal, shown, take_back};
-use qdepth_lab::shim;
+use qdepth_lab::instrument::calibrate::{calibrate, cpus};
+use qdepth_lab::ranks::shim;
+use qdepth_lab::target::preparation::{may_be_done, open_journal, shown, take_back};
 
 /// Of a calibration that a person asked for, some seconds in all.
 const ROUNDS: u32 = 9;
@@ -54,7 +54,8 @@ pub(crate) fn host(options: &HostOptions) -> Result<Status> {
 /// Says what would disturb a measurement.
 fn check(options: &CheckOptions) -> Result<Status> {
     let engine = options.engine.engine.choice().first();
-    let checked = lab::check::check(&System::real(), &Screen::new(), engine, options.duration)?;
+    let checked =
+        lab::instrument::check::check(&System::real(), &Screen::new(), engine, options.duration)?;
     if options.json {
         print_document(&checked.json())?;
     } else {

@@ -22,10 +22,10 @@ use crate::flags::{EngineFlag, IorOptions, LOGBOOK_NAME, LogbookOption, RunRepor
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
-use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
+use qdepth_lab::ranks::all_ranks::launched;
+use qdepth_lab::request::worker_result::{WorkerResult, WorkerResults};
 use qdepth_lab::request::{PlanRequest, Ran, RunRequest};
-use qdepth_lab::worker_result::{WorkerResult, WorkerResults};
 
 /// The same through a link in PATH that is called `ior`: no report is written, and all words are
 /// IOR's.

@@ -10,7 +10,7 @@ use crate::exit_status::Status;
 use crate::flags::read_plan::read_words;
 use crate::flags::{MediaCommand, MediaOptions};
 use crate::terminal::print;
-use qdepth_lab::signals::Signals;
+use qdepth_lab::events::signals::Signals;
 use qdepth_papers::emulate;
 
 pub(crate) fn media(options: &MediaOptions) -> Result<Status> {

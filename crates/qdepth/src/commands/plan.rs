@@ -26,14 +26,15 @@ use crate::exit_status::Status;
 use crate::flags::{PlanOptions, read_plan};
 use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_document};
-use qdepth_lab::consent::consent_previewed;
+use qdepth_lab::execute::precondition;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::prepare::ResolvedTarget;
-use qdepth_lab::preview::{Preview, preview};
-use qdepth_lab::provision::{Provision, is_written};
+use qdepth_lab::request::provision::{Provision, is_written};
+use qdepth_lab::request::words::long;
 use qdepth_lab::request::{ConsentWords, PlanRequest};
-use qdepth_lab::words::long;
-use qdepth_lab::{precondition, preparation};
+use qdepth_lab::target::consent::consent_previewed;
+use qdepth_lab::target::preparation;
+use qdepth_lab::target::prepare::ResolvedTarget;
+use qdepth_lab::target::preview::{Preview, preview};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {

@@ -15,11 +15,11 @@ use crate::exit_status::Status;
 use crate::flags::PredictOptions;
 use crate::flags::read_plan;
 use crate::terminal::{print, print_document, print_table};
-use qdepth_lab::emulated::on_all_processors;
+use qdepth_lab::events::signals::Signals;
+use qdepth_lab::execute::emulated::on_all_processors;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::prepare::ResolvedTarget;
-use qdepth_lab::preview::{Preview, preview};
-use qdepth_lab::signals::Signals;
+use qdepth_lab::target::prepare::ResolvedTarget;
+use qdepth_lab::target::preview::{Preview, preview};
 
 /// The plan where none is named.
 const DEFAULT_PLAN: &str = "standard";

@@ -1,7 +1,7 @@
 //! What jobs of other programs have done in another way, as findings of the run.
 
 use qdepth_foreign::Remarked;
-use qdepth_lab::findings::not_literal;
+use qdepth_lab::outcome::findings::not_literal;
 use qdepth_measure::Finding;
 
 /// The finding of an option, with the values of its sentence.

@@ -18,13 +18,13 @@ use crate::exit_status::{Status, status_of};
 use crate::flags::{REPORT_NAME, RunOptions};
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};
-use qdepth_lab::all_ranks::launched;
+use qdepth_lab::campaign::repeat::Repeat;
 use qdepth_lab::campaign::{Campaign, CampaignColumn, CampaignRequest, Kept, Member};
+use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::repeat::Repeat;
+use qdepth_lab::ranks::all_ranks::launched;
 use qdepth_lab::request::{PlanRequest, RunRequest};
 use qdepth_lab::run;
-use qdepth_lab::signals::Signals;
 
 /// After so many blocks it is asked whether the answer is known; growing, since each check may be
 /// the one that is wrong. The last is the most.

@@ -11,8 +11,8 @@ use crate::flags::read_plan::read_words;
 use crate::flags::{Format, ReproduceOptions};
 use crate::result_file::ResultFile;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::signals::Signals;
 use qdepth_papers::{compose_edition, compose_reproduction, emulate, reproduction_tables};
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {

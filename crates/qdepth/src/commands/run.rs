@@ -13,11 +13,11 @@ use crate::exit_status::{Status, status_of};
 use crate::flags::{RunOptions, RunReport};
 use crate::screen::Screen;
 use crate::terminal::print_document;
+use qdepth_lab::events::observer::Observer;
+use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::observer::Observer;
 use qdepth_lab::request::{Ran, RunRequest};
 use qdepth_lab::run;
-use qdepth_lab::signals::Signals;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     if let Some(repeat) = options.repeat {

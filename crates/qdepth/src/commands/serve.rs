@@ -9,7 +9,7 @@ use crate::exit_status::Status;
 use crate::flags::ServeOptions;
 use crate::screen::Screen;
 use crate::terminal::print;
-use qdepth_lab::signals::Signals;
+use qdepth_lab::events::signals::Signals;
 
 pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
     let (screen, signals) = (Screen::new(), Signals::watch()?);

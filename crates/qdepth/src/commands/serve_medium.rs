@@ -13,9 +13,9 @@ use crate::exit_status::Status;
 use crate::flags::ServeMediumOptions;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
+use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::prepare::target_expression;
-use qdepth_lab::signals::Signals;
+use qdepth_lab::target::prepare::target_expression;
 
 pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let (screen, signals) = (Screen::new(), Signals::watch()?);

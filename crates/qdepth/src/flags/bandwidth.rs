@@ -5,8 +5,8 @@ use qdepth_measure::Bytes;
 use qdepth_workload::{FilesSpec, PlanFile};
 
 use crate::flags::numbers::listed;
-use qdepth_lab::calibrate::cpus;
 use qdepth_lab::failure::Usage;
+use qdepth_lab::instrument::calibrate::cpus;
 
 /// Threads that a series goes up to at least, however few processors there are.
 const THREADS_LEAST: u32 = 16;

@@ -93,8 +93,8 @@ mod tests {
 
     use super::*;
     use crate::flags::{Command, Flags};
-    use qdepth_lab::preview::{Preview, preview};
-    use qdepth_lab::record::command;
+    use qdepth_lab::run::record::command;
+    use qdepth_lab::target::preview::{Preview, preview};
 
     fn options(words: &[String]) -> RunOptions {
         match Flags::try_parse_from(words).unwrap_or_else(|why| panic!("{words:?}: {why}")).command

@@ -7,8 +7,8 @@ use qdepth_foreign::fio::FioDisk;
 use qdepth_host::monitor::{DiskActivity, DiskCounters, disks_of};
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
-use qdepth_lab::observer::Observer;
-use qdepth_lab::prepare::{ResolvedTarget, find};
+use qdepth_lab::events::observer::Observer;
+use qdepth_lab::target::prepare::{ResolvedTarget, find};
 use qdepth_record::RunEvent;
 
 use crate::screen::Screen;

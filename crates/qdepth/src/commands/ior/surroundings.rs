@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use qdepth_files::{Folder, Input, limit};
 use qdepth_foreign::ior::{FileSystem, Hog, Ior};
 use qdepth_host::measurement_file::spare_bytes;
-use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
+use qdepth_lab::ranks::all_ranks::launched;
 use rustix::fs::{StatVfs, statvfs};
 
 /// Bytes that a file system keeps beside what is asked of it, for what describes the files.

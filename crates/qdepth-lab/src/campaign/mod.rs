@@ -1,0 +1,293 @@
+//! Runs that answer one question: which columns, in what order, and where each run stands among
+//! them. Everything that takes a campaign up again is kept beside each of its runs.
+
+pub mod repeat;
+
+use anyhow::Context;
+use qdepth_linux::EngineChoice;
+use qdepth_logbook::Logbook;
+use qdepth_measure::Seed;
+use qdepth_record::{Observation, RunHeadline, RunRecord, RunState};
+use serde::{Deserialize, Serialize};
+
+use crate::campaign::repeat::Repeat;
+use crate::request::PlanRequest;
+
+/// Of the facts of a run.
+const SUBJECT: &str = RunRecord::CAMPAIGN_REQUEST.0;
+const ID: &str = "campaign";
+const INDEX: &str = "campaign_place";
+const COLUMN: &str = "campaign_column";
+
+/// A campaign.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    /// UUID, in its usual text form.
+    pub id: String,
+    /// What it asks for.
+    pub request: CampaignRequest,
+}
+
+/// What a campaign asks for, whole: no file is read again once it has begun, which may have been
+/// edited meanwhile. What is consented to is no part of it. What this version does not know of it
+/// is refused: it would measure something else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CampaignRequest {
+    /// How often each column is measured.
+    pub repeat: Repeat,
+    /// Of the order and of each block's draws.
+    pub seed: u64,
+    /// What each block measures, in an order of its own.
+    pub columns: Vec<CampaignColumn>,
+    /// By which interface of the kernel.
+    #[serde(with = "engine")]
+    pub engine: EngineChoice,
+    /// The emulated medium that is put beside each point.
+    pub expect: Option<String>,
+}
+
+/// An engine by its name, as the logbook has it.
+mod engine {
+    use qdepth_linux::EngineChoice;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer>(
+        engine: &EngineChoice,
+        output: S,
+    ) -> Result<S::Ok, S::Error> {
+        output.serialize_str(engine.name())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        input: D,
+    ) -> Result<EngineChoice, D::Error> {
+        let name = String::deserialize(input)?;
+        let unknown = || D::Error::custom(format!("this version knows no engine `{name}`"));
+        EngineChoice::from_name(&name).ok_or_else(unknown)
+    }
+}
+
+/// What a block measures once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CampaignColumn {
+    /// For people: the target, the name that was given, or the plan.
+    pub name: String,
+    /// The plan on its targets; each block has a seed of its own.
+    pub plan: PlanRequest,
+    /// The words that ask for the same, but for the seed.
+    pub command: Vec<String>,
+}
+
+impl CampaignColumn {
+    /// What a block asks for.
+    pub fn plan_with(&self, seed: u64) -> PlanRequest {
+        let mut plan = self.plan.clone();
+        plan.choices.seed = Some(seed);
+        plan
+    }
+}
+
+/// Where a run stands in a campaign.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// The campaign that it is of.
+    pub campaign: &'a Campaign,
+    /// From 0, in the order of measuring.
+    pub index: u32,
+    /// Which target.
+    pub column: u32,
+}
+
+/// A run of a campaign, as the logbook has it.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// UUID of the run.
+    pub run: String,
+    /// From 0, in the order of measuring.
+    pub index: u32,
+    /// Which target.
+    pub column: u32,
+    /// All its points are there.
+    pub whole: bool,
+}
+
+impl Campaign {
+    /// The columns of a block in the order in which they are measured.
+    pub fn order(&self, block: u32) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.request.columns.len() as u32).collect();
+        for index in (1..order.len()).rev() {
+            let draw = Seed(self.request.seed).derive(&format!("order {block} {index}")).0;
+            order.swap(index, (draw % (index as u64 + 1)) as usize);
+        }
+        order
+    }
+
+    /// The seed of a block's requests: all its columns are asked the same.
+    pub fn seed_of(&self, block: u32) -> u64 {
+        // What a person types has no sign and few digits.
+        Seed(self.request.seed).derive(&format!("block {block}")).0 >> 32
+    }
+
+    /// Its runs, in the order of measuring.
+    pub fn kept(&self, logbook: &Logbook) -> anyhow::Result<Vec<Kept>> {
+        let mut all = Vec::new();
+        for headline in logbook.listed(usize::MAX, 0, |_| true)? {
+            let run = logbook.run(&headline.id)?;
+            if value(&run, ID) != Some(&self.id) {
+                continue;
+            }
+            let number = |key| value(&run, key).and_then(|text| text.parse::<u32>().ok());
+            let (Some(index), Some(column)) = (number(INDEX), number(COLUMN)) else { continue };
+            let found = logbook.read_each(&[&headline])?;
+            let whole = run.state == RunState::Sealed && found.iter().all(RunHeadline::is_whole);
+            all.push(Kept { run: run.id, index, column, whole });
+            if index == 0 {
+                break;
+            }
+        }
+        all.sort_by_key(|kept| kept.index);
+        Ok(all)
+    }
+
+    /// The campaign that a run is part of.
+    ///
+    /// # Errors
+    /// Where what it asked for cannot be read: it was begun by another version.
+    pub fn from_run(run: &RunRecord) -> Option<anyhow::Result<Self>> {
+        let id = value(run, ID)?.to_owned();
+        let request = value(run, RunRecord::CAMPAIGN_REQUEST.1).unwrap_or_default();
+        let request = serde_json::from_str(request).with_context(|| {
+            format!(
+                "campaign {id} was begun by qdepth {}, which kept its request in another form: \
+                 begin it anew",
+                run.qdepth_version
+            )
+        });
+        Some(request.map(|request| Self { id, request }))
+    }
+}
+
+impl Member<'_> {
+    /// What is kept beside the run.
+    ///
+    /// # Errors
+    /// Where a target's name is no text.
+    pub fn facts(self) -> anyhow::Result<Vec<Observation>> {
+        let Self { campaign, index, column } = self;
+        let fact = |key: &str, value: String| Observation {
+            subject: SUBJECT.to_owned(),
+            key: key.to_owned(),
+            value: Ok(value),
+            source: "qdepth run --repeat".to_owned(),
+        };
+        Ok(vec![
+            fact(ID, campaign.id.clone()),
+            fact(INDEX, index.to_string()),
+            fact(COLUMN, column.to_string()),
+            fact(RunRecord::CAMPAIGN_REQUEST.1, serde_json::to_string(&campaign.request)?),
+        ])
+    }
+}
+
+fn value<'a>(run: &'a RunRecord, key: &str) -> Option<&'a str> {
+    let is_it = |seen: &&Observation| seen.subject == SUBJECT && seen.key == key;
+    run.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_workload::{Choices, shipped_plan_names, shipped_plan_text};
+
+    use super::*;
+
+    /// A fact of a run that is kept.
+    fn kept(key: &str, value: &str) -> Observation {
+        Observation {
+            subject: SUBJECT.to_owned(),
+            key: key.to_owned(),
+            value: Ok(value.to_owned()),
+            source: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_request_comes_back_as_it_was_and_one_of_a_newer_version_is_refused() {
+        let column = |name: &str| CampaignColumn {
+            name: name.to_owned(),
+            plan: PlanRequest {
+                file: shipped_plan_text(name).unwrap().parse().unwrap(),
+                choices: Choices {
+                    until_credible: "99.99".parse().ok(),
+                    until: "±2.5%".parse().ok(),
+                    ..Choices::default()
+                },
+                targets: vec!["a b".into()],
+            },
+            command: vec!["qdepth".to_owned(), "run".to_owned()],
+        };
+        let request = CampaignRequest {
+            repeat: "until=3%".parse().unwrap(),
+            seed: u64::MAX,
+            columns: shipped_plan_names().map(column).collect(),
+            engine: EngineChoice::from_name("sync").unwrap(),
+            expect: Some("media:null".to_owned()),
+        };
+        let campaign = Campaign { id: "7".to_owned(), request };
+        let member = Member { campaign: &campaign, index: 0, column: 0 };
+        let run = RunRecord { environment: member.facts().unwrap(), ..RunRecord::default() };
+        assert_eq!(Campaign::from_run(&run).unwrap().unwrap().request, campaign.request);
+        assert!(Campaign::from_run(&RunRecord::default()).is_none());
+        let text = serde_json::to_string(&campaign.request).unwrap();
+        for (was, is) in [
+            ("\"seed\":18446744073709551615", "\"seed\":1,\"pause\":\"1s\""),
+            ("\"read_only\":false", "\"read_only\":false,\"write_only\":true"),
+            ("\"engine\":\"sync\"", "\"engine\":\"of-tomorrow\""),
+            ("\"repeat\":\"until=±3%\"", "\"repeat\":\"0\""),
+        ] {
+            let other = text.replace(was, is);
+            assert_ne!(other, text, "{was}");
+            let facts = [kept(ID, "7"), kept(RunRecord::CAMPAIGN_REQUEST.1, &other)];
+            let run = RunRecord { environment: facts.to_vec(), ..RunRecord::default() };
+            let why = format!("{:#}", Campaign::from_run(&run).unwrap().unwrap_err());
+            assert!(why.contains("begin it anew"), "{is}: {why}");
+        }
+    }
+
+    #[test]
+    fn each_block_has_every_column_once_in_an_order_of_its_own() {
+        let column = CampaignColumn {
+            name: "a".to_owned(),
+            plan: PlanRequest {
+                file: Default::default(),
+                choices: Default::default(),
+                targets: vec!["a".into()],
+            },
+            command: vec!["qdepth".to_owned()],
+        };
+        let request = CampaignRequest {
+            repeat: Repeat::Times(200),
+            seed: 7,
+            columns: vec![column; 3],
+            engine: EngineChoice::Auto,
+            expect: None,
+        };
+        let campaign = Campaign { id: String::new(), request };
+        let orders: Vec<Vec<u32>> = (0..600).map(|block| campaign.order(block)).collect();
+        for order in &orders {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2]);
+        }
+        // Each of the three is as often the first: 200, and five standard errors are 58.
+        for column in 0..3 {
+            let first = orders.iter().filter(|order| order[0] == column).count();
+            assert!(first.abs_diff(200) < 58, "{column}: {first}");
+        }
+        let mut other = campaign.clone();
+        other.request.seed = 8;
+        assert!((0..60).any(|block| other.order(block) != campaign.order(block)));
+        assert_ne!(campaign.seed_of(0), campaign.seed_of(1));
+    }
+}

@@ -1,0 +1,184 @@
+//! On which CPUs the workers of a group are kept, and what is told of it: their numbers, their NUMA
+//! nodes, and drives that are on another one.
+
+use anyhow::{Result, bail};
+use qdepth_host::environment::with_all_below;
+use qdepth_host::placement::{far, node_of_cpu, node_of_device, order, unusable};
+use qdepth_host::system::System;
+use qdepth_linux::allowed_cpus;
+use qdepth_measure::Finding;
+use qdepth_record::Observation;
+use qdepth_workload::{Plan, Point};
+
+use crate::Lab;
+use crate::failure::Missing;
+use crate::outcome::findings;
+use crate::request::Pinning;
+use crate::target::prepare::{Prepared, Real};
+
+/// Where workers are kept.
+#[derive(Clone, Copy)]
+pub(crate) enum CpuPlacement<'a> {
+    /// Where the scheduler puts them.
+    Anywhere,
+    /// Several on a CPU each, those near the device first.
+    Near,
+    /// On a CPU of these each, in turn.
+    InTurn(&'a [u32]),
+    /// Each on any of these.
+    Among(&'a [u32]),
+}
+
+impl<'a> CpuPlacement<'a> {
+    /// As the user asks. Ranks of one machine do not know of each other's workers.
+    pub(crate) fn from_lab(lab: Lab<'a>) -> Self {
+        match &lab.request.pinning {
+            Pinning::Among(cpus) => Self::Among(cpus),
+            Pinning::InTurn(cpus) => Self::InTurn(cpus),
+            Pinning::Near if lab.all_ranks.is_none() => Self::Near,
+            Pinning::Near | Pinning::Scheduler => Self::Anywhere,
+        }
+    }
+}
+
+/// Refuses CPUs that cannot be used.
+pub(crate) fn can_be_used(lab: Lab<'_>) -> Result<()> {
+    let Some(cpus) = lab.request.pinning.named() else { return Ok(()) };
+    match unusable(lab.system, cpus, &allowed_cpus()) {
+        Some(why) => bail!(Missing(format!("{why}. Nothing was changed; name other CPUs"))),
+        None => Ok(()),
+    }
+}
+
+/// The CPUs of each worker; nothing where the scheduler places them.
+pub(crate) fn worker_cpus(
+    system: &System,
+    devices: &[Option<String>],
+    workers: u32,
+    placement: CpuPlacement<'_>,
+) -> Vec<Vec<u32>> {
+    let each = |cpu: &u32| vec![*cpu];
+    match placement {
+        CpuPlacement::Anywhere => Vec::new(),
+        CpuPlacement::Near => near(system, devices, workers).iter().map(each).collect(),
+        CpuPlacement::InTurn(cpus) => {
+            cpus.iter().cycle().take(workers as usize).map(each).collect()
+        }
+        CpuPlacement::Among(cpus) => vec![cpus.to_vec(); workers as usize],
+    }
+}
+
+/// A CPU for each of several workers, those near the device first; none where there are fewer CPUs
+/// than workers, or one worker, whom the scheduler places better than we do.
+fn near(system: &System, devices: &[Option<String>], workers: u32) -> Vec<u32> {
+    let allowed = allowed_cpus();
+    if workers < 2 || workers as usize > allowed.len() {
+        return Vec::new();
+    }
+    let first = devices.iter().flatten().next();
+    let all_alike = devices.iter().all(|device| device.as_ref() == first);
+    let mut cpus = order(system, first.filter(|_| all_alike).map(String::as_str), &allowed);
+    cpus.truncate(workers as usize);
+    cpus
+}
+
+/// The places of the workers of the group that has most of them.
+struct Largest<'a> {
+    group: &'a [Point],
+    cpus: Vec<Vec<u32>>,
+}
+
+fn largest<'a>(lab: Lab<'_>, plan: &'a Plan, prepared: &[Prepared]) -> Option<Largest<'a>> {
+    let workers = |group: &&[Point]| group.iter().map(|point| point.workers).sum::<u32>();
+    let group = plan.groups().max_by_key(workers)?;
+    let real = |point: &Point| prepared[point.target as usize].real();
+    if group.iter().all(|point| real(point).is_none()) {
+        return None;
+    }
+    let devices = group.iter().map(|point| real(point).and_then(Real::device)).collect::<Vec<_>>();
+    Some(Largest {
+        group,
+        cpus: worker_cpus(lab.system, &devices, workers(&group), CpuPlacement::from_lab(lab)),
+    })
+}
+
+/// What the environment says of it.
+pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
+    let Some(Largest { cpus, .. }) = largest(lab, plan, prepared) else { return Vec::new() };
+    let mut kept = cpus.concat();
+    kept.sort_unstable();
+    kept.dedup();
+    let fact = |key: &str, numbers: &[u32], source: &str| Observation {
+        subject: "generator".to_owned(),
+        key: key.to_owned(),
+        value: Ok(numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",")),
+        source: source.to_owned(),
+    };
+    let chosen = lab.request.pinning.named().is_some();
+    let source = if chosen { "--cpus" } else { "sched_getaffinity(2), /sys/devices/system" };
+    let mut facts = Vec::new();
+    facts.extend((!kept.is_empty()).then(|| fact("cpus_of_workers", &kept, source)));
+    let cpus = if kept.is_empty() { allowed_cpus() } else { kept };
+    let mut nodes: Vec<u32> = cpus.iter().filter_map(|cpu| node_of_cpu(lab.system, *cpu)).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let source = "/sys/devices/system/node";
+    facts.extend((!nodes.is_empty()).then(|| fact("numa_nodes_of_workers", &nodes, source)));
+    facts
+}
+
+/// Drives that are on another NUMA node than the workers that load them: one of them where they are
+/// kept in their place, all that they may run on where they are not.
+pub(crate) fn far_drives(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
+    let Some(Largest { group, cpus }) = largest(lab, plan, prepared) else { return Vec::new() };
+    let (mut findings, mut cpus) = (Vec::<Finding>::new(), cpus.into_iter());
+    for point in group {
+        let kept: Vec<u32> = cpus.by_ref().take(point.workers as usize).flatten().collect();
+        let Some(real) = prepared[point.target as usize].real() else { continue };
+        for drive in with_all_below(lab.system, real.inspected.devices()) {
+            let found = far_drive(lab.system, &drive, &kept, &allowed_cpus());
+            findings.extend(found.filter(|found| !findings.contains(found)));
+        }
+    }
+    findings
+}
+
+fn far_drive(system: &System, drive: &str, kept: &[u32], allowed: &[u32]) -> Option<Finding> {
+    let cpus = if kept.is_empty() { allowed } else { kept };
+    let far = far(system, drive, cpus);
+    if far.is_empty() || (kept.is_empty() && far.len() < allowed.len()) {
+        return None;
+    }
+    Some(findings::far_drive(drive, node_of_device(system, drive)?, &far))
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_host::recording::Recording;
+
+    use super::*;
+
+    #[test]
+    fn a_worker_on_the_other_socket_is_remarked() {
+        // Two sockets; the drive hangs on node 0, which has the CPUs 0 to 3 and 8 to 11.
+        let machine = include_str!("../../../qdepth-host/tests/machines/server-p3700.machine");
+        let system = System::recorded(Recording::parse(machine).unwrap());
+        let all: Vec<u32> = (0..16).collect();
+        let far = |kept: &[u32], allowed: &[u32]| far_drive(&system, "nvme0n1", kept, allowed);
+        assert_eq!(far(&[0, 11], &all), None);
+        assert_eq!(far(&[], &all), None, "the scheduler may choose a near one");
+        let found = far(&[3, 4, 12], &all).unwrap();
+        assert_eq!((found.labels["node"].as_str(), found.labels["cpus"].as_str()), ("0", "4,12"));
+        assert_eq!(far(&[], &[5, 6]).unwrap().labels["cpus"], "5,6");
+        assert_eq!(far_drive(&system, "nvme9n1", &[4], &all), None);
+    }
+
+    #[test]
+    fn workers_take_chosen_cpus_in_turn_or_share_them() {
+        let system = System::real();
+        let places = |placement| worker_cpus(&system, &[None], 3, placement);
+        assert_eq!(places(CpuPlacement::InTurn(&[6, 2])), [vec![6], vec![2], vec![6]]);
+        assert_eq!(places(CpuPlacement::Among(&[6, 2])), vec![vec![6, 2]; 3]);
+        assert!(places(CpuPlacement::Anywhere).is_empty());
+    }
+}

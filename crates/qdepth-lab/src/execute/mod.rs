@@ -1,0 +1,545 @@
+//! Runs the points of a group at the same time, each on workers of its own with one start, and
+//! hands the intervals to the screen. Where time is virtual, one worker holds all.
+
+pub(crate) mod cpu_placement;
+pub mod emulated;
+pub(crate) mod measure_options;
+pub mod precondition;
+pub(crate) mod preconditioned;
+pub(crate) mod storage;
+pub(crate) mod until_steady;
+pub(crate) mod virtual_time;
+pub(crate) mod written;
+
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread::{Builder, ScopedJoinHandle};
+
+use crate::ranks::{Loss, Lost};
+use anyhow::{Context, Result, anyhow, bail};
+use qdepth_engine::{Ended, Fault, Interval, Outcome, Shard, StopGroup, join};
+use qdepth_host::environment::with_all_below;
+use qdepth_host::system::System;
+use qdepth_linux::{
+    ClockCheck, Engine, EngineChoice, Gate, KernelTarget, Namespace, OpenOptions, Probe, Pulse,
+    Repeating, Verifying, pin, take_priority, waited_for_cpu,
+};
+use qdepth_measure::{Finding, Instant, Nanos, label};
+use qdepth_workload::{Contents, Point};
+
+use crate::events::observer::Observer;
+use crate::execute::cpu_placement::worker_cpus;
+use crate::execute::measure_options::MeasureOptions;
+use crate::execute::storage::Storage;
+use crate::execute::written::Written;
+use crate::monitor::monitors::{Monitors, Sampler};
+use crate::monitor::sight::{MachineNews, Sight};
+use crate::monitor::standstill::Stood;
+use crate::monitor::watch::{SCREEN_LAG, bug, watch};
+use crate::outcome::findings;
+use crate::outcome::measured::{Measured, Used};
+use crate::ranks::all_ranks::{AllRanks, clocks};
+use crate::ranks::other_ranks::{self, OtherRanks};
+use crate::ranks::shard_results::{self, ShardResults};
+use crate::request::worker_result::WorkerResult;
+use crate::target::identity::Identity;
+use crate::target::left_behind;
+use crate::target::prepare::{Prepared, PreparedStorage};
+
+/// From the moment when every worker is ready to their common start: longer than it takes to wake
+/// the last of them.
+const START_DELAY: Nanos = Nanos::from_millis(5);
+
+/// The results of a point's workers.
+struct PointResult {
+    outcome: Outcome,
+    stood: Stood,
+    used: Used,
+    ranks: Vec<WorkerResult>,
+}
+
+/// What the workers of a group share.
+struct Common<'a> {
+    engine: EngineChoice,
+    /// What this run stamps its writes with, where it verifies them.
+    stamp: u64,
+    written: &'a Written,
+    stop: &'a AtomicBool,
+    ready: Gate,
+    start: OnceLock<Instant>,
+}
+
+impl Common<'_> {
+    /// Waits for the workers, agrees on the start with the other ranks, and lets them begin.
+    fn begin(&self, all_ranks: Option<&AllRanks>, observer: &dyn Observer) {
+        self.ready.wait();
+        let alone = qdepth_linux::now() + START_DELAY;
+        let start = match all_ranks.map(|all_ranks| all_ranks.start(self.stop)) {
+            None => alone,
+            Some(Ok((start, offsets))) => {
+                clocks(&offsets).iter().for_each(|line| observer.message(line));
+                start
+            }
+            // Whoever is lost: nothing is issued.
+            Some(Err(_)) => {
+                self.stop.store(true, Ordering::Relaxed);
+                alone
+            }
+        };
+        let _ = self.start.set(start);
+        self.ready.wait();
+    }
+}
+
+/// Measures the points of a group at the same time. `seen` is told what is seen meanwhile.
+pub(crate) fn execute(
+    system: &System,
+    targets: &[Prepared],
+    group: &[Point],
+    options: MeasureOptions<'_>,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(Sight<'_>),
+) -> Result<Vec<Measured>> {
+    let target = |point: &Point| &targets[point.target as usize];
+    match group.first().map(|point| &target(point).storage) {
+        Some(PreparedStorage::Emulated(_)) => {
+            virtual_time::measure(targets, group, options.all_ranks, stop, seen)
+        }
+        Some(PreparedStorage::Real(_)) => real(system, targets, group, options, stop, seen),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The points of a group whose targets are there are measured; those whose target is gone say so.
+fn real(
+    system: &System,
+    targets: &[Prepared],
+    group: &[Point],
+    options: MeasureOptions<'_>,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(Sight<'_>),
+) -> Result<Vec<Measured>> {
+    let (mut there, mut gone) = (Vec::new(), Vec::new());
+    for (index, point) in group.iter().enumerate() {
+        let real = targets[point.target as usize].real().context("a medium among storage")?;
+        let _limit = left_behind::unless_it_answers();
+        match Identity::check(system, real) {
+            Identity::Same => there.push(index),
+            Identity::Gone(why) => gone.push((index, Measured::nothing(point, why))),
+            // In the middle of a run this is a failure: earlier points may have written.
+            Identity::Changed(changed) => return Err(changed.into()),
+        }
+    }
+    let points: Vec<Point> = there.iter().map(|index| group[*index].clone()).collect();
+    let mut see = |sight: Sight<'_>| match sight {
+        Sight::Slice(index, slice) => seen(Sight::Slice(there[index], slice)),
+        other => seen(other),
+    };
+    let measured = match points.as_slice() {
+        [] => Vec::new(),
+        points => measure_storage(system, targets, points, options, stop, &mut see)?,
+    };
+    let mut all: Vec<(usize, Measured)> = there.iter().copied().zip(measured).chain(gone).collect();
+    all.sort_by_key(|(index, _)| *index);
+    Ok(all.into_iter().map(|(_, measured)| measured).collect())
+}
+
+fn measure_storage(
+    system: &System,
+    targets: &[Prepared],
+    group: &[Point],
+    options: MeasureOptions<'_>,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(Sight<'_>),
+) -> Result<Vec<Measured>> {
+    let mut storage = Vec::new();
+    for point in group {
+        let real = targets[point.target as usize].real().context("a medium among storage")?;
+        storage.push(Storage::ready(system, real, point, options)?);
+    }
+    if let Some(all_ranks) = options.all_ranks.filter(|all_ranks| all_ranks.is_leader()) {
+        all_ranks.begin(group[0].group);
+    }
+    let before: Vec<Monitors> =
+        storage.iter().map(|s| Monitors::sample(system, s.real.device().as_deref())).collect();
+    let workers = group.iter().map(|point| point.workers).sum();
+    let devices = storage.iter().map(|s| s.real.device()).collect::<Vec<_>>();
+    let cpus = worker_cpus(system, &devices, workers, options.placement);
+    let below = ask_below(system, &storage, options.all_ranks, stop);
+    let sampler = Sampler::start(system, &below);
+    let mut see = |sight: Sight<'_>| {
+        seen(sight);
+        sampler.news().iter().for_each(|news| seen(Sight::Machine(news)));
+    };
+    let point_result = in_real_time(group, &storage, options, &cpus, stop, &mut see)?;
+    let samples = sampler.stop();
+    MachineNews::last_of(&samples).iter().for_each(|news| seen(Sight::Machine(news)));
+    let counted: Vec<(u64, u64)> =
+        point_result.iter().map(|point_result| all_of(&point_result.outcome)).collect();
+    let mut measured = Vec::new();
+    for (index, (point_result, storage)) in point_result.into_iter().zip(storage).enumerate() {
+        let PointResult { outcome, stood, used, mut ranks } = point_result;
+        let (real, direct) = (storage.real, storage.direct);
+        let unanswering = closed(storage, &outcome, &mut ranks);
+        let mut monitored =
+            before[index].until(&Monitors::sample(system, real.device().as_deref()));
+        for other in (0..group.len()).filter(|other| *other != index) {
+            if group[other].target == group[index].target {
+                let (read, written) = counted[other];
+                monitored.without(read, written);
+            }
+        }
+        monitored.summarize(&samples, &below[index]);
+        // The drives below a target are asked once a group, however many of its loads are theirs.
+        if group[..index].iter().all(|earlier| earlier.target != group[index].target) {
+            let health = &mut *real.health.borrow_mut();
+            let mut ask = || health.ask_again(system);
+            monitored.troubles = match options.all_ranks {
+                Some(all_ranks) => all_ranks.alive_during(stop, ask),
+                None => ask(),
+            };
+        }
+        monitored.stood = stood;
+        let (engine, seen) = (Some(used), monitored);
+        let others = OtherRanks::default();
+        let point = Measured { outcome, ranks, engine, direct, seen, others, changed: None };
+        measured.push(point.with(unanswering.unwrap_or_else(|| Identity::check(system, real))));
+    }
+    if let Some(all_ranks) = options.all_ranks {
+        share_findings(all_ranks, targets, group, &mut measured, stop)?;
+    }
+    Ok(measured)
+}
+
+/// Closes the files of a point and notes how long that took. Closing asks the server: where it does
+/// not answer that is left out, unless a length must be restored, and the target counts as gone.
+fn closed(storage: Storage<'_>, outcome: &Outcome, ranks: &mut [WorkerResult]) -> Option<Identity> {
+    let unanswering = match outcome.abandoned {
+        0 => None,
+        _ => left_behind::unanswering(storage.real),
+    };
+    if unanswering.is_some() && !storage.restores_length() {
+        std::mem::forget(storage);
+        return unanswering;
+    }
+    let _limit = left_behind::unless_it_answers();
+    // Those of other ranks come behind our own.
+    for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
+        (rank.opened, rank.closed) = (opened, closed);
+    }
+    unanswering
+}
+
+/// Gives what this rank found of its machine to the leader, who keeps what the others found of
+/// theirs. Nothing is waited for once one is lost, since the points have failed then, and nothing
+/// once the leader is to stop, since they are interrupted; a rank that is asked for its findings
+/// alone has done its work, and is not lost because a stop came meanwhile.
+fn share_findings(
+    all_ranks: &AllRanks,
+    targets: &[Prepared],
+    group: &[Point],
+    measured: &mut [Measured],
+    stop: &AtomicBool,
+) -> Result<()> {
+    let is_stopping = all_ranks.is_leader() && stop.load(Ordering::Relaxed);
+    if all_ranks.lost().is_some() || is_stopping {
+        return Ok(());
+    }
+    let never = AtomicBool::new(false);
+    let found = |(point, measured): (&Point, &Measured)| {
+        findings::of_rank(point, &targets[point.target as usize], measured)
+    };
+    let own: Vec<Vec<Finding>> = group.iter().zip(&*measured).map(found).collect();
+    for (rank, theirs) in (1_u32..).zip(all_ranks.results(&other_ranks::write(&own)?, &never)) {
+        let Ok(bytes) = theirs else { continue };
+        for (mine, theirs) in measured.iter_mut().zip(other_ranks::read(rank, &bytes)?) {
+            mine.others.findings.extend(theirs);
+        }
+    }
+    let on_other_hosts = all_ranks.are_on_other_hosts();
+    measured.iter_mut().for_each(|mine| mine.others.on_other_hosts = on_other_hosts);
+    Ok(())
+}
+
+/// The devices below each target, down to the drives, whose health is asked for the first time.
+fn ask_below(
+    system: &System,
+    storage: &[Storage<'_>],
+    all_ranks: Option<&AllRanks>,
+    stop: &AtomicBool,
+) -> Vec<Vec<String>> {
+    let ask = |storage: &Storage<'_>| {
+        let below = with_all_below(system, storage.real.inspected.devices());
+        let health = &mut *storage.real.health.borrow_mut();
+        let mut ask = || health.ask_first(system, &below);
+        match all_ranks {
+            Some(all_ranks) => all_ranks.alive_during(stop, ask),
+            None => ask(),
+        }
+        below
+    };
+    storage.iter().map(ask).collect()
+}
+
+/// A thread that measures a part.
+type Worker<'scope> = ScopedJoinHandle<'scope, Result<(Outcome, Used)>>;
+
+/// Bytes read and written by a load, outside its window too; what is outside is split as inside.
+fn all_of(outcome: &Outcome) -> (u64, u64) {
+    let inside = u128::from(outcome.bytes().max(1));
+    let [reads, writes, ..] = outcome.directions.each_ref().map(|direction| {
+        let outside = u128::from(outcome.bytes_outside) * u128::from(direction.bytes) / inside;
+        direction.bytes + outside as u64
+    });
+    (reads, writes)
+}
+
+fn in_real_time(
+    group: &[Point],
+    storage: &[Storage<'_>],
+    options: MeasureOptions<'_>,
+    cpus: &[Vec<u32>],
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(Sight<'_>),
+) -> Result<Vec<PointResult>> {
+    let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
+    let (show, shown) = sync_channel(SCREEN_LAG);
+    let shards: Vec<Vec<(usize, Shard<'_>)>> =
+        own.iter().zip(group).map(|(own, point)| shares(own, point, options.all_ranks)).collect();
+    // The workers, and this thread, which says when they start.
+    let ready = Gate::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
+    let stop_group = StopGroup::from_shards(shards.iter().flatten().map(|(_, shard)| shard));
+    let MeasureOptions { engine, stamp, written, .. } = options;
+    let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
+    let pulse = Pulse::start();
+    std::thread::scope(|scope| {
+        let mut running = Vec::new();
+        let mut cpus = cpus.iter();
+        for (index, shards) in shards.into_iter().enumerate() {
+            let mut of_point = Vec::new();
+            for (number, shard) in shards {
+                let shard = Shard { stop_group: stop_group.as_ref(), ..shard };
+                let file = storage[index].file(number);
+                let (common, show) = (&common, show.clone());
+                let mut see = move |interval: &Interval| {
+                    let _ = show.try_send((index, *interval));
+                };
+                let cpu = cpus.next();
+                let work = move || {
+                    // A worker that cannot be kept in its place measures all the same.
+                    let _ = cpu.map(|cpus| pin(cpus));
+                    work(common, &shard, file, &mut see)
+                };
+                match Builder::new().spawn_scoped(scope, work) {
+                    Ok(worker) => of_point.push(worker),
+                    Err(why) => {
+                        common.ready.give_up();
+                        return Err(no_thread(&why));
+                    }
+                }
+            }
+            running.push(of_point);
+        }
+        // The workers hold the only ends that are left.
+        drop(show);
+        common.begin(options.all_ranks, options.observer);
+        // From here on nothing but the target is waited for: other ranks are only before and after.
+        let limit = left_behind::unless_workers_end(group);
+        watch(&shown, seen, &|| {
+            options.all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop))
+        });
+        let (mut results, used, waited) = joined(running)?;
+        drop(limit);
+        let still = pulse.stop();
+        let lost =
+            options.all_ranks.map_or(Ok(None), |all_ranks| share(all_ranks, &mut results, stop))?;
+        let start = common.start.get().copied().unwrap_or_default();
+        let result = |of_point| point_result(of_point, used.clone(), lost.as_ref());
+        let mut all = results.into_iter().map(result).collect::<Result<Vec<PointResult>>>()?;
+        for ((measured, point), waited) in all.iter_mut().zip(group).zip(waited) {
+            let from = start + Nanos(point.delay_ns + point.warm_up_ns);
+            measured.stood = Stood::within(&still, from, from + measured.outcome.duration, waited);
+        }
+        Ok(all)
+    })
+}
+
+fn no_thread(why: &std::io::Error) -> anyhow::Error {
+    anyhow!(
+        "a worker cannot be started ({why}): a limit on threads is in the way (`ulimit -u`, or \
+         pids.max of the control group). What was finished before is kept in the logbook; raise \
+         the limit, then `qdepth run --resume`"
+    )
+}
+
+/// What the workers of each point come back with: results, by what they measured, and the largest
+/// share of its time that one of a point waited for a CPU.
+fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, Vec<f64>)> {
+    let (mut results, mut used, mut waited) = (Vec::new(), None, Vec::new());
+    for of_point in running {
+        let (mut of_workers, mut waited_most) = (Vec::new(), 0.0_f64);
+        for worker in of_point {
+            let (outcome, by) = worker.join().map_err(|_| bug())??;
+            let result = WorkerResult::from_outcome(&outcome);
+            of_workers.push((outcome, result));
+            waited_most = waited_most.max(by.waited);
+            used = Some(by);
+        }
+        results.push(of_workers);
+        waited.push(waited_most);
+    }
+    Ok((results, used, waited))
+}
+
+/// Gives this rank's results to the leader; at the leader adds those of the others, and says who is
+/// lost.
+fn share(
+    all_ranks: &AllRanks,
+    results: &mut ShardResults,
+    stop: &AtomicBool,
+) -> Result<Option<Lost>> {
+    let mut lost = None;
+    for theirs in all_ranks.results(&shard_results::write(results)?, stop) {
+        match theirs {
+            Ok(bytes) => {
+                let theirs = shard_results::read(&bytes)?;
+                for (mine, theirs) in results.iter_mut().zip(theirs) {
+                    mine.extend(theirs);
+                }
+            }
+            Err(who) => lost = lost.or(Some(who)),
+        }
+    }
+    Ok(lost)
+}
+
+/// What the workers of a point found, as one.
+fn point_result(
+    of_point: Vec<(Outcome, WorkerResult)>,
+    used: Option<Used>,
+    lost: Option<&Lost>,
+) -> Result<PointResult> {
+    let (outcomes, ranks): (Vec<Outcome>, Vec<WorkerResult>) = of_point.into_iter().unzip();
+    let mut outcome = join(outcomes);
+    if let Some(lost) = lost {
+        outcome.ended = Ended::Failure;
+        outcome.failure = Some(fault(lost).into());
+    }
+    // A rank without a stream of this group has no engine, and its results go nowhere.
+    let used = used.unwrap_or_else(|| Used {
+        engine: Engine::Sync,
+        probe: Probe::default(),
+        clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
+        waited: 0.0,
+    });
+    Ok(PointResult { outcome, stood: Stood::default(), used, ranks })
+}
+
+/// A rank that is lost, as what its points failed by.
+fn fault(Lost { rank, why, .. }: &Lost) -> Fault {
+    let (cause, message) = match why {
+        Loss::Silent(_) => (label::RANK_SILENT, ""),
+        Loss::NoAnswer => (label::RANK_NOT_ENDING, ""),
+        Loss::Unreachable(_) => (label::RANK_UNREACHABLE, ""),
+        Loss::Failed(message) => (label::RANK_FAILED, &**message),
+    };
+    Fault::RankLost { rank: *rank, cause: cause.to_owned(), message: message.to_owned() }
+}
+
+/// What the workers of this rank drive of a point, each with its number among all workers.
+fn shares<'p>(
+    own: &'p [Point],
+    point: &Point,
+    all_ranks: Option<&AllRanks>,
+) -> Vec<(usize, Shard<'p>)> {
+    let all = own.iter().flat_map(shards).enumerate();
+    all.filter(|(number, _)| all_ranks.is_none_or(|all_ranks| all_ranks.has(point, *number)))
+        .collect()
+}
+
+/// The streams of a point, dealt to its workers.
+fn shards(point: &Point) -> Vec<Shard<'_>> {
+    let (streams, workers) = (u64::from(point.streams), u64::from(point.workers));
+    let from = |worker: u64| (worker * streams / workers) as u32;
+    let shard = |worker| Shard { streams: from(worker)..from(worker + 1), ..Shard::whole(point) };
+    (0..workers).map(shard).collect()
+}
+
+/// One worker: its own engine, since a ring belongs to the thread that made it, and the common
+/// start.
+fn work(
+    common: &Common<'_>,
+    shard: &Shard<'_>,
+    file: std::io::Result<(OwnedFd, Option<Namespace>)>,
+    see: &mut impl FnMut(&Interval),
+) -> Result<(Outcome, Used)> {
+    let verify = |file: &(OwnedFd, _)| common.written.of_file(&file.0);
+    let writes = file.as_ref().ok().filter(|_| shard.point.verify).map(verify).transpose();
+    let opened = open(shard, file, common.engine);
+    // Each comes here, whatever became of its engine: the others wait for it.
+    if !(common.ready.wait() && common.ready.wait()) {
+        bail!("another worker could not be started");
+    }
+    let mut target = opened?;
+    let (began, before) = (qdepth_linux::now(), waited_for_cpu());
+    let start = common.start.get().copied().unwrap_or_default();
+    let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
+        let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
+        let unwritten = shard.point.verify_unwritten;
+        let mut verifying = if unwritten { verifying } else { verifying.only_written() };
+        verifying.measure_shard(shard, start, common.stop, see)
+    } else if let Some(duplicates) = shard.point.payload.duplicates {
+        let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);
+        let payload = shard.point.payload;
+        let mut repeating = Repeating::new(&mut target, shard.slots(), payload, contents);
+        repeating.measure_shard(shard, start, common.stop, see)
+    } else {
+        target.measure_shard(shard, start, common.stop, see)
+    };
+    let used = Used {
+        engine: target.engine(),
+        probe: target.probe().clone(),
+        clock: target.clock_check(),
+        waited: share_waited(began, before, qdepth_linux::now()),
+    };
+    Ok((outcome, used))
+}
+
+/// Share of the time since then in which this thread was ready and had no CPU, where it had waited
+/// `before` until then; 0 where the kernel does not say.
+fn share_waited(began: Instant, before: Option<Nanos>, now: Instant) -> f64 {
+    let waited =
+        waited_for_cpu().zip(before).map(|(after, before)| Nanos(after.0.saturating_sub(before.0)));
+    waited.map_or(0.0, |waited| waited.as_secs_f64() / now.since(began).as_secs_f64().max(1e-9))
+}
+
+fn open(
+    shard: &Shard<'_>,
+    file: std::io::Result<(OwnedFd, Option<Namespace>)>,
+    engine: EngineChoice,
+) -> Result<KernelTarget> {
+    let point = shard.point;
+    let (file, namespace) = file.context("cannot duplicate the target's descriptor")?;
+    let seed = point.seed ^ u64::from(shard.streams.start);
+    let options = OpenOptions {
+        slots: shard.slots(),
+        size_max: point.request_size.max(),
+        payload: point.payload,
+        seed,
+        engine,
+        trims: point.trims(),
+        operation: point.operation,
+        namespace,
+    };
+    let Some(priorities) = &point.priorities else {
+        return Ok(KernelTarget::open(file, &options)?);
+    };
+    // Before the engine starts threads, which inherit it.
+    let usual = priorities.usual.map_or(Ok(()), take_priority);
+    usual.context("the kernel refuses the priority")?;
+    let mut target = KernelTarget::open(file, &options)?;
+    target.prioritise(priorities, seed)?;
+    Ok(target)
+}

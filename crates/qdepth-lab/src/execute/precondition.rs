@@ -1,0 +1,143 @@
+//! Preconditioning: the targets are written before the first point, by the measuring loop itself.
+//! An emulated medium is put into the state that this would leave it in.
+
+use anyhow::{Context, Result, bail};
+use qdepth_linux::EngineChoice;
+use qdepth_measure::{Bytes, Nanos};
+use qdepth_record::event::Phase;
+use qdepth_record::figures::{Figures, PASSES};
+use qdepth_record::{Observation, PhaseStep, phase_step, source};
+use qdepth_workload::{Plan, Point, Wear};
+
+use crate::Lab;
+use crate::events::observer::Progress;
+use crate::execute::cpu_placement::CpuPlacement;
+use crate::execute::execute;
+use crate::execute::measure_options::MeasureOptions;
+use crate::execute::preconditioned::{Done, fact, is_there};
+use crate::execute::until_steady::{rounds, rounds_text};
+use crate::execute::written::Written;
+use crate::outcome::measured::Measured;
+use crate::target::prepare::{Prepared, PreparedStorage};
+
+/// Does what the plan says of it, and says what was done.
+pub(crate) fn precondition(
+    lab: Lab<'_>,
+    plan: &Plan,
+    targets: &mut [Prepared],
+    engine: EngineChoice,
+) -> Result<Done> {
+    let Some(wear) = plan.wear() else { return Ok(Done::default()) };
+    let mut done = Done::default();
+    for (index, target) in targets.iter_mut().enumerate() {
+        if let PreparedStorage::Emulated(emulation) = &mut target.storage {
+            emulation.medium.set_wear(match wear {
+                Wear::Preconditioned => qdepth_media::Wear::PRECONDITIONED,
+                Wear::Steady => qdepth_media::Wear::STEADY,
+            });
+            done.facts.push((index, fact(target, wear.name().to_owned(), source::STATE)));
+        }
+    }
+    let unread = Written::default();
+    let options = MeasureOptions {
+        engine,
+        stamp: 0,
+        written: &unread,
+        placement: CpuPlacement::Anywhere,
+        all_ranks: None,
+        observer: lab.observer,
+    };
+    // A run is in real time or in virtual time.
+    let put = !done.facts.is_empty();
+    for group in plan.precondition_groups() {
+        if let Some(asked) = group.iter().find_map(|point| point.stop.until_steady) {
+            let Done { facts, findings } = rounds(lab, targets, group, options, asked, put)?;
+            done.facts.extend(facts);
+            done.findings.extend(findings);
+        } else if !put {
+            done.facts.extend(written(lab, targets, group, options)?);
+        }
+    }
+    Ok(done)
+}
+
+/// Writes the loads of a step, those of all targets at the same time.
+fn written(
+    lab: Lab<'_>,
+    targets: &[Prepared],
+    group: &[Point],
+    options: MeasureOptions<'_>,
+) -> Result<Vec<(usize, Observation)>> {
+    let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
+    let step = group.first().map(passes_step).unwrap_or_default();
+    let mut progress = Progress::begin(lab.observer, Phase::Preconditioning, step, Some(bytes));
+    let measured = execute(lab.system, targets, group, options, lab.signals.stop(), &mut |sight| {
+        progress.add(sight.written());
+    });
+    drop(progress);
+    let mut done = Vec::new();
+    for (point, measured) in group.iter().zip(&measured?) {
+        let index = point.target as usize;
+        let target = &targets[index];
+        ended(point, measured)
+            .with_context(|| format!("{} is not preconditioned", target.expression.display()))?;
+        let value = done_in(point, measured.outcome.duration);
+        done.push((index, fact(target, value.stored(), source::WRITTEN)));
+    }
+    Ok(done)
+}
+
+/// What stands with the target of passes that took so long.
+fn done_in(point: &Point, took: Nanos) -> Figures {
+    Figures::new(PASSES)
+        .text("load", &point.profile)
+        .text("request_size", &point.request_size.text())
+        .figure("passes", passes(point) as f64)
+        .figure("area_bytes", point.area.length_bytes as f64)
+        .figure("took_ns", took.0 as f64)
+}
+
+/// The same before they begin.
+fn passes_step(point: &Point) -> PhaseStep {
+    PhaseStep::new(phase_step::PASSES)
+        .label("load", &point.profile)
+        .label("request_size", point.request_size.text())
+        .value("passes", passes(point) as f64)
+        .value("area_bytes", point.area.length_bytes as f64)
+}
+
+/// How often it writes its area.
+fn passes(point: &Point) -> u64 {
+    (point.bytes_of_streams() / point.area.length_bytes).max(1)
+}
+
+/// A step that did not come to its end leaves the target in no state that has a name.
+fn ended(point: &Point, measured: &Measured) -> Result<()> {
+    is_there(measured)?;
+    let outcome = &measured.outcome;
+    let written = outcome.bytes() + outcome.bytes_outside;
+    if outcome.interrupted || outcome.failed() > 0 || outcome.failed_outside > 0 {
+        bail!(
+            "{} of {} were written{}",
+            Bytes(written),
+            Bytes(point.bytes_of_streams()),
+            if outcome.interrupted { ", then it was interrupted" } else { "; other writes failed" }
+        );
+    }
+    Ok(())
+}
+
+/// `sequential 128KiB, 2 passes of 64GiB`.
+pub fn what(point: &Point) -> String {
+    if let Some(asked) = point.stop.until_steady {
+        return rounds_text(point, asked);
+    }
+    let passes = passes(point);
+    format!(
+        "{} {}, {passes} {} of {}",
+        point.profile,
+        point.request_size.text(),
+        if passes == 1 { "pass" } else { "passes" },
+        Bytes(point.area.length_bytes)
+    )
+}

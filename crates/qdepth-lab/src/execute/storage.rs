@@ -1,0 +1,199 @@
+//! What a point is measured on in real time: the descriptors of its workers.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use anyhow::{Context, Result, bail};
+use qdepth_host::own_files::OwnFiles;
+use qdepth_host::reach::Commands;
+use qdepth_host::system::System;
+use qdepth_linux::{EngineChoice, Namespace, entry_name};
+use qdepth_measure::Nanos;
+use qdepth_workload::{Durability, Layout, Point};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, ftruncate};
+
+use crate::execute::measure_options::MeasureOptions;
+use crate::ranks::all_ranks::AllRanks;
+use crate::target::prepare::Real;
+
+/// The storage of a point, ready for its workers.
+pub(crate) struct Storage<'a> {
+    pub(crate) real: &'a Real,
+    /// Whether direct I/O is in effect.
+    pub(crate) direct: bool,
+    /// One for all workers, or one for each.
+    files: Vec<Opened>,
+    /// How long the file was, of a point that moves its end.
+    length: Option<u64>,
+    /// The namespace whose commands they take, where the engine sends commands.
+    namespace: Option<Namespace>,
+}
+
+/// A descriptor, and how long it took to open: nothing where it was open before.
+struct Opened {
+    /// Whose it is; the first where all share it.
+    stream: usize,
+    file: OwnedFd,
+    took: Nanos,
+}
+
+impl<'a> Storage<'a> {
+    /// Makes or opens the files of a point that has its own, and sets direct I/O as it asks.
+    pub(crate) fn ready(
+        system: &System,
+        real: &'a Real,
+        point: &Point,
+        options: MeasureOptions<'_>,
+    ) -> Result<Self> {
+        if matches!(options.engine, EngineChoice::Only(engine) if engine.sends_commands()) {
+            return Self::of_commands(system, real);
+        }
+        let files = match (real.claim(), real.own_files()) {
+            (Some(claim), _) => {
+                let file = claim.file.try_clone();
+                let file = file.context("cannot duplicate the target's descriptor")?;
+                let file = durable(file, point.durability)?;
+                vec![Opened { stream: 0, file, took: Nanos::ZERO }]
+            }
+            (None, Some(files)) => own(&mut files.borrow_mut(), point, options.all_ranks)?,
+            (None, None) => Vec::new(),
+        };
+        let mut direct = point.direct;
+        for Opened { file, .. } in &files {
+            direct &= set_direct(file, point.direct).with_context(|| {
+                format!("cannot set up {}", real.inspected.expression.display())
+            })?;
+        }
+        let moves_end = !point.operation.is_transfer() && !point.operation.is_of_entries();
+        let length = match files.first().filter(|_| moves_end) {
+            Some(opened) => Some(fstat(&opened.file).context("cannot look at the file")?),
+            None => None,
+        };
+        let length = length.and_then(|stat| u64::try_from(stat.st_size).ok());
+        Ok(Self { real, direct, files, length, namespace: None })
+    }
+
+    /// The way of commands to a device, beside the claim that holds it.
+    fn of_commands(system: &System, real: &'a Real) -> Result<Self> {
+        let claim = real.claim().context("commands need a device")?;
+        let commands = Commands::find(system, &real.inspected)?;
+        let Commands { namespace: id, block_bytes, .. } = commands;
+        let file = commands.open(system, claim)?;
+        let files = vec![Opened { stream: 0, file, took: Nanos::ZERO }];
+        Ok(Self {
+            real,
+            direct: true,
+            files,
+            length: None,
+            namespace: Some(Namespace { id, block_bytes }),
+        })
+    }
+
+    /// The descriptor of the worker with this number, and the namespace where it takes commands.
+    pub(crate) fn file(&self, worker: usize) -> io::Result<(OwnedFd, Option<Namespace>)> {
+        let own = self.files.iter().find(|opened| opened.stream == worker);
+        let file = own.or(self.files.first());
+        let file = file.ok_or_else(|| io::Error::other("the target has no file"))?;
+        Ok((file.file.try_clone()?, self.namespace))
+    }
+
+    /// Whether its file gets its length back when it is closed.
+    pub(crate) fn restores_length(&self) -> bool {
+        self.length.is_some()
+    }
+
+    /// How long the file of each worker took to open, and takes to close. A file whose end was
+    /// moved is as long again as it was: what comes next is on all of it.
+    pub(crate) fn close(self) -> Vec<(Nanos, Nanos)> {
+        if let (Some(length), Some(opened)) = (self.length, self.files.first()) {
+            // Where that fails, the guard that asks next says that it has another length.
+            let _ = ftruncate(&opened.file, length);
+        }
+        let close = |Opened { file, took, .. }| {
+            let before = qdepth_linux::now();
+            drop(file);
+            (took, qdepth_linux::now().since(before))
+        };
+        self.files.into_iter().map(close).collect()
+    }
+}
+
+/// The files of a point: made anew by one that writes, opened by one that reads. One that is not
+/// there, since the run was taken up again after it had been written, is filled without measuring.
+fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Result<Vec<Opened>> {
+    let names: Vec<(String, u64)> = match point.layout {
+        Layout::Area => bail!("the point has no files of its own: a bug of qdepth"),
+        Layout::Entries => return entries(files, point),
+        Layout::SharedFile => vec![(files.name(None), point.area.length_bytes)],
+        Layout::FilePerStream => {
+            let length = point.area.length_bytes / u64::from(point.streams);
+            (0..point.streams).map(|number| (files.name(Some(number)), length)).collect()
+        }
+    };
+    if point.writes() {
+        files.remove()?;
+    }
+    let clock = qdepth_linux::now;
+    let mut opened = Vec::new();
+    let shared = point.layout == Layout::SharedFile;
+    for (stream, (name, length_bytes)) in names.into_iter().enumerate() {
+        if !shared && all_ranks.is_some_and(|all_ranks| !all_ranks.has(point, stream)) {
+            continue;
+        }
+        // The leader makes what all share before it tells the others to begin.
+        let makes = point.writes() && (!shared || all_ranks.is_none_or(AllRanks::is_leader));
+        if !point.writes() && !files.has(&name) {
+            if point.verify {
+                bail!(
+                    "{name} is gone, which this point holds against what the run wrote: an \
+                     interrupted run removes its files. Start a new run, or keep them (ior -k)"
+                );
+            }
+            let file = files.create(&name, point.direct)?;
+            files.fill(&file, &name, length_bytes)?;
+        }
+        let before = clock();
+        let file = if makes {
+            files.create(&name, point.direct)?
+        } else {
+            files.open(&name, point.direct, point.writes())?
+        };
+        opened.push(Opened { stream, file, took: clock().since(before) });
+    }
+    Ok(opened)
+}
+
+/// The directory of a point whose requests are of entries, with those that are to be there.
+fn entries(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
+    let size = u64::from(point.request_size.max());
+    let count = if point.operation.needs_entries() { point.area.length_bytes / size } else { 0 };
+    let names = (0..count).map(|number| entry_name(point.operation, number));
+    let bytes = (!point.operation.is_of_directories()).then_some(size);
+    let file = files.folder(point.index, names, bytes)?;
+    Ok(vec![Opened { stream: 0, file, took: Nanos::ZERO }])
+}
+
+/// The same open file with writes that return when they are durable, which only an open can ask
+/// for: through the descriptor that was claimed, and by no name.
+fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
+    let flag = match durability {
+        Durability::Cached => return Ok(file),
+        Durability::Sync => OFlags::SYNC,
+        Durability::DataSync => OFlags::DSYNC,
+    };
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | flag;
+    let again = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::open(again, flags, Mode::empty())
+        .context("the target cannot be opened for durable writes (O_SYNC, O_DSYNC)")
+}
+
+/// Sets direct I/O, and says whether it is in effect, as the kernel says.
+fn set_direct(file: &OwnedFd, asked: bool) -> Result<bool> {
+    let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
+    let wanted = if asked { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT };
+    if wanted != flags && fcntl_setfl(file, wanted).is_err() && !asked {
+        bail!("cannot turn direct I/O off");
+    }
+    let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
+    Ok(flags.contains(OFlags::DIRECT))
+}

@@ -1,0 +1,188 @@
+//! Preconditioning until steady: a load goes on in rounds until the rule says that its rate is
+//! steady, or that it goes up and down, or until there were enough rounds. What is not steady is no
+//! error: the run goes on, and says so.
+
+use anyhow::{Context, Result, bail};
+use qdepth_measure::{Bytes, Nanos, SteadyRounds, SteadyRule, SteadyState, SteadyVerdict};
+use qdepth_record::event::Phase;
+use qdepth_record::figures::{Figures, ROUNDS};
+use qdepth_record::{Observation, PhaseStep, phase_step, source};
+use qdepth_workload::{Point, UntilSteady};
+
+use crate::Lab;
+use crate::events::observer::Progress;
+use crate::execute::execute;
+use crate::execute::measure_options::MeasureOptions;
+use crate::execute::preconditioned::{Done, fact, is_there};
+use crate::execute::virtual_time::bounded;
+use crate::outcome::findings::not_steady;
+use crate::outcome::measured::Measured;
+use crate::target::prepare::Prepared;
+
+/// `random 4KiB over 64GiB until steady by our own rule, 1440 rounds of 60 s at most`.
+pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
+    format!(
+        "{} {} over {} until steady by {} rule, {} rounds of {} at most",
+        point.profile,
+        point.request_size.text(),
+        Bytes(point.area.length_bytes).for_people(),
+        whose(asked.rule),
+        asked.rounds,
+        Nanos(point.stop.duration_ns)
+    )
+}
+
+/// The same for whoever is told of it.
+fn rounds_step(point: &Point, asked: UntilSteady) -> PhaseStep {
+    PhaseStep::new(phase_step::ROUNDS)
+        .label("load", &point.profile)
+        .label("request_size", point.request_size.text())
+        .label("rule", asked.rule.as_str())
+        .value("area_bytes", point.area.length_bytes as f64)
+        .value("rounds", f64::from(asked.rounds))
+        .value("round_ns", point.stop.duration_ns as f64)
+}
+
+fn whose(rule: SteadyRule) -> &'static str {
+    match rule {
+        SteadyRule::Own => "our own",
+        SteadyRule::Snia => "SNIA's",
+    }
+}
+
+/// Carries out rounds of the loads of all targets at the same time until each is settled, or there
+/// were enough; `put`: emulated media were put into the steady state, so that nothing must be
+/// written before it is believed.
+pub(crate) fn rounds(
+    lab: Lab<'_>,
+    targets: &[Prepared],
+    group: &[Point],
+    options: MeasureOptions<'_>,
+    asked: UntilSteady,
+    put: bool,
+) -> Result<Done> {
+    let step = group.first().map(|point| rounds_step(point, asked)).unwrap_or_default();
+    let before = if put { SteadyRounds::WRITTEN_MOST } else { 0.0 };
+    let mut all = vec![SteadyRounds::new(asked.rule, before); group.len()];
+    let mut bytes = vec![0; group.len()];
+    let mut progress = Progress::begin(lab.observer, Phase::Preconditioning, step, None);
+    let is_done = |rounds: &SteadyRounds| rounds.is_settled() || rounds.is_over(asked.rounds);
+    while !all.iter().all(is_done) {
+        let number = all.first().map_or(0, SteadyRounds::count) as u32;
+        let round: Vec<Point> = group.iter().map(|point| point.round(number)).collect();
+        let round = bounded(targets, &round);
+        let measured =
+            execute(lab.system, targets, &round, options, lab.signals.stop(), &mut |sight| {
+                progress.add(sight.written());
+            })?;
+        for (index, (point, measured)) in round.iter().zip(&measured).enumerate() {
+            let target = &targets[point.target as usize];
+            let written = whole(measured).with_context(|| {
+                format!("{} is not steady: round {}", target.expression.display(), number + 1)
+            })?;
+            bytes[index] += written;
+            all[index].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
+        }
+        if all.iter().any(SteadyRounds::is_checked) {
+            all.iter().for_each(|rounds| lab.observer.message(progress_line(rounds, asked.rule)));
+        }
+    }
+    drop(progress);
+    let mut done = Done::default();
+    for ((point, rounds), bytes) in group.iter().zip(&all).zip(bytes) {
+        let index = point.target as usize;
+        let value = describe(point, rounds, asked.rule, bytes);
+        let source = if put { source::VIRTUAL } else { source::WRITTEN };
+        let observation: Observation = fact(&targets[index], value.stored(), source);
+        done.facts.push((index, observation));
+        done.findings.extend(not_steady(&targets[index], point, rounds, asked.rule));
+    }
+    Ok(done)
+}
+
+/// Bytes that a round wrote, where it was a whole one.
+fn whole(measured: &Measured) -> Result<u64> {
+    is_there(measured)?;
+    let outcome = &measured.outcome;
+    if outcome.interrupted {
+        bail!("it was interrupted");
+    }
+    if outcome.failed() > 0 || outcome.failed_outside > 0 {
+        bail!("{} writes failed", outcome.failed() + outcome.failed_outside);
+    }
+    Ok(outcome.bytes() + outcome.bytes_outside)
+}
+
+pub(crate) fn slices(measured: &Measured) -> Vec<(u64, Nanos)> {
+    let intervals = measured.outcome.series.intervals();
+    intervals.iter().map(|slice| (slice.completed.iter().sum(), slice.length)).collect()
+}
+
+/// What is said after a round: `round 7   45210 IO/s: drifting down (range 12.1 %, slope -9.3 %)`.
+fn progress_line(rounds: &SteadyRounds, rule: SteadyRule) -> String {
+    let verdict = rounds.verdict();
+    format!(
+        "round {:<4} {:.0} IO/s: {}",
+        rounds.count(),
+        rounds.last_rate(),
+        match verdict.state {
+            // Before the last round that is no verdict.
+            SteadyState::NeverSteady => format!("not steady{}", figures(&verdict)),
+            state => format!("{}{}", state_text(state, rounds, rule), figures(&verdict)),
+        }
+    )
+}
+
+fn figures(verdict: &SteadyVerdict) -> String {
+    if verdict.state == SteadyState::TooShort {
+        return String::new();
+    }
+    let SteadyVerdict { range_share, slope_share, .. } = verdict;
+    format!(" (range {:.1} %, slope {:.1} %)", range_share * 100.0, slope_share * 100.0)
+}
+
+fn state_text(state: SteadyState, rounds: &SteadyRounds, rule: SteadyRule) -> String {
+    match state {
+        SteadyState::Steady => "steady".to_owned(),
+        SteadyState::Cyclic { .. } => format!(
+            "cyclic, every {:.1} rounds",
+            rounds.verdict().period_rounds.unwrap_or_default()
+        ),
+        SteadyState::Drifting { rises: true } => "drifting up".to_owned(),
+        SteadyState::Drifting { rises: false } => "drifting down".to_owned(),
+        SteadyState::NeverSteady => "never steady".to_owned(),
+        SteadyState::TooShort if rule == SteadyRule::Snia => "too few rounds".to_owned(),
+        SteadyState::TooShort => {
+            format!("too short: the area was written {:.2} times", rounds.written())
+        }
+    }
+}
+
+/// What stands with the target.
+fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> Figures {
+    let SteadyVerdict { state, level, range_share, slope_share, period_rounds } = rounds.verdict();
+    // Digits that nobody reads are not kept.
+    let rounded = |figure: f64, digits: i32| {
+        let scale = 10_f64.powi(digits);
+        (figure * scale).round() / scale
+    };
+    let mut figures = Figures::new(ROUNDS)
+        .text("load", &point.profile)
+        .text("request_size", &point.request_size.text())
+        .text("state", state.as_str())
+        .text("rule", rule.as_str())
+        .figure("rounds", rounds.count() as f64)
+        .figure("round_ns", point.stop.duration_ns as f64)
+        .figure("io_per_s", rounded(level, 1))
+        .figure("written_bytes", bytes as f64)
+        .figure("times_written", rounded(bytes as f64 / point.area.length_bytes as f64, 3));
+    if let Some(period) = period_rounds {
+        figures = figures.figure("period_rounds", rounded(period, 2));
+    }
+    if state == SteadyState::TooShort {
+        return figures;
+    }
+    figures
+        .figure("range_share", rounded(range_share, 4))
+        .figure("slope_share", rounded(slope_share, 4))
+}

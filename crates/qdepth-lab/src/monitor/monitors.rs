@@ -1,0 +1,359 @@
+//! What else happened on the machine while a point ran: looked at before it and after it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use qdepth_host::environment::health::{self, Health, TROUBLE};
+use qdepth_host::monitor::{
+    Clocks, CpuTimes, Disagreement, Interference, KernelStat, Sample, interference, series,
+};
+use qdepth_host::system::System;
+use qdepth_linux::errno_name;
+use qdepth_measure::{Nanos, label};
+use qdepth_record::{KernelCounts, MonitorRecord};
+
+use crate::monitor::sight::MachineNews;
+use crate::monitor::standstill::Stood;
+
+/// From one sample to the next.
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Looks at the machine each second, on a thread of its own, from its start to its end.
+pub(crate) struct Sampler {
+    end: Sender<()>,
+    thread: Option<JoinHandle<Vec<Sample>>>,
+    news: Arc<Mutex<Option<MachineNews>>>,
+}
+
+impl Sampler {
+    /// Takes the first sample at once; `below` are the devices of each target.
+    pub(crate) fn start(system: &System, below: &[Vec<String>]) -> Self {
+        let mut devices = below.concat();
+        devices.sort();
+        devices.dedup();
+        let (end, ended) = channel();
+        let first = Sample::take(system, &devices);
+        let system = system.clone();
+        let news = Arc::new(Mutex::new(None));
+        let shared_news = news.clone();
+        let thread = std::thread::spawn(move || {
+            let mut samples = vec![first];
+            while ended.recv_timeout(SAMPLE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                samples.push(Sample::take(&system, &devices));
+                if let ([.., before, after], Ok(mut latest)) = (&samples[..], shared_news.lock()) {
+                    *latest = Some(MachineNews::new(before, after));
+                }
+            }
+            samples.push(Sample::take(&system, &devices));
+            samples
+        });
+        Self { end, thread: Some(thread), news }
+    }
+
+    /// What the last sample told, once.
+    pub(crate) fn news(&self) -> Option<MachineNews> {
+        self.news.lock().ok()?.take()
+    }
+
+    /// Takes the last sample.
+    pub(crate) fn stop(mut self) -> Vec<Sample> {
+        let _ = self.end.send(());
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+/// What the drives below a target said of their health, where they may be asked.
+#[derive(Debug, Default)]
+pub(crate) struct DriveHealth {
+    asked: bool,
+    last: BTreeMap<String, Health>,
+}
+
+impl DriveHealth {
+    /// Asks each drive once, and no more those that do not answer.
+    pub(crate) fn ask_first(&mut self, system: &System, below: &[String]) {
+        if std::mem::replace(&mut self.asked, true) {
+            return;
+        }
+        let drives = below
+            .iter()
+            .filter(|name| system.exists(format!("/sys/class/block/{name}/device")))
+            .filter_map(|name| Some((name.clone(), health::read(system, name).ok()?)));
+        self.last = drives.filter(|(_, health)| counts_trouble(health)).collect();
+    }
+
+    /// The counters of trouble that rose since they were last asked: drive, counter, by how much.
+    pub(crate) fn ask_again(&mut self, system: &System) -> Vec<(String, &'static str, f64)> {
+        let mut rose = Vec::new();
+        for (name, then) in &mut self.last {
+            let Ok(now) = health::read(system, name) else { continue };
+            for key in TROUBLE {
+                let figure = |health: &Health| health.figures.get(key).copied();
+                let rise = figure(&now).zip(figure(then)).map_or(0.0, |(now, then)| now - then);
+                if rise > 0.0 {
+                    rose.push((name.clone(), key, rise));
+                }
+            }
+            *then = now;
+        }
+        rose
+    }
+}
+
+fn counts_trouble(health: &Health) -> bool {
+    TROUBLE.iter().any(|key| health.figures.contains_key(key))
+}
+
+impl Seen {
+    /// What the sampler saw of the machine and of these devices.
+    pub(crate) fn summarize(&mut self, samples: &[Sample], devices: &[String]) {
+        let own: Vec<Sample> = samples.iter().map(|sample| sample.restricted_to(devices)).collect();
+        self.interference = interference(&own);
+        self.series = series(&own);
+    }
+
+    /// Takes what another load of ours read and wrote, in bytes, out of the kernel's counts.
+    pub(crate) fn without(&mut self, read: u64, written: u64) {
+        self.shared = true;
+        if let Some(kernel) = &mut self.kernel {
+            kernel.read_bytes = kernel.read_bytes.saturating_sub(read);
+            kernel.written_bytes = kernel.written_bytes.saturating_sub(written);
+        }
+    }
+}
+
+impl Seen {
+    /// What a later visit adds, which began `offset` after the first and had this share of the time
+    /// of all until its end. Shares are those of the whole time, counts are sums.
+    pub(crate) fn append(&mut self, later: Self, offset: Nanos, share: f64) {
+        let Self { kernel, steal, clocks, shared, interference, series, troubles, stood, missing } =
+            later;
+        let mean = |mine: &mut Option<f64>, theirs: Option<f64>| {
+            *mine =
+                mine.zip(theirs).map(|(mine, theirs)| mine + (theirs - mine) * share).or(theirs);
+        };
+        self.kernel = self.kernel.zip(kernel).map(|(mine, theirs)| KernelCounts {
+            reads: mine.reads.saturating_add(theirs.reads),
+            read_bytes: mine.read_bytes.saturating_add(theirs.read_bytes),
+            writes: mine.writes.saturating_add(theirs.writes),
+            written_bytes: mine.written_bytes.saturating_add(theirs.written_bytes),
+        });
+        mean(&mut self.steal, steal);
+        self.clocks.drift += (clocks.drift - self.clocks.drift) * share;
+        self.clocks.suspended |= clocks.suspended;
+        self.shared |= shared;
+        let mine = &mut self.interference;
+        let Interference {
+            pressure,
+            frequency_change,
+            throttles,
+            swapped_pages,
+            hottest,
+            background,
+        } = interference;
+        for (mine, theirs) in mine.pressure.iter_mut().zip(pressure) {
+            mean(mine, theirs);
+        }
+        mine.frequency_change =
+            mine.frequency_change.into_iter().chain(frequency_change).reduce(f64::max);
+        mine.throttles += throttles;
+        mine.swapped_pages += swapped_pages;
+        let nearest = |(_, celsius, limit): &(String, f64, f64)| celsius - limit;
+        let both = mine.hottest.take().into_iter().chain(hottest);
+        mine.hottest = both.max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
+        for device in background {
+            if !mine.background.contains(&device) {
+                mine.background.push(device);
+            }
+        }
+        let shifted = |record: MonitorRecord| MonitorRecord {
+            at_ns: record.at_ns.saturating_add(offset.0),
+            ..record
+        };
+        self.series.extend(series.into_iter().map(shifted));
+        self.troubles.extend(troubles);
+        self.stood.append(&stood, share);
+        for monitor in missing {
+            if !self.missing.contains(&monitor) {
+                self.missing.push(monitor);
+            }
+        }
+    }
+}
+
+/// One sample.
+pub(crate) struct Monitors {
+    cpu: io::Result<CpuTimes>,
+    device: Option<io::Result<KernelStat>>,
+    clocks: Clocks,
+}
+
+/// What two samples tell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// What the kernel counted on the one device below.
+    pub(crate) kernel: Option<KernelCounts>,
+    /// Share of CPU time stolen by the hypervisor.
+    pub(crate) steal: Option<f64>,
+    /// How the kernel's clocks came apart.
+    pub(crate) clocks: Disagreement,
+    /// Whether another load of ours was on the same device: then the kernel's number of I/Os is
+    /// not this load's.
+    pub(crate) shared: bool,
+    /// What else went on, from all samples together.
+    pub(crate) interference: Interference,
+    /// The samples, by the second.
+    pub(crate) series: Vec<MonitorRecord>,
+    /// Counters of a drive's health that rose: drive, counter, by how much.
+    pub(crate) troubles: Vec<(String, &'static str, f64)>,
+    /// How the generator itself stood still.
+    pub(crate) stood: Stood,
+    /// Monitors that could not be read, each with the reason.
+    pub(crate) missing: Vec<(&'static str, String)>,
+}
+
+impl Monitors {
+    /// Looks at the CPUs, the clocks, and the counters of one device.
+    pub(crate) fn sample(system: &System, device: Option<&str>) -> Self {
+        Self {
+            cpu: CpuTimes::read(system),
+            device: device.map(|name| KernelStat::read(system, name)),
+            clocks: Clocks::read(),
+        }
+    }
+
+    /// What happened from this sample to a later one.
+    pub(crate) fn until(&self, after: &Self) -> Seen {
+        let mut missing = Vec::new();
+        let mut lacks = |what, error: &io::Error| missing.push((what, unread(error)));
+        let steal = match (&self.cpu, &after.cpu) {
+            (Ok(before), Ok(after)) => after.steal_share_since(before),
+            (Err(error), _) | (_, Err(error)) => {
+                lacks(label::STEAL, error);
+                None
+            }
+        };
+        let kernel = match (&self.device, &after.device) {
+            (Some(Ok(before)), Some(Ok(after))) => Some(after.since(before)),
+            (Some(Err(error)), _) | (_, Some(Err(error))) => {
+                lacks(label::DEVICE_COUNTERS, error);
+                None
+            }
+            (None, _) | (_, None) => None,
+        };
+        let clocks = after.clocks.disagreement_since(&self.clocks);
+        Seen { kernel, steal, clocks, missing, ..Seen::default() }
+    }
+}
+
+/// Why a monitor could not be read: the name of the kernel's answer, or a code.
+fn unread(error: &io::Error) -> String {
+    error.raw_os_error().map_or_else(|| label::NOT_IN_ITS_FORM.to_owned(), errno_name)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+mod tests {
+    use qdepth_host::system::Output;
+    use qdepth_measure::{Code, Severity};
+
+    use super::*;
+    use crate::outcome::findings::of_machine;
+
+    fn drive(log: &str) -> System {
+        let root = std::path::PathBuf::from("/nowhere");
+        let stdout = log.to_owned();
+        let output = Output { status: Some(0), stdout, stderr: String::new() };
+        System::staged(root).with_output("nvme", output)
+    }
+
+    #[test]
+    fn a_counter_of_trouble_that_rises_is_told_once() {
+        let log = |errors: u32, hours: u32| {
+            drive(&format!(
+                "{{\"percent_used\":1,\"media_errors\":{errors},\"power_on_hours\":{hours},\
+                  \"thm_temp1_trans_count\":0,\"thm_temp2_trans_count\":{errors}}}"
+            ))
+        };
+        let then = health::read(&log(1, 5), "nvme0n1").unwrap();
+        let last = BTreeMap::from([("nvme0n1".to_owned(), then)]);
+        let mut health = DriveHealth { asked: true, last };
+        let rose = health.ask_again(&log(3, 9));
+        let named = |key| ("nvme0n1".to_owned(), key, 2.0);
+        assert_eq!(rose, [named("media_errors"), named("thermal_transitions")]);
+        assert_eq!(health.ask_again(&log(3, 10)), []);
+        assert_eq!(health.ask_again(&drive("gone")), []);
+    }
+
+    #[test]
+    fn the_sampler_looks_at_the_beginning_and_at_the_end() {
+        let sampler = Sampler::start(&System::real(), &[Vec::new()]);
+        let samples = sampler.stop();
+        assert!(samples.len() >= 2 && samples[0].at_ns < samples[1].at_ns, "{samples:?}");
+    }
+
+    const STAT: &str = "1 0 8 0 2 0 16 0 0 5 0\n";
+
+    #[test]
+    fn a_monitor_that_cannot_be_read_is_missing_and_not_silent() {
+        let root = tempfile::tempdir().unwrap();
+        let system = System::staged(root.path());
+        let device = root.path().join("sys/class/block/sda");
+        std::fs::create_dir_all(&device).unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        let seen = || {
+            let before = Monitors::sample(&system, Some("sda"));
+            before.until(&Monitors::sample(&system, Some("sda")))
+        };
+        let names = |seen: &Seen| seen.missing.iter().map(|(what, _)| *what).collect::<Vec<_>>();
+        let blind = seen();
+        assert_eq!(names(&blind).len(), 2, "{blind:?}");
+        assert_eq!((blind.kernel, blind.steal), (None, None));
+        assert!(blind.missing.iter().all(|(_, why)| why == "ENOENT"), "{blind:?}");
+        std::fs::write(device.join("stat"), "none\n").unwrap();
+        let odd = seen();
+        assert!(odd.missing.contains(&(label::DEVICE_COUNTERS, "not-in-its-form".to_owned())));
+        std::fs::write(device.join("stat"), STAT).unwrap();
+        assert_eq!(names(&seen()), [label::STEAL]);
+        std::fs::write(root.path().join("proc/stat"), "cpu  1 2 3 4 5 6 7 8 0 0\n").unwrap();
+        let whole = seen();
+        assert!(whole.missing.is_empty(), "{whole:?}");
+        assert_eq!(whole.kernel, Some(KernelCounts::default()));
+        assert!(!whole.clocks.suspended && whole.clocks.drift < 0.1, "{whole:?}");
+    }
+
+    /// Of 1000 ticks between the samples the hypervisor took so many.
+    #[test]
+    fn stolen_time_reaches_the_findings() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        let system = System::staged(root.path());
+        let stat = |user: u32, steal: u32| {
+            let line = format!("cpu  {user} 0 100 5000 0 0 0 {steal} 0 0\n");
+            std::fs::write(root.path().join("proc/stat"), line).unwrap();
+            Monitors::sample(&system, None)
+        };
+        let found = |stolen: u32| -> Vec<_> {
+            let before = stat(1000, 50);
+            let findings = of_machine(&before.until(&stat(2000 - stolen, 50 + stolen)));
+            findings.iter().map(|finding| (finding.code, finding.severity)).collect()
+        };
+        assert_eq!(found(0), []);
+        assert_eq!(found(5), []);
+        assert_eq!(found(6), [(Code::Steal, Severity::Remark)]);
+        assert_eq!(found(21), [(Code::Steal, Severity::Invalid)]);
+    }
+
+    #[test]
+    fn counters_that_nobody_asked_for_are_not_missing() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        std::fs::write(root.path().join("proc/stat"), "cpu  1 2 3 4 5 6 7 8 0 0\n").unwrap();
+        let sample = || Monitors::sample(&System::staged(root.path()), None);
+        assert!(sample().until(&sample()).missing.is_empty());
+    }
+}

@@ -1,0 +1,81 @@
+//! Figures that come from something between the target and its medium.
+
+use qdepth_host::below::{Cached, IoLimit, cached_below, io_limits, unwritten_below};
+use qdepth_host::extents::{Less, less_below, unwritten_share};
+use qdepth_measure::{Code, Finding, label};
+use qdepth_record::PointRecord;
+use qdepth_workload::Extent;
+
+use super::point_seen::PointSeen;
+use crate::target::prepare::Real;
+
+/// A rate of more than this share of a limit is the limit's.
+const LIMITED: f64 = 0.8;
+
+pub(super) fn findings(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
+    let Some(real) = seen.prepared.real() else { return Vec::new() };
+    let cached = cached_below(seen.system, &real.inspected).map(|cached| {
+        let (why, device) = match cached {
+            Cached::Memory(name) => (label::IN_MEMORY, name),
+            Cached::Loop(name) => (label::LOOP_WITHOUT_DIRECT_IO, name),
+        };
+        Finding::invalid(Code::CachedBelow).label("why", why).label("device", device)
+    });
+    let share = unwritten(seen, real).filter(|share| *share > 0.0);
+    let unwritten =
+        share.map(|share| Finding::invalid(Code::UnwrittenRead).value("unwritten_share", share));
+    let less = less(seen, real).map(|why| Finding::invalid(Code::CachedBelow).label("why", why));
+    // One cause is enough.
+    let cached = cached.or(less);
+    cached.into_iter().chain(unwritten).chain(limited(seen, real, record)).collect()
+}
+
+/// The share of what the point used that was never written: now, or before the point wrote it.
+fn unwritten(seen: &PointSeen<'_>, real: &Real) -> Option<f64> {
+    let share = |area: Extent| {
+        let (offset, length) = (area.offset_bytes, area.length_bytes);
+        if real.inspected.block_device().is_some() {
+            return unwritten_below(seen.system, &real.device()?, offset, length);
+        }
+        unwritten_share(&real.claim()?.file, offset, length)
+    };
+    // A target that does not answer I/Os would not answer this either.
+    if seen.measured.outcome.abandoned > 0 {
+        return None;
+    }
+    let whole = share(seen.prepared.shape.usable);
+    let before = real.unwritten.replace(whole);
+    let filled = before.zip(whole).filter(|(before, now)| before > now).map(|(before, _)| before);
+    let reads = seen.point.read_share > 0.0;
+    let now = if reads { share(seen.point.area) } else { None };
+    now.into_iter().chain(filled).reduce(f64::max)
+}
+
+/// Why reads of a file do not all reach the device below.
+fn less(seen: &PointSeen<'_>, real: &Real) -> Option<&'static str> {
+    let is_asked = seen.point.read_share > 0.0 && seen.measured.outcome.abandoned == 0;
+    let (file, area) = (&real.claim().filter(|_| is_asked)?.file, seen.point.area);
+    less_below(file, area.offset_bytes, area.length_bytes).map(|less| match less {
+        Less::SharedExtents => label::SHARED_EXTENTS,
+        Less::Compressed => label::COMPRESSED,
+    })
+}
+
+/// The limit of a control group that the rate came up to.
+fn limited(seen: &PointSeen<'_>, real: &Real, record: &PointRecord) -> Option<Finding> {
+    let seconds = record.duration_ns as f64 / 1e9;
+    let reached = |limit: &IoLimit| {
+        let side = if limit.of_writes { &record.writes } else { &record.reads };
+        let count = if limit.of_bytes { side.bytes } else { side.completed };
+        count as f64 / seconds.max(1e-9)
+    };
+    let devices = real.inspected.devices();
+    let mut limits = devices.iter().flat_map(|name| io_limits(seen.system, name));
+    let limit = limits.find(|limit| reached(limit) > LIMITED * limit.per_s)?;
+    let finding = Finding::invalid(Code::ControlGroupLimit)
+        .value("limit_per_s", limit.per_s)
+        .value("reached_per_s", reached(&limit))
+        .label("direction", if limit.of_writes { "write" } else { "read" })
+        .label("unit", if limit.of_bytes { "B" } else { "IO" });
+    Some(finding.label("file", limit.file))
+}

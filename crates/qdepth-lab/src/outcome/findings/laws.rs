@@ -1,0 +1,94 @@
+//! What the laws of every point are held against (`qdepth_measure::check_laws`).
+
+use qdepth_engine::Outcome;
+use qdepth_measure::PointFacts;
+use qdepth_workload::{Arrivals, Point};
+
+use crate::outcome::measured::Measured;
+use crate::target::prepare::Prepared;
+
+use super::point_seen::PointSeen;
+
+pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
+    let &PointSeen { point, prepared, measured, .. } = seen;
+    let outcome = &measured.outcome;
+    // A closed loop that forces its data out at the end runs dry there, streams that each move
+    // their own bytes end one by one, and a point that ended early has other findings.
+    let held = point.arrivals == Arrivals::Closed
+        && point.flow.is_none()
+        && point.stop.bytes_per_stream == 0
+        && !point.fsync.at_end
+        && outcome.failure.is_none()
+        && !outcome.interrupted;
+    let [transfers @ .., _] = &outcome.directions;
+    let completed: u64 = transfers.iter().map(|direction| direction.completed).sum();
+    // The kernel's counters are those of the target itself only on a raw device with direct I/O:
+    // a file system adds its own, a page cache takes some away, and commands are not counted. Trims
+    // are counted apart.
+    let commands = measured.engine.as_ref().is_some_and(|used| used.engine.sends_commands());
+    // Those of one host see what its ranks did, and none sees all where there are several.
+    let one_host = !measured.others.on_other_hosts;
+    let raw = prepared.is_device() && measured.direct && !commands && !point.trims() && one_host;
+    PointFacts {
+        duration_ns: outcome.duration.0 as f64,
+        outstanding_asked: held.then(|| f64::from(point.in_flight_max())),
+        in_flight_integral_ns: outcome.in_flight_integral,
+        latency_in_window_ns: outcome.latency_in_window,
+        latency_completed_ns: latency_completed_ns(outcome).filter(|_| held),
+        issued: outcome.issued,
+        completed: outcome.completed(),
+        failed: outcome.failed(),
+        outside: outcome.completed_outside + outcome.failed_outside,
+        abandoned: outcome.abandoned,
+        histogram_sum: outcome.directions.iter().map(|d| d.service_time.bucket_sum()).sum(),
+        bytes: outcome.bytes(),
+        bytes_expected: point.request_size.single().map(|size| completed * u64::from(size)),
+        kernel_bytes: measured.seen.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
+        our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
+        ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
+        file_reads_in_kernel_span: file_reads(point, prepared, measured).filter(|_| one_host),
+        // What is discarded passes no link.
+        link_bytes_per_s: prepared.link().filter(|_| !point.trims() && one_host),
+        ceiling_io_per_s: seen.ceiling.filter(|_| one_host),
+    }
+}
+
+/// What the kernel read from the device below a file and what we read, where a load only reads.
+fn file_reads(point: &Point, prepared: &Prepared, measured: &Measured) -> Option<(u64, u64)> {
+    let outcome = &measured.outcome;
+    let is_comparable = !prepared.is_device()
+        && measured.direct
+        && point.operation.is_transfer()
+        && point.read_share >= 1.0
+        && !point.trims()
+        && outcome.failed() + outcome.failed_outside == 0;
+    let kernel = measured.seen.kernel.filter(|_| is_comparable)?;
+    Some((kernel.read_bytes, outcome.bytes() + outcome.bytes_outside))
+}
+
+/// Sum of the latencies of what completed, where nothing failed.
+fn latency_completed_ns(outcome: &Outcome) -> Option<f64> {
+    let failed = outcome.failed() + outcome.failed_outside + outcome.abandoned;
+    let sums = || outcome.directions.iter().map(|d| d.service_time.sum() as f64);
+    (failed == 0).then(|| sums().sum())
+}
+
+/// The kernel's I/Os and ours, where the device takes each request of ours whole.
+fn ios_in_kernel_span(
+    point: &Point,
+    prepared: &Prepared,
+    measured: &Measured,
+) -> Option<(u64, u64)> {
+    let most = prepared.real()?.inspected.block_device()?.max_request_bytes?;
+    let kernel = measured.seen.kernel?;
+    let outcome = &measured.outcome;
+    let [reads, writes, ..] = &outcome.directions;
+    // What is outside the window may be a flush, which the kernel counts apart: only loads without.
+    let comparable = u64::from(point.request_size.max()) <= most
+        && !measured.seen.shared
+        && point.fsync.every_writes == 0
+        && !point.fsync.at_end
+        && outcome.failed() + outcome.failed_outside == 0;
+    let ours = reads.completed + writes.completed + outcome.completed_outside;
+    comparable.then_some((kernel.reads + kernel.writes, ours))
+}

@@ -1,0 +1,56 @@
+//! Every doubt of a run is raised here: laws and limits of a point, of the machine around it, and
+//! of the run as a whole. `qdepth_measure::Code` is the table of what there is; words are the
+//! report's.
+//!
+//! Not here are what another program measured (`qdepth-foreign`, on import) and what is damaged in
+//! a logbook (`qdepth-logbook`, on reading), of which no lab knows.
+
+mod below;
+mod failure;
+mod laws;
+mod machine;
+mod point;
+mod point_seen;
+mod run;
+mod standstill;
+
+use qdepth_measure::{Code, Finding, check_laws};
+use qdepth_record::PointRecord;
+use qdepth_workload::Point;
+
+use crate::outcome::measured::Measured;
+use crate::target::prepare::Prepared;
+
+pub(crate) use machine::of_machine;
+pub(crate) use point_seen::PointSeen;
+pub use run::not_literal;
+pub(crate) use run::{device_changed, far_drive, not_steady, of_run};
+
+/// What a rank that does not lead doubts of its own machine and of itself.
+pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Finding> {
+    let mut findings = of_machine(&measured.seen);
+    // A rank without a stream of the point has measured nothing.
+    if measured.outcome.issued > 0 {
+        findings.extend(measured.seen.stood.finding(&measured.outcome));
+        findings.extend(point::not_direct(point, prepared, measured));
+        findings.extend(point::engine(measured));
+    }
+    findings
+}
+
+/// Every doubt about a point; `record` is what is kept of it.
+pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
+    let mut findings = check_laws(&laws::facts(seen));
+    findings.extend(point::findings(seen));
+    findings.extend(below::findings(seen, record));
+    findings.extend(of_machine(&seen.measured.seen));
+    findings.extend(point::statistics(record, seen.measured));
+    findings.extend(point::engine(seen.measured));
+    findings.extend(seen.expected.and_then(|expected| point::below_expected(expected, record)));
+    findings.extend(seen.measured.others.beyond(&findings));
+    findings.extend(seen.is_resumed.then(|| Finding::remark(Code::Resumed)));
+    if seen.is_staircase {
+        point::staircase(&mut findings);
+    }
+    findings
+}

@@ -1,0 +1,297 @@
+//! Doubts about a point that its own counts raise, besides the laws.
+
+use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall};
+use qdepth_linux::errno_name;
+use qdepth_measure::{Code, Finding, Nanos, Severity, label};
+use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
+use qdepth_workload::Point;
+
+use crate::outcome::measured::Measured;
+use crate::request::worker_result::WorkerResult;
+use crate::target::prepare::Prepared;
+
+use super::failure::failure;
+use super::point_seen::PointSeen;
+use super::run::device_changed;
+
+/// The interval that ended a point and that of its whole series are the same to so much.
+const PRECISION_SLACK: f64 = 1.01;
+/// Below this median a transfer did not come from storage (docs/method/thresholds.md).
+const IMPLAUSIBLE_NS: u64 = 2_000;
+/// The percentile that a point must bear, or it says that it does not.
+const TAIL: f64 = 0.99;
+/// Share of the worker's time on the CPU that is a remark (docs/method/thresholds.md).
+const WORKER_CPU: f64 = 0.8;
+
+/// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
+/// most 0.05 %.
+const CLOCK_DRIFT: f64 = 0.001;
+
+/// A rate is clearly below what was expected under this share of it: twice the mean error that the
+/// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).
+const CLEARLY: f64 = 0.75;
+
+/// What was not as it should be while it ran.
+pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
+    let &PointSeen { point, prepared, measured, .. } = seen;
+    let outcome = &measured.outcome;
+    let mut findings = Vec::new();
+    let mut found = |condition: bool, finding: Finding| {
+        if condition {
+            findings.push(finding);
+        }
+    };
+    let failed = outcome.failed() + outcome.failed_outside;
+    found(
+        failed > 0,
+        Finding::invalid(Code::IoErrors)
+            .value("failed", failed as f64)
+            .label("errors", errors(&outcome.directions)),
+    );
+    outcome.failure.iter().for_each(|why| found(true, failure(why)));
+    found(
+        outcome.abandoned > 0,
+        Finding::invalid(Code::Hung)
+            .value("abandoned", outcome.abandoned as f64)
+            .value("waited_ns", outcome.longest_gap.0 as f64),
+    );
+    found(
+        outcome.backlog_max > u64::from(point.outstanding),
+        Finding::invalid(Code::Saturated)
+            .value("backlog_max", outcome.backlog_max as f64)
+            .value("limit", f64::from(point.outstanding)),
+    );
+    let short: u64 = outcome.directions.iter().map(|d| d.short).sum();
+    found(short > 0, Finding::remark(Code::ShortTransfers).value("short", short as f64));
+    found(outcome.interrupted, Finding::invalid(Code::Interrupted));
+    if let Some(finding) = not_direct(point, prepared, measured) {
+        found(true, finding);
+    }
+    found(!point.direct, Finding::remark(Code::Buffered));
+    let compressible = point.payload.compressible_share;
+    let repeats = point.payload.duplicates.is_some_and(|duplicates| duplicates.share > 0.0);
+    found(
+        point.write_share() > 0.0 && (compressible > 0.0 || repeats),
+        compressible_payload(compressible),
+    );
+    found(
+        outcome.series.lost > 0,
+        Finding::remark(Code::SeriesTruncated).value("lost_intervals", outcome.series.lost as f64),
+    );
+    if let Some(changed) = &measured.changed {
+        found(true, device_changed(changed));
+    }
+    let stood = measured.seen.stood;
+    let more = [outcome.shortfall.map(rate_not_kept), stood.stall(outcome), stood.finding(outcome)];
+    more.into_iter().flatten().for_each(|finding| found(true, finding));
+    let share = busiest(&measured.ranks).unwrap_or_else(|| cpu_share(outcome));
+    found(share > WORKER_CPU, Finding::remark(Code::GeneratorCpu).value("share", share));
+    findings
+}
+
+/// Share of its time on the CPU, of the worker that had the most; none where they were not seen one
+/// by one.
+fn busiest(workers: &[WorkerResult]) -> Option<f64> {
+    let shares = workers.iter().filter(|worker| worker.duration > Nanos::ZERO);
+    let share = |worker: &WorkerResult| worker.cpu.as_secs_f64() / worker.duration.as_secs_f64();
+    shares.map(share).reduce(f64::max)
+}
+
+/// That of one worker.
+fn cpu_share(outcome: &Outcome) -> f64 {
+    let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
+    cpu / outcome.duration.as_secs_f64().max(1e-9)
+}
+
+/// Direct I/O that was asked for and did not come.
+pub(super) fn not_direct(
+    point: &Point,
+    prepared: &Prepared,
+    measured: &Measured,
+) -> Option<Finding> {
+    (point.direct && !measured.direct).then(|| {
+        let why = prepared.not_direct().unwrap_or_else(|| label::IGNORED.to_owned());
+        Finding::invalid(Code::NotDirect).label("why", why)
+    })
+}
+
+fn rate_not_kept(short: Shortfall) -> Finding {
+    Finding::invalid(Code::RateNotKept)
+        .value("least_per_s", short.least)
+        .value("reached_per_s", short.reached)
+        .label("direction", label::DIRECTIONS[short.kind.min(2)])
+        .label("unit", if short.of_bytes { "B" } else { "IO" })
+}
+
+/// How much less space the payload may take by compression: none at all where all of it is zeros.
+fn compressible_payload(share: f64) -> Finding {
+    let finding = Finding::remark(Code::CompressiblePayload);
+    if share > 0.0 && share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
+}
+
+/// `write EIO 3; sync ENOSPC 1`: direction, the kernel's name of the error, and how often.
+fn errors(directions: &[DirectionOutcome; 4]) -> String {
+    let mut parts = Vec::new();
+    for (name, direction) in ["read", "write", "trim", "sync"].iter().zip(directions) {
+        for (errno, count) in direction.errors.kinds() {
+            let kind = match errno {
+                Errors::OTHERS => "other".to_owned(),
+                errno => errno_name(errno),
+            };
+            parts.push(format!("{name} {kind} {count}"));
+        }
+    }
+    if parts.is_empty() { label::OUTSIDE.to_owned() } else { parts.join("; ") }
+}
+
+/// What its figures do not bear.
+pub(super) fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
+    let summary = PointSummary::from_point(record);
+    let mut findings = Vec::new();
+    if summary.io_per_s.interval.is_none() && !measured.outcome.interrupted {
+        findings.push(
+            Finding::remark(Code::IntervalNotAvailable)
+                .value("samples", record.intervals.len() as f64)
+                .value("autocorrelation", summary.io_per_s.autocorrelation),
+        );
+    }
+    let reached = summary.io_per_s.half_width_share();
+    // One that went on for others that it runs with may have become less precise again.
+    let ended_so = match record.ended_by {
+        EndedBy::Duration => Some(1.0),
+        EndedBy::Precision => Some(PRECISION_SLACK),
+        _ => None,
+    };
+    if let (Some(asked), Some(slack)) = (record.tolerance, ended_so)
+        && reached.is_none_or(|reached| reached > asked * slack)
+    {
+        let finding = Finding::remark(Code::PrecisionNotReached).value("asked_share", asked);
+        findings.push(match reached {
+            Some(reached) => finding.value("reached_share", reached),
+            None => finding,
+        });
+    }
+    let all = &summary.service_time.all;
+    let tail = all.percentiles.iter().any(|p| p.quantile >= TAIL);
+    if all.count > 0 && !tail {
+        findings.push(Finding::remark(Code::TooFewSamples).value("samples", all.count as f64));
+    }
+    let median = record.reads.service_time.quantile(0.5);
+    if let Some(median) =
+        median.filter(|m| m.0 < IMPLAUSIBLE_NS && record.request_size_mean_bytes >= 4096.0)
+        && measured.engine.is_some()
+    {
+        findings.push(Finding::remark(Code::ImplausiblyFast).value("median_ns", median.0 as f64));
+    }
+    findings
+}
+
+/// The finding of a point whose rate, with all of its interval, is below what was expected: below
+/// what the medium's own error allows where that is known, else clearly.
+pub(super) fn below_expected(expected: &ExpectedRecord, point: &PointRecord) -> Option<Finding> {
+    let rate = PointSummary::from_point(point).io_per_s;
+    let highest = rate.interval.map_or(rate.value, |(_, high)| high);
+    let share = expected.share_reached(rate.value)?;
+    let is_below = match expected.below_io_per_s {
+        Some(below) => highest < below,
+        None => expected.share_reached(highest)? < CLEARLY,
+    };
+    is_below.then(|| {
+        Finding::remark(Code::BelowExpected)
+            .value("share", share)
+            .value("io_per_s", rate.value)
+            .value("expected_io_per_s", expected.io_per_s)
+            .label("medium", &expected.medium)
+    })
+}
+
+/// On a staircase a backlog is what is looked for: the step that the target cannot follow is its
+/// result and no fault of the measurement, and one that it follows may fall behind for a moment.
+pub(super) fn staircase(findings: &mut [Finding]) {
+    for finding in findings.iter_mut().filter(|f| f.code == Code::Saturated) {
+        finding.severity = Severity::Remark;
+    }
+}
+
+/// What the engine could not do, and how its clock went.
+pub(super) fn engine(measured: &Measured) -> Vec<Finding> {
+    let Some(used) = &measured.engine else { return Vec::new() };
+    let refused = used.probe.refused.iter().map(|refused| {
+        let finding = Finding::remark(Code::EngineFallback)
+            .label("engine", used.engine.name())
+            .label("refused", refused.engine.name())
+            .label("why", &refused.why);
+        match refused.operation {
+            Some(operation) => finding.label("operation", operation),
+            None => finding,
+        }
+    });
+    let missing = used.probe.missing.iter().map(|(feature, why)| {
+        Finding::remark(Code::EngineFeature).label("feature", *feature).label("why", why)
+    });
+    let drift = used.clock.ahead_ns as f64 / used.clock.over.0.max(1) as f64;
+    let drifted = (drift.abs() > CLOCK_DRIFT)
+        .then(|| Finding::invalid(Code::ClockDrift).value("drift", drift));
+    refused.chain(missing).chain(drifted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_engine::Absence;
+    use qdepth_linux::{ClockCheck, Engine, Probe, RefusedEngine};
+
+    use super::*;
+    use crate::instrument::calibrate::null_point;
+    use crate::outcome::measured::Used;
+
+    #[test]
+    fn errors_have_the_kernels_names_and_no_sentences() {
+        let mut directions: [DirectionOutcome; 4] = Default::default();
+        assert_eq!(errors(&directions), label::OUTSIDE);
+        directions[1].errors.count_many(5, 3);
+        directions[3].errors.count_many(28, 1);
+        directions[3].errors.count_many(Errors::OTHERS, 2);
+        assert_eq!(errors(&directions), "write EIO 3; sync ENOSPC 1; sync other 2");
+    }
+
+    #[test]
+    fn an_engine_that_is_not_to_be_had_is_said_by_codes_and_names() {
+        let refused = RefusedEngine {
+            engine: Engine::IoUring,
+            why: label::NO_OPERATION.to_owned(),
+            operation: Some("IORING_OP_FSYNC"),
+        };
+        let used = Used {
+            engine: Engine::LinuxAio,
+            probe: Probe { refused: vec![refused], ..Probe::default() },
+            clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
+            waited: 0.0,
+        };
+        let gone = Measured::nothing(&null_point().unwrap(), Absence::NotThere(String::new()));
+        let found = engine(&Measured { engine: Some(used), ..gone });
+        let [finding] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(finding.check(false), Ok(()));
+        let labels = ["engine", "refused", "operation", "why"].map(|name| &*finding.labels[name]);
+        assert_eq!(labels, ["linux-aio", "io_uring", "IORING_OP_FSYNC", "no-operation"]);
+    }
+
+    #[test]
+    fn a_payload_of_nothing_has_no_ratio() {
+        assert!((compressible_payload(0.75).values["ratio"] - 4.0).abs() < 1e-9);
+        assert!(compressible_payload(1.0).values.is_empty());
+    }
+
+    /// Eight at 12 % were told to be one at 96 %.
+    #[test]
+    fn many_workers_of_little_work_are_not_busy_and_one_busy_one_is_found() {
+        let worker = |ms: u64| WorkerResult {
+            duration: Nanos::from_millis(1000),
+            cpu: Nanos::from_millis(ms),
+            ..WorkerResult::default()
+        };
+        assert_eq!(busiest(&vec![worker(120); 8]), Some(0.12));
+        assert_eq!(busiest(&[worker(120), worker(900), worker(5)]), Some(0.9));
+        let none = WorkerResult { duration: Nanos::ZERO, ..worker(5) };
+        assert_eq!((busiest(&[]), busiest(&[none])), (None, None));
+    }
+}

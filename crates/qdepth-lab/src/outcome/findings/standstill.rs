@@ -1,0 +1,134 @@
+//! What is said of pauses: the generator's own are not put down to the storage.
+
+use qdepth_engine::Outcome;
+use qdepth_measure::{Code, Finding, Nanos};
+
+use crate::monitor::standstill::Stood;
+
+/// Share of the time that a worker may be ready and wait for a CPU: beyond, the figure is that of
+/// the machine's scheduler.
+const WAITED: f64 = 0.2;
+/// A gap between completions may begin before the last beat and end after the next.
+const AROUND: Nanos = Nanos::from_millis(60);
+
+impl Stood {
+    /// Whether completions ceased with the beats. Where they went on, the workers ran and only the
+    /// beating thread had to wait.
+    fn is_of_workers(&self, outcome: &Outcome) -> bool {
+        self.over[0] > 0 && outcome.longest_gap.0.saturating_mul(2) >= self.longest.0
+    }
+
+    /// The finding, where the generator stood still or starved.
+    pub(super) fn finding(&self, outcome: &Outcome) -> Option<Finding> {
+        let (stopped, starved) = (self.is_of_workers(outcome), self.waited > WAITED);
+        let mut finding = Finding::invalid(Code::GeneratorStopped);
+        if stopped {
+            finding = finding
+                .value("longest_ns", self.longest.0 as f64)
+                .value("times", self.over[0] as f64);
+        }
+        if starved {
+            finding = finding.value("waited_share", self.waited);
+        }
+        (stopped || starved).then_some(finding)
+    }
+
+    /// The pauses that remain for the storage to answer for, without those of the generator.
+    pub(super) fn stall(&self, outcome: &Outcome) -> Option<Finding> {
+        let ours = if self.is_of_workers(outcome) { self.over } else { [0; 3] };
+        let mut left = [0; 3];
+        for (left, (gaps, ours)) in left.iter_mut().zip(outcome.gaps.iter().zip(ours)) {
+            *left = gaps.saturating_sub(ours);
+        }
+        // A worker that often waits for a CPU may have waited for one all of the pause.
+        let waited = self.waited * outcome.duration.0 as f64;
+        let may_be_starved = self.waited > WAITED && outcome.longest_gap.0 as f64 <= waited;
+        if left[0] == 0 || may_be_starved {
+            return None;
+        }
+        let finding = Finding::remark(Code::Stall)
+            .value("over_100ms", left[0] as f64)
+            .value("over_1s", left[1] as f64)
+            .value("over_10s", left[2] as f64);
+        // The longest may be the generator's: then how long the storage's was is not known.
+        let is_storages = ours[0] == 0 || outcome.longest_gap > self.longest + AROUND;
+        let longest = outcome.longest_gap.0 as f64;
+        Some(if is_storages { finding.value("longest_ns", longest) } else { finding })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_linux::Standstill;
+    use qdepth_measure::Instant;
+
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant(ms * 1_000_000)
+    }
+
+    fn stood(all: &[(u64, u64)], waited: f64) -> Stood {
+        let all: Vec<Standstill> =
+            all.iter().map(|(from, to)| Standstill { from: at(*from), to: at(*to) }).collect();
+        Stood::within(&all, at(1000), at(7000), waited)
+    }
+
+    fn outcome(longest_ms: u64, gaps: [u64; 3]) -> Outcome {
+        Outcome { longest_gap: Nanos::from_millis(longest_ms), gaps, ..Outcome::default() }
+    }
+
+    #[test]
+    fn a_stopped_generator_is_said_and_storage_is_not_blamed() {
+        let (stood, outcome) = (stood(&[(3000, 5010)], 0.0), outcome(2005, [1, 1, 0]));
+        let finding = stood.finding(&outcome).expect("it stood still");
+        assert_eq!(
+            finding,
+            Finding::invalid(Code::GeneratorStopped)
+                .value("longest_ns", 2.01e9)
+                .value("times", 1.0)
+        );
+        assert_eq!(stood.stall(&outcome), None);
+    }
+
+    #[test]
+    fn a_pause_of_the_storage_is_the_storages() {
+        let outcome = outcome(2005, [1, 1, 0]);
+        let still = stood(&[], 0.0);
+        assert_eq!(still.finding(&outcome), None);
+        let stall = still.stall(&outcome).expect("a stall");
+        assert_eq!(stall.values.get("longest_ns"), Some(&2.005e9));
+        // Before and after the window nothing is counted.
+        let outside = stood(&[(100, 900), (7100, 9000)], 0.0);
+        assert_eq!((outside.finding(&outcome), outside.stall(&outcome)), (None, Some(stall)));
+    }
+
+    #[test]
+    fn of_two_pauses_each_is_put_down_to_its_own() {
+        let stood = stood(&[(3000, 3500)], 0.0);
+        let longer = stood.stall(&outcome(2000, [2, 1, 0])).expect("the storage's");
+        assert_eq!((longer.values["over_100ms"], longer.values["longest_ns"]), (1.0, 2e9));
+        let shorter = stood.stall(&outcome(505, [2, 0, 0])).expect("the storage's");
+        assert_eq!(shorter.values.get("over_100ms"), Some(&1.0));
+        assert!(!shorter.values.contains_key("longest_ns"), "which was longer is not known");
+    }
+
+    #[test]
+    fn a_late_beat_beside_running_workers_is_nothing() {
+        let stood = stood(&[(3000, 3300)], 0.0);
+        assert_eq!(stood.finding(&outcome(12, [0, 0, 0])), None);
+    }
+
+    #[test]
+    fn a_worker_without_a_cpu_is_said() {
+        let quiet = outcome(12, [0; 3]);
+        assert_eq!(stood(&[], 0.2).finding(&quiet), None);
+        let starved = stood(&[], 0.6).finding(&quiet).expect("starved");
+        assert_eq!(starved, Finding::invalid(Code::GeneratorStopped).value("waited_share", 0.6));
+        // Its pauses may all be the scheduler's, unless one is longer than all of the waiting.
+        let pauses = |ms| Outcome { duration: Nanos::from_secs(6), ..outcome(ms, [3, 0, 0]) };
+        assert_eq!(stood(&[], 0.6).stall(&pauses(400)), None);
+        assert!(stood(&[], 0.6).stall(&pauses(5000)).is_some());
+        assert!(stood(&[], 0.1).stall(&pauses(400)).is_some());
+    }
+}

@@ -1,0 +1,104 @@
+//! A point as measured, before it is sealed.
+
+use qdepth_engine::{Absence, Ended, Outcome, in_turn, unrecorded};
+use qdepth_linux::{ClockCheck, Engine, Probe};
+use qdepth_measure::Nanos;
+use qdepth_workload::Point;
+
+use crate::monitor::monitors::Seen;
+use crate::ranks::other_ranks::OtherRanks;
+use crate::request::worker_result::WorkerResult;
+use crate::target::identity::{Changed, Identity};
+
+/// A point as measured, with what else was seen.
+pub(crate) struct Measured {
+    pub(crate) outcome: Outcome,
+    /// What its workers did, one by one; none in virtual time.
+    pub(crate) ranks: Vec<WorkerResult>,
+    /// How requests reached the kernel, and by what clock; none in virtual time.
+    pub(crate) engine: Option<Used>,
+    /// Whether direct I/O was in effect.
+    pub(crate) direct: bool,
+    /// What else happened on the machine.
+    pub(crate) seen: Seen,
+    /// What the other ranks found.
+    pub(crate) others: OtherRanks,
+    /// How the target's identity was no longer what it was, when the point ended.
+    pub(crate) changed: Option<Changed>,
+}
+
+impl Measured {
+    /// Nothing, since the target is gone.
+    pub(crate) fn nothing(point: &Point, why: Absence) -> Self {
+        Self {
+            outcome: Outcome {
+                ended: Ended::Failure,
+                failure: Some(why.into()),
+                ..Outcome::default()
+            },
+            ranks: Vec::new(),
+            engine: None,
+            direct: point.direct,
+            seen: Seen::default(),
+            others: OtherRanks::default(),
+            changed: None,
+        }
+    }
+
+    /// What became of the target in the meantime.
+    pub(crate) fn with(mut self, identity: Identity) -> Self {
+        match identity {
+            Identity::Same => {}
+            Identity::Changed(changed) => self.changed = Some(changed),
+            Identity::Gone(why) => {
+                self.outcome.failure.get_or_insert(why.into());
+            }
+        }
+        self
+    }
+}
+
+impl Measured {
+    /// As a part of the lead-in of what follows.
+    pub(crate) fn unrecorded(self) -> Self {
+        let ranks = self.ranks.iter().map(|_| WorkerResult::default()).collect();
+        Self { outcome: unrecorded(self.outcome), ranks, ..self }
+    }
+
+    /// With a later visit of the same point, which began `offset` after the first.
+    pub(crate) fn followed_by(self, later: Self, offset: Nanos) -> Self {
+        let (before, after) = (self.outcome.duration.0 as f64, later.outcome.duration.0 as f64);
+        let share = if after > 0.0 { after / (before + after) } else { 0.0 };
+        let Self { outcome, mut ranks, engine, direct, mut seen, mut others, changed } = self;
+        for (mine, theirs) in ranks.iter_mut().zip(later.ranks) {
+            mine.append(theirs);
+        }
+        seen.append(later.seen, offset, share);
+        others.append(later.others);
+        let engine = match (engine, later.engine) {
+            (Some(mine), Some(theirs)) => {
+                Some(Used { waited: mine.waited.max(theirs.waited), clock: theirs.clock, ..mine })
+            }
+            (mine, theirs) => mine.or(theirs),
+        };
+        Self {
+            outcome: in_turn(outcome, later.outcome, offset),
+            ranks,
+            engine,
+            direct: direct && later.direct,
+            seen,
+            others,
+            changed: changed.or(later.changed),
+        }
+    }
+}
+
+/// What measured a point in real time.
+#[derive(Clone)]
+pub(crate) struct Used {
+    pub(crate) engine: Engine,
+    pub(crate) probe: Probe,
+    pub(crate) clock: ClockCheck,
+    /// Share of its time in which the worker was ready and had no CPU.
+    pub(crate) waited: f64,
+}

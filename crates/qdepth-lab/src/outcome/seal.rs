@@ -1,0 +1,106 @@
+//! From an outcome to the record that is stored: written out by hand, so that a change inside the
+//! engine never silently changes the stored form.
+
+use qdepth_engine::{DirectionOutcome, Ended};
+use qdepth_record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
+use qdepth_workload::Point;
+
+use crate::outcome::measured::Measured;
+
+/// The record of a measured point, without what is doubted of it.
+pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
+    let outcome = &measured.outcome;
+    let [reads, writes, trims, syncs] = outcome.directions.each_ref().map(direction);
+    PointRecord {
+        index: point.index,
+        group: point.group,
+        variant: point.variant,
+        step: point.step.clone(),
+        target: point.target,
+        profile: point.profile.clone(),
+        profile_title: point.profile_title.clone(),
+        random_share: point.random_share,
+        read_share: point.read_share,
+        trim_share: point.trim_share,
+        request_size: point.request_size.text(),
+        request_size_mean_bytes: point.request_size.mean(),
+        reported_as_throughput: point.reported_as_throughput,
+        arrivals: point.arrivals_text(),
+        outstanding: point.outstanding,
+        offered_io_per_s: point.offered_io_per_s(),
+        streams: point.streams,
+        workers: point.workers,
+        direct: measured.direct,
+        started_at: started_at.to_owned(),
+        delay_ns: Some(point.delay_ns).filter(|delay| *delay > 0),
+        warm_up_ns: point.warm_up_ns,
+        duration_ns: outcome.duration.0,
+        ended_by: ended_by(outcome.ended),
+        tolerance: point.stop.until.map(|until| until.share),
+        interim_checks: outcome.interim_checks,
+        reads,
+        writes,
+        trims,
+        syncs,
+        issued: outcome.issued,
+        completed_outside: outcome.completed_outside,
+        failed_outside: outcome.failed_outside,
+        abandoned: outcome.abandoned,
+        in_flight_integral_ns: outcome.in_flight_integral,
+        latency_in_window_ns: outcome.latency_in_window,
+        longest_gap_ns: outcome.longest_gap.0,
+        gaps: outcome.gaps,
+        backlog_max: outcome.backlog_max,
+        cpu_user_ns: outcome.cpu.user.0,
+        cpu_system_ns: outcome.cpu.system.0,
+        kernel: measured.seen.kernel,
+        intervals: intervals(measured),
+        monitors: measured.seen.series.clone(),
+        findings: Vec::new(),
+    }
+}
+
+fn ended_by(ended: Ended) -> EndedBy {
+    match ended {
+        Ended::Duration => EndedBy::Duration,
+        Ended::Precision => EndedBy::Precision,
+        Ended::Steady => EndedBy::Steady,
+        Ended::Bytes => EndedBy::Bytes,
+        Ended::Rate => EndedBy::Rate,
+        Ended::Interrupted => EndedBy::Interrupted,
+        Ended::Failure => EndedBy::Failure,
+    }
+}
+
+fn direction(outcome: &DirectionOutcome) -> DirectionRecord {
+    DirectionRecord {
+        completed: outcome.completed,
+        bytes: outcome.bytes,
+        errors: outcome.errors.kinds().map(|(errno, count)| ErrorCount { errno, count }).collect(),
+        short: outcome.short,
+        service_time: outcome.service_time.clone(),
+        response_time: outcome.response_time.clone(),
+        stated: None,
+    }
+}
+
+fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
+    let series = &measured.outcome.series;
+    let record = |(index, interval): (usize, &qdepth_engine::Interval)| {
+        let [read_service_time, write_service_time, trim_service_time] = series.histograms(index);
+        IntervalRecord {
+            start_ns: interval.start.0,
+            length_ns: interval.length.0,
+            reads: interval.completed[0],
+            writes: interval.completed[1],
+            read_bytes: interval.bytes[0],
+            written_bytes: interval.bytes[1],
+            trims: interval.completed[2],
+            trimmed_bytes: interval.bytes[2],
+            read_service_time,
+            write_service_time,
+            trim_service_time,
+        }
+    };
+    series.intervals().iter().enumerate().map(record).collect()
+}

@@ -1,0 +1,197 @@
+//! The ranks that MPI started, where it did: rank 0 leads and keeps the logbook, the others measure
+//! their share of the streams of each point.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::ranks::{ClockOffset, Lost, RankGroup, Transport};
+use anyhow::Result;
+use qdepth_linux::Mpi;
+use qdepth_measure::Instant;
+use qdepth_workload::{Plan, Point};
+use rustix::thread::{Timespec, nanosleep};
+
+use crate::monitor::sight::RankNews;
+use crate::ranks::shim;
+
+/// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
+const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
+
+/// Between two signs of life where nothing else is waited for.
+const HEARTBEAT_EVERY: Duration = Duration::from_millis(200);
+
+/// MPI as a wire.
+pub(crate) struct MpiTransport(Mpi);
+
+impl Transport for MpiTransport {
+    fn rank(&self) -> u32 {
+        self.0.rank()
+    }
+    fn size(&self) -> u32 {
+        self.0.size()
+    }
+    fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String> {
+        self.0.send(to, bytes)
+    }
+    fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String> {
+        self.0.poll(from)
+    }
+    fn now_ns(&self) -> u64 {
+        qdepth_linux::now().0
+    }
+    fn pause(&mut self, ns: u64) {
+        let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: ns as i64 });
+    }
+}
+
+/// All ranks, as this process sees them.
+pub(crate) struct AllRanks {
+    pub(crate) group: RefCell<RankGroup<MpiTransport>>,
+    /// Ranks from one that writes to the one that reads it back: on another node, where there are
+    /// several.
+    pub(crate) shift: RefCell<u32>,
+    /// What goes to the leader with the next sign of life.
+    pub(crate) seen: RefCell<RankNews>,
+    /// Whether the others were asked to stop.
+    has_halted: Cell<bool>,
+}
+
+/// How many ranks a launcher of MPI started, where it started several.
+pub fn launched() -> Option<u32> {
+    let size = SIZES.iter().find_map(|name| std::env::var(name).ok()?.parse::<u32>().ok());
+    size.filter(|size| *size > 1)
+}
+
+/// The ranks, where a launcher of MPI started several.
+pub(crate) fn join() -> Result<Option<AllRanks>> {
+    let Some(size) = launched() else { return Ok(None) };
+    let mpi = shim::load(size)?;
+    Ok(Some(AllRanks {
+        group: RefCell::new(RankGroup::new(MpiTransport(mpi))),
+        shift: RefCell::new(1),
+        seen: RefCell::default(),
+        has_halted: Cell::new(false),
+    }))
+}
+
+impl AllRanks {
+    pub(crate) fn is_leader(&self) -> bool {
+        self.group.borrow().is_leader()
+    }
+
+    /// Whether some are not on the leader's host.
+    pub(crate) fn are_on_other_hosts(&self) -> bool {
+        *self.shift.borrow() < self.group.borrow().size()
+    }
+
+    pub(crate) fn lost(&self) -> Option<Lost> {
+        self.group.borrow().lost().cloned()
+    }
+
+    /// Whether a stream of a point is this rank's.
+    pub(crate) fn has(&self, point: &Point, stream: usize) -> bool {
+        let group = self.group.borrow();
+        let ranks = group.size().min(point.streams).max(1) as usize;
+        // Read back by another rank, so that no cache of its node answers.
+        let read_back = point.layout.makes_files() && !point.writes();
+        let shift = if read_back { *self.shift.borrow() as usize } else { 0 };
+        (stream + shift) % ranks == group.rank() as usize
+    }
+
+    /// Deals the streams of each point to as many workers as there are ranks.
+    pub(crate) fn spread(&self, plan: &mut Plan) {
+        let ranks = self.group.borrow().size();
+        for point in &mut plan.points {
+            point.workers = point.workers.max(ranks.min(point.streams));
+        }
+    }
+
+    /// Says that this rank lives; stops the workers where another does not, or where the leader
+    /// asks. A leader that stops, for whatever reason, asks the others once: interrupted alone it
+    /// would lose those who go on.
+    pub(crate) fn heartbeat(&self, stop: &AtomicBool) {
+        let mut group = self.group.borrow_mut();
+        group.heartbeat_with(&mut || self.seen.borrow_mut().taken());
+        let must_stop = group.lost().is_some() || group.is_halted();
+        let stops_for_others = must_stop && !stop.swap(true, Ordering::Relaxed);
+        let leader_stops = group.is_leader() && stop.load(Ordering::Relaxed);
+        if (stops_for_others || leader_stops) && !self.has_halted.replace(true) {
+            group.halt();
+        }
+    }
+
+    /// Does what may take long while the others hear that this rank lives: one that is silent for
+    /// 5 s is lost, and a drive that is asked for its health may take longer.
+    pub(crate) fn alive_during<T: Send>(
+        &self,
+        stop: &AtomicBool,
+        work: impl FnOnce() -> T + Send,
+    ) -> T {
+        std::thread::scope(|scope| {
+            let (ended, end) = channel::<()>();
+            let worker = scope.spawn(move || {
+                let _ended = ended;
+                work()
+            });
+            while end.recv_timeout(HEARTBEAT_EVERY) == Err(RecvTimeoutError::Timeout) {
+                self.heartbeat(stop);
+            }
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// What another rank told with its sign of life.
+    pub(crate) fn news(&self) -> Option<(u32, Vec<u8>)> {
+        self.group.borrow_mut().news()
+    }
+
+    /// The leader begins a group of points everywhere.
+    pub(crate) fn begin(&self, group: u32) {
+        self.group.borrow_mut().broadcast(&group.to_le_bytes());
+    }
+
+    /// The common start by this rank's clock.
+    pub(crate) fn start(&self, stop: &AtomicBool) -> Result<(Instant, Vec<ClockOffset>), Lost> {
+        let stopping = || stop.load(Ordering::Relaxed);
+        let (start, offsets) = self.group.borrow_mut().start(&stopping)?;
+        Ok((Instant(start), offsets))
+    }
+
+    /// Everyone's results at the leader; the others give theirs.
+    pub(crate) fn results(&self, own: &[u8], stop: &AtomicBool) -> Vec<Result<Vec<u8>, Lost>> {
+        let mut group = self.group.borrow_mut();
+        if group.is_leader() {
+            return group.gather(&|| stop.load(Ordering::Relaxed));
+        }
+        group.send_news(&self.seen.borrow_mut().taken());
+        group.give(own);
+        Vec::new()
+    }
+
+    /// Ends MPI, which waits for all; where one is lost, the launcher ends the others.
+    pub(crate) fn end(self) {
+        let mut group = self.group.into_inner();
+        if group.is_leader() {
+            group.broadcast(&[]);
+        }
+        if group.lost().is_none() {
+            group.into_transport().0.finalize();
+        }
+    }
+}
+
+/// How far apart the clocks of the ranks are, and how well that is known; nothing where there is
+/// one.
+pub(crate) fn clocks(offsets: &[ClockOffset]) -> Option<String> {
+    let worst = offsets.iter().max_by_key(|skew| skew.offset_ns.unsigned_abs());
+    let error_ns = offsets.iter().map(|skew| skew.error_ns).max();
+    let (worst, error_ns) = worst.zip(error_ns)?;
+    Some(format!(
+        "clocks: that of rank {} is {:+.1} µs from that of rank 0; each is known to ±{:.1} µs",
+        worst.rank,
+        worst.offset_ns as f64 / 1e3,
+        error_ns as f64 / 1e3
+    ))
+}

@@ -1,0 +1,90 @@
+//! What other ranks found of the machines that they measured on. The counts of all are one; the
+//! doubts of each rank's own machine are its own, and the point is as good as the worst of them.
+
+use anyhow::{Context, Result};
+use qdepth_measure::{Finding, RANK};
+use qdepth_record::{FindingEntry, finding_entry};
+
+use crate::monitor::sight::hostname;
+
+/// What the leader knows of the other ranks of a point.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OtherRanks {
+    /// What they found, each with its rank.
+    pub(crate) findings: Vec<Finding>,
+    /// Whether some measured on another host: then no host's counters, link and ceiling are those
+    /// of the whole load.
+    pub(crate) on_other_hosts: bool,
+}
+
+impl OtherRanks {
+    /// With what they found in a later visit.
+    pub(crate) fn append(&mut self, later: Self) {
+        let Self { findings, on_other_hosts } = later;
+        self.findings.extend(findings);
+        self.on_other_hosts |= on_other_hosts;
+    }
+
+    /// What adds to the findings of the leader: of each code the heaviest, of the first that has
+    /// it.
+    pub(crate) fn beyond(&self, own: &[Finding]) -> Vec<Finding> {
+        let mut added: Vec<Finding> = Vec::new();
+        for finding in &self.findings {
+            let weight = |known: &Finding| known.code == finding.code;
+            let is_known = |known: &Finding| weight(known) && known.severity >= finding.severity;
+            if own.iter().chain(&added).any(is_known) {
+                continue;
+            }
+            added.retain(|known| known.code != finding.code);
+            added.push(finding.clone());
+        }
+        added
+    }
+}
+
+/// What this rank found at each point of a group, as a message.
+///
+/// # Errors
+/// Where it cannot be one.
+pub(crate) fn write(findings: &[Vec<Finding>]) -> Result<Vec<u8>> {
+    let entries: Vec<Vec<FindingEntry>> =
+        findings.iter().map(|point| point.iter().map(finding_entry).collect()).collect();
+    serde_json::to_vec(&(hostname(), entries)).context("the findings of a rank cannot be sent")
+}
+
+/// Reads what the rank of this number wrote.
+///
+/// # Errors
+/// Where it is something else.
+pub(crate) fn read(rank: u32, bytes: &[u8]) -> Result<Vec<Vec<Finding>>> {
+    let cannot = || format!("the findings of rank {rank} cannot be read");
+    let (host, entries): (String, Vec<Vec<FindingEntry>>) =
+        serde_json::from_slice(bytes).with_context(cannot)?;
+    let who = format!("{rank} ({host})");
+    let finding = |entry: &FindingEntry| Finding::from(entry).label(RANK, &who);
+    Ok(entries.iter().map(|point| point.iter().map(finding).collect()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_measure::{Code, Severity};
+
+    use super::*;
+
+    #[test]
+    fn the_worst_of_each_doubt_of_another_rank_is_kept_with_its_rank() {
+        let steal = |severity| Finding::new(Code::Steal, severity).value("share", 0.1);
+        let sent = write(&[vec![steal(Severity::Remark)], vec![steal(Severity::Invalid)]]).unwrap();
+        let [first, second] = &read(3, &sent).unwrap()[..] else { panic!("two points") };
+        assert_eq!(first[0].labels[RANK], format!("3 ({})", hostname()));
+        assert_eq!((first[0].severity, first[0].values["share"]), (Severity::Remark, 0.1));
+        let mut others = OtherRanks { findings: first.clone(), on_other_hosts: false };
+        others.append(OtherRanks { findings: second.clone(), on_other_hosts: true });
+        assert!(others.on_other_hosts);
+        assert_eq!(others.beyond(&[]), *second, "the heavier of two");
+        assert_eq!(others.beyond(&[steal(Severity::Remark)]), *second);
+        assert_eq!(others.beyond(&[steal(Severity::Invalid)]), []);
+        assert!(others.beyond(&[]).iter().all(|finding| finding.check(false).is_ok()));
+        assert!(read(1, b"[]").is_err());
+    }
+}

@@ -1,0 +1,224 @@
+//! The results of a rank as bytes, for the leader.
+//!
+//! In postcard's compact form, by the types' own serde: a field that is added to an outcome goes
+//! along without a word here.
+
+use anyhow::{Context, Result, ensure};
+use qdepth_engine::Outcome;
+
+use crate::request::worker_result::WorkerResult;
+
+/// What the workers of a rank found of each point of a group.
+pub(crate) type ShardResults = Vec<Vec<(Outcome, WorkerResult)>>;
+
+/// Whose results: another version's may have other fields.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// As bytes.
+///
+/// # Errors
+/// Where there is no memory for them.
+pub(crate) fn write(results: &ShardResults) -> Result<Vec<u8>> {
+    postcard::to_stdvec(&(VERSION, results)).context("the results of a rank cannot be sent")
+}
+
+/// Reads what [`write`] wrote.
+///
+/// # Errors
+/// Where it is cut off, is something else, or is another version's.
+pub(crate) fn read(bytes: &[u8]) -> Result<ShardResults> {
+    let cannot = "the results of a rank cannot be read";
+    let (version, rest): (&str, &[u8]) = postcard::take_from_bytes(bytes).context(cannot)?;
+    ensure!(version == VERSION, "{cannot}: it is qdepth {version}, and this is qdepth {VERSION}");
+    let (results, rest) = postcard::take_from_bytes(rest).context(cannot)?;
+    ensure!(rest.is_empty(), "{cannot}: something follows them");
+    Ok(results)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use crate::ranks::{RankGroup, ThreadTransport, threads};
+    use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
+    use qdepth_engine::{Shard, Target, join, measure, measure_shard};
+    use qdepth_measure::{Instant, LatencyHistogram, Nanos};
+    use qdepth_media::{OpenMedia, TargetExpression};
+    use qdepth_workload::{
+        Arrivals, Choices, Extent, Fsync, PlanFile, Point, TargetShape, Until, resolve,
+        shipped_plan_text,
+    };
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_cut_off_is_not() {
+        let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
+        let whole = Extent { offset_bytes: 0, length_bytes: 1 << 30 };
+        let shape = TargetShape::whole(whole, 512);
+        let plan = resolve(&file, &Choices::default(), &[shape]).unwrap();
+        let mut target = ScriptedTarget::new(8, Service::Fixed(Nanos::from_micros(700)), 1);
+        let never = AtomicBool::new(false);
+        let mut outcome = measure(&mut target, &plan.points[1], &never, &mut |_| {});
+        outcome.directions[0].errors.count(5);
+        assert!(outcome.completed() > 100 && outcome.series.intervals().len() > 10);
+        let rank = WorkerResult { bytes: 7, moved: Nanos(9), ..WorkerResult::default() };
+        let bytes = write(&vec![vec![(outcome.clone(), rank)], Vec::new()]).unwrap();
+        let results = read(&bytes).unwrap();
+        assert_eq!(results.len(), 2);
+        assert_eq!(results[0][0].0, outcome);
+        assert_eq!(results[0][0].1, rank);
+        for length in (0..bytes.len()).step_by(97) {
+            assert!(read(&bytes[..length]).is_err(), "{length} of {}", bytes.len());
+        }
+    }
+
+    /// A load of four streams that of which something is changed.
+    fn load(change: impl Fn(&mut Point)) -> Point {
+        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [8]\nwarm_up = \"1ms\"\n\
+                    duration = \"40ms\"\n";
+        let file: PlanFile = text.parse().unwrap();
+        let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
+        let mut point = resolve(&file, &Choices::default(), &[shape]).unwrap().points.remove(0);
+        (point.streams, point.workers) = (4, 4);
+        change(&mut point);
+        point
+    }
+
+    /// What each of the load's workers finds, alone with its own target.
+    fn workers(point: &Point, fault: Option<Fault>) -> Vec<Outcome> {
+        let work = |stream: u32| {
+            let target = ScriptedTarget::new(
+                2,
+                Service::Exponential(Nanos::from_micros(90)),
+                u64::from(stream),
+            );
+            let mut target = match fault {
+                Some(fault) if stream != 0 => target.with_fault(fault),
+                _ => target,
+            };
+            let shard = Shard { streams: stream..stream + 1, ..Shard::whole(point) };
+            let start = target.now();
+            measure_shard(&mut target, &shard, start, &AtomicBool::new(false), &mut |_| {})
+        };
+        (0..point.streams).map(work).collect()
+    }
+
+    /// A load is the same whoever drove its parts: one process, or two or four that send results.
+    /// Rank 0 has nothing to drive where there are more ranks than workers.
+    #[test]
+    fn every_kind_of_load_comes_through_whole() {
+        let rate = 3000.0;
+        let arrivals = |arrivals: Arrivals| load(move |point| point.arrivals = arrivals);
+        let until = Until { share: 0.2, least_ns: 5_000_000 };
+        let faults = [
+            Fault::Error { every: 7, errno: 5 },
+            Fault::Short { every: 5 },
+            Fault::Gone { from: 60 },
+            Fault::Hang { at: 30 },
+            Fault::Stall { at: Instant(8_000_000), length: Nanos::from_millis(20) },
+        ];
+        let mut kinds = vec![
+            ("closed", load(|_| {}), None),
+            ("paced", arrivals(Arrivals::Paced { rate }), None),
+            ("think time", arrivals(Arrivals::ThinkTime { time_ns: 500_000, requests: 3 }), None),
+            ("fixed", arrivals(Arrivals::Fixed { rate }), None),
+            ("poisson", arrivals(Arrivals::Poisson { rate }), None),
+            ("until", load(move |point| point.stop.until = Some(until)), None),
+            ("bytes", load(|point| point.stop.bytes_per_stream = 1 << 20), None),
+            ("fsync", load(|p| p.fsync = Fsync { every_writes: 4, at_end: true }), None),
+        ];
+        let poisson = arrivals(Arrivals::Poisson { rate });
+        kinds.extend(faults.map(|fault| ("fault", poisson.clone(), Some(fault))));
+        for (kind, point, fault) in &kinds {
+            let found = workers(point, *fault);
+            let alone = join(found.clone());
+            assert!(alone.completed() > 100, "{kind}: {}", alone.completed());
+            if point.arrivals.is_open() {
+                let responses = alone.directions.iter().filter_map(|d| d.response_time.as_ref());
+                let counted: u64 = responses.map(LatencyHistogram::count).sum();
+                assert_eq!(counted, alone.completed(), "{kind}");
+            }
+            for ranks in [1, 2, 4, 5] {
+                // Dealt from the last rank on, so that of five rank 0 has none.
+                let mut of_ranks = vec![Vec::new(); ranks];
+                for (worker, outcome) in found.iter().enumerate() {
+                    of_ranks[ranks - 1 - worker % ranks]
+                        .push((outcome.clone(), WorkerResult::from_outcome(outcome)));
+                }
+                let sent = of_ranks.drain(1..).map(|results| write(&vec![results]).unwrap());
+                let theirs: Vec<_> = sent.map(|bytes| read(&bytes).unwrap().remove(0)).collect();
+                let all = of_ranks.into_iter().chain(theirs).flatten();
+                let (mut outcomes, ranks_found): (Vec<Outcome>, Vec<WorkerResult>) = all.unzip();
+                assert_eq!(ranks_found.len(), 4, "{kind}");
+                let mut merged = join(std::mem::take(&mut outcomes));
+                // Sums of floating point depend on their order.
+                for (mine, theirs) in [
+                    (&mut merged.in_flight_integral, alone.in_flight_integral),
+                    (&mut merged.latency_in_window, alone.latency_in_window),
+                ] {
+                    assert!((*mine - theirs).abs() <= 1e-9 * theirs.abs(), "{kind}");
+                    *mine = theirs;
+                }
+                // Of several failures the first is told.
+                let failures = found.iter().filter_map(|outcome| outcome.failure.as_ref());
+                assert!(
+                    merged.failure.is_none()
+                        || failures.clone().any(|f| Some(f) == merged.failure.as_ref())
+                );
+                assert_eq!(merged.failure.is_some(), failures.count() > 0, "{kind}");
+                merged.failure.clone_from(&alone.failure);
+                assert!(merged == alone, "{kind} on {ranks} ranks");
+            }
+        }
+    }
+
+    /// So many ranks as threads, each on an emulated drive of its own: their results as the leader
+    /// has them, and all of them joined where they were made.
+    fn ranks(size: u32) -> (Outcome, Outcome) {
+        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [4]\nwarm_up = \"1ms\"\n\
+                    duration = \"10ms\"\n";
+        let file: PlanFile = text.parse().unwrap();
+        let medium = TargetExpression::read("media:p3700-800gb").unwrap();
+        let shape: TargetShape = medium.shape().unwrap().into();
+        let rank = |mut group: RankGroup<ThreadTransport>| {
+            let choices = Choices { seed: Some(u64::from(group.rank())), ..Choices::default() };
+            let plan = resolve(&file, &choices, &[shape]).unwrap();
+            let point = &plan.points[0];
+            let mut target = medium.open(&OpenMedia::for_point(point)).unwrap();
+            let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
+            if !group.is_leader() {
+                group
+                    .give(&write(&vec![vec![(outcome.clone(), WorkerResult::default())]]).unwrap());
+                return (outcome, Vec::new());
+            }
+            let given = group.gather(&|| false).into_iter();
+            let theirs = given.map(|bytes| read(&bytes.unwrap()).unwrap().remove(0).remove(0).0);
+            (outcome.clone(), std::iter::once(outcome).chain(theirs).collect())
+        };
+        let mut all: Vec<(Outcome, Vec<Outcome>)> = std::thread::scope(|scope| {
+            let ends = threads(size, || qdepth_linux::now().0).into_iter();
+            let running: Vec<_> =
+                ends.map(|end| scope.spawn(|| rank(RankGroup::new(end)))).collect();
+            running.into_iter().map(|rank| rank.join().unwrap()).collect()
+        });
+        let merged = join(std::mem::take(&mut all[0].1));
+        (merged, join(all.into_iter().map(|(own, _)| own).collect()))
+    }
+
+    #[test]
+    fn a_thousand_ranks_are_merged_exactly_and_in_linear_time() {
+        let timed = |size| {
+            let before = qdepth_linux::now();
+            let (merged, single) = ranks(size);
+            assert_eq!(merged, single);
+            assert!(merged.completed() > u64::from(size) * 100);
+            qdepth_linux::now().since(before).0 as f64
+        };
+        timed(50);
+        let (some, all) = (timed(250), timed(1000));
+        println!("250 ranks in {:.0} ms, 1000 in {:.0} ms", some / 1e6, all / 1e6);
+        // Four times as many; a quadratic merge would take sixteen times as long.
+        assert!(all < 10.0 * some, "{some} ns, {all} ns");
+    }
+}

@@ -1,0 +1,125 @@
+//! What all ranks see while a group is measured, put together at the leader.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use qdepth_engine::Interval;
+use qdepth_measure::Nanos;
+
+use crate::monitor::sight::{MachineNews, RankNews, Sight};
+use crate::ranks::all_ranks::AllRanks;
+
+/// Slices of other ranks come with their signs of life, every half second: whoever waits for so
+/// long has all of a second.
+const RANKS_LAG: Nanos = Nanos::from_millis(1200);
+
+/// What is told of a machine: its news, and what its ranks completed and moved a second.
+#[derive(Debug, PartialEq)]
+pub(crate) struct MachineSight {
+    pub(crate) news: MachineNews,
+    pub(crate) io_per_s: f64,
+    pub(crate) bytes_per_s: f64,
+}
+
+/// What is ready to be told.
+#[derive(Debug, Default)]
+pub(crate) struct SightBatch {
+    pub(crate) slices: Vec<(usize, Interval)>,
+    pub(crate) machines: Vec<MachineSight>,
+}
+
+/// The sights of all ranks. Where there is one rank alone, each is told
+/// at once.
+#[derive(Default)]
+pub(crate) struct Together<'a> {
+    all_ranks: Option<&'a AllRanks>,
+    /// Slices that wait for those of other ranks, and up to where this rank has come.
+    waiting: VecDeque<(usize, Interval)>,
+    reached: Nanos,
+    /// The machine of each other rank, once it told.
+    hosts: BTreeMap<u32, String>,
+    /// I/Os and bytes by rank since its machine told last.
+    counts: BTreeMap<u32, (u64, u64)>,
+}
+
+impl<'a> Together<'a> {
+    pub(crate) fn new(all_ranks: Option<&'a AllRanks>) -> Self {
+        Self { all_ranks, ..Self::default() }
+    }
+
+    /// What can be told after this was seen here.
+    pub(crate) fn see(&mut self, sight: Sight<'_>) -> SightBatch {
+        let mut batch = SightBatch::default();
+        match sight {
+            Sight::Slice(index, slice) => {
+                self.reached = self.reached.max(slice.start + slice.length);
+                self.count(0, slice);
+                match self.all_ranks {
+                    Some(_) => self.waiting.push_back((index, *slice)),
+                    None => batch.slices.push((index, *slice)),
+                }
+            }
+            Sight::Machine(news) => {
+                self.hosts.insert(0, news.host.clone());
+                batch.machines.push(self.machine(news.clone()));
+            }
+            Sight::Tick => self.hear(&mut batch),
+        }
+        let ready = self.reached.0.saturating_sub(RANKS_LAG.0);
+        self.release(&mut batch, |slice| (slice.start + slice.length).0 <= ready);
+        batch
+    }
+
+    /// What is left when the group is measured.
+    pub(crate) fn rest(mut self) -> SightBatch {
+        let mut batch = SightBatch::default();
+        self.hear(&mut batch);
+        self.release(&mut batch, |_| true);
+        batch
+    }
+
+    fn hear(&mut self, batch: &mut SightBatch) {
+        let Some(all_ranks) = self.all_ranks else { return };
+        while let Some((rank, bytes)) = all_ranks.news() {
+            // Another version would have been refused at the start.
+            let Ok(news) = postcard::from_bytes::<RankNews>(&bytes) else { continue };
+            for (index, slice) in news.slices {
+                self.count(rank, &slice);
+                self.waiting.push_back((index, slice));
+            }
+            if let Some(news) = news.machine {
+                self.hosts.insert(rank, news.host.clone());
+                // Ranks of one machine see the same of it: the first of them tells.
+                if self.hosts.iter().all(|(other, host)| *other >= rank || *host != news.host) {
+                    batch.machines.push(self.machine(news));
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, rank: u32, slice: &Interval) {
+        let (ios, bytes) = self.counts.entry(rank).or_default();
+        *ios += slice.completed.iter().sum::<u64>();
+        *bytes += slice.bytes.iter().sum::<u64>();
+    }
+
+    /// The machine with what its ranks did since it told last.
+    fn machine(&mut self, news: MachineNews) -> MachineSight {
+        let (mut ios, mut bytes) = (0, 0);
+        for (rank, _) in self.hosts.iter().filter(|(_, host)| **host == news.host) {
+            let (more_ios, more_bytes) = self.counts.remove(rank).unwrap_or_default();
+            (ios, bytes) = (ios + more_ios, bytes + more_bytes);
+        }
+        let seconds = news.length_ns.max(1) as f64 / 1e9;
+        let (io_per_s, bytes_per_s) = (ios as f64 / seconds, bytes as f64 / seconds);
+        MachineSight { news, io_per_s, bytes_per_s }
+    }
+
+    /// Those that are ready, in the order of time.
+    fn release(&mut self, batch: &mut SightBatch, is_ready: impl Fn(&Interval) -> bool) {
+        let (mut ready, waiting): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.waiting).into_iter().partition(|(_, s)| is_ready(s));
+        self.waiting = waiting.into();
+        ready.sort_by_key(|(_, slice)| slice.start);
+        batch.slices.append(&mut ready);
+    }
+}

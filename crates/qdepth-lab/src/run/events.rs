@@ -1,0 +1,306 @@
+//! What happens in a run, told to whoever looks on: the sign of the run beside its logbook, which
+//! `qdepth serve` reads, and `--events`. The workers know nothing of it: it is told by the thread
+//! that waits for them, once a second and point.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use qdepth_engine::Interval;
+use qdepth_files::{Kept, Trust};
+use qdepth_logbook::{Logbook, Sign};
+use qdepth_measure::{Finding, Nanos};
+use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
+use qdepth_record::{
+    FindingEntry, PointRecord, PointSummary, RunRecord, RunState, finding_entry, percentile_name,
+    shown_step,
+};
+use qdepth_workload::{Compared, Comparison, Plan, Point};
+
+use crate::Lab;
+use crate::events::observer::Observer;
+use crate::events::rate_so_far::RateSoFar;
+use crate::failure::Usage;
+use crate::ranks::together::MachineSight;
+use crate::run::record;
+
+/// Time of a point that one event tells of.
+const SECOND: Nanos = Nanos::from_secs(1);
+/// How a file of events begins.
+const BEGINNING: &[u8] = b"{\"event\":";
+
+/// The file that `--events` names: a new one, or one of events, which is written on.
+fn events_file(path: &Path) -> Result<Kept> {
+    let kept = Kept::open_or_make(path, Trust::Lines, false)?;
+    let mut head = Vec::new();
+    kept.file().take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+    if !head.is_empty() && head != BEGINNING {
+        bail!(Usage(format!(
+            "--events {}: it holds something else; name a new file, or one of events",
+            path.display()
+        )));
+    }
+    Ok(kept)
+}
+
+/// What became of the lines of a file.
+#[derive(Debug, Default)]
+struct Written {
+    lines: u64,
+    lost: u64,
+    /// Why the first was.
+    why: Option<std::io::Error>,
+}
+
+/// Whoever is told of a run: the front end, the file of events, and the sign beside the logbook
+/// once the run is held. It stands in the front end's place while the run is made ready and
+/// measured.
+pub(crate) struct Publisher<'a> {
+    observer: &'a dyn Observer,
+    file: Option<Kept>,
+    sign: RefCell<Sign>,
+    written: RefCell<Written>,
+}
+
+impl<'a> Publisher<'a> {
+    /// That of a run that is asked for.
+    ///
+    /// # Errors
+    /// Where the file of events is something else.
+    pub(crate) fn new(lab: Lab<'a>) -> Result<Self> {
+        let file = lab.request.events.as_deref().map(events_file).transpose()?;
+        let (sign, written) = Default::default();
+        Ok(Self { observer: lab.observer, file, sign, written })
+    }
+
+    /// From now on the sign of the run that the logbook holds is told, too.
+    pub(crate) fn follow(&self, logbook: &Logbook) {
+        self.sign.replace(logbook.sign());
+    }
+
+    /// Says what the file lacks.
+    pub(crate) fn warn_of_lost_lines(&self) {
+        let Written { lines, lost, why: Some(why) } = &*self.written.borrow() else { return };
+        let name = self.file.as_ref().map_or(Path::new(""), Kept::path).display();
+        let text = format!(
+            "--events {name}: {lost} of {lines} lines could not be written ({why}); the others are \
+             whole, and nothing of the run is lost by it"
+        );
+        self.observer.warn(text);
+    }
+}
+
+impl Observer for Publisher<'_> {
+    fn event(&self, event: &RunEvent) {
+        let line = event.line();
+        self.sign.borrow().publish(&line, matches!(event, RunEvent::RunStarted(_)));
+        if let Some(file) = &self.file {
+            // The disk may be full: the measurement goes on.
+            let answer = file.add_line(&line);
+            let mut written = self.written.borrow_mut();
+            written.lines += 1;
+            if let Err(error) = answer {
+                written.lost += 1;
+                written.why.get_or_insert(error);
+            }
+        }
+        self.observer.event(event);
+    }
+
+    fn ask(&self, question: &str) -> Option<String> {
+        self.observer.ask(question)
+    }
+}
+
+/// Tells what happens in a run from its beginning to its end.
+pub(crate) struct Events<'a> {
+    observer: &'a dyn Observer,
+    /// What was measured of each point of the group and not told yet.
+    unreported: BTreeMap<u32, Interval>,
+    rates: BTreeMap<u32, RateSoFar>,
+    compared: Option<Comparison>,
+}
+
+impl<'a> Events<'a> {
+    /// The run begins, or goes on, with so many points done.
+    pub(crate) fn started(
+        observer: &'a dyn Observer,
+        run: &RunRecord,
+        plan: &Plan,
+        done: usize,
+    ) -> Self {
+        let (unreported, rates) = Default::default();
+        let events = Self { observer, unreported, rates, compared: plan.comparison.clone() };
+        let event = event::RunStarted {
+            schema_version: EVENTS_VERSION,
+            run: run.id.clone(),
+            started_at: run.started_at.clone(),
+            plan: run.plan_name.clone(),
+            plan_hash: run.plan_hash.clone(),
+            targets: run.targets.iter().map(|target| target.name.clone()).collect(),
+            emulated: run.emulated,
+            points: plan.points.len() as u32,
+            points_done: done as u32,
+            planned_ns: plan.duration_ns(),
+            may_end_early: plan.may_end_early(),
+            seed: run.seed,
+        };
+        events.observer.event(&RunEvent::RunStarted(event));
+        run.findings.iter().for_each(|finding| events.raised(None, finding));
+        events
+    }
+
+    /// Points begin that run at the same time; `before` is the planned time of those before them.
+    pub(crate) fn group(&mut self, group: &[Point], before: Nanos) {
+        self.unreported.clear();
+        for point in group {
+            self.rates.insert(point.index, RateSoFar::from_point(point));
+            let event = event::PointStarted {
+                point: point.index,
+                group: point.group,
+                target: point.target,
+                profile: point.profile.clone(),
+                profile_title: point.profile_title.clone(),
+                step: shown_step(&point.step),
+                column: column(self.compared.as_ref(), group, point),
+                outstanding: point.outstanding,
+                streams: point.streams,
+                offered_io_per_s: point.offered_io_per_s(),
+                warm_up_ns: point.warm_up_ns,
+                duration_ns: point.stop.duration_ns,
+                planned_before_ns: before.0,
+            };
+            self.observer.event(&RunEvent::PointStarted(event));
+        }
+    }
+
+    /// These points are measured now; `before` is the planned time of what was measured before.
+    pub(crate) fn visit(&self, points: &[Point], before: Nanos) {
+        let longest = |length: fn(&Point) -> u64| points.iter().map(length).max().unwrap_or(0);
+        let event = event::VisitStarted {
+            group: points.first().map_or(0, |point| point.group),
+            warm_up_ns: longest(|point| point.warm_up_ns),
+            window_ns: longest(|point| point.stop.duration_ns),
+            planned_before_ns: before.0,
+        };
+        self.observer.event(&RunEvent::VisitStarted(event));
+    }
+
+    /// A slice of a point's window has passed.
+    pub(crate) fn interval(&mut self, point: u32, slice: &Interval) {
+        self.rates.entry(point).or_default().push(slice);
+        let unreported = self.unreported.entry(point).or_default();
+        let start = if unreported.length == Nanos::ZERO { slice.start } else { unreported.start };
+        let end = slice.start + slice.length;
+        unreported.add(slice);
+        unreported.start = start;
+        unreported.length = Nanos(end.0.saturating_sub(start.0));
+        if unreported.length >= SECOND {
+            self.publish_interval(point);
+        }
+    }
+
+    /// What a look at a machine told.
+    pub(crate) fn machine(&self, seen: MachineSight) {
+        let MachineSight { news, io_per_s, bytes_per_s } = seen;
+        let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
+        let event = event::Machine { host: news.host, io_per_s, bytes_per_s, values };
+        self.observer.event(&RunEvent::Machine(event));
+    }
+
+    /// Nothing more comes of these points for now: others are measured before they go on.
+    pub(crate) fn paused(&mut self, group: &[Point]) {
+        for point in group {
+            self.publish_interval(point.index);
+            self.rates.entry(point.index).or_default().visit_ended();
+        }
+    }
+
+    /// What is left of a point is told.
+    fn publish_interval(&mut self, point: u32) {
+        let Some(slice) = self.unreported.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
+        else {
+            return;
+        };
+        let [reads, writes, trims] = slice.completed;
+        let all = reads + writes + trims;
+        let mean = |sum: u64| (all > 0).then(|| sum as f64 / all as f64);
+        let event = event::Interval {
+            point,
+            end_ns: (slice.start + slice.length).0,
+            length_ns: slice.length.0,
+            reads,
+            writes,
+            read_bytes: slice.bytes[0],
+            written_bytes: slice.bytes[1],
+            trims,
+            trimmed_bytes: slice.bytes[2],
+            service_time_mean_ns: mean(slice.service_time_sum),
+            response_time_mean_ns: mean(slice.response_time_sum),
+            io_per_s_interval: self.rates.get(&point).and_then(RateSoFar::interval),
+        };
+        self.observer.event(&RunEvent::Interval(event));
+    }
+
+    /// A point is in the logbook.
+    pub(crate) fn ended(&self, point: &PointRecord) {
+        let summary = PointSummary::from_point(point);
+        let response = &summary.response_time.all;
+        let p99 = response.percentiles.iter().find(|each| percentile_name(each.quantile) == "99");
+        let event = event::PointEnded {
+            point: point.index,
+            io_per_s: summary.io_per_s.value,
+            interval: summary.io_per_s.interval.map(|(low, high)| [low, high]),
+            mib_per_s: summary.mib_per_s,
+            service_time_mean_ns: summary.service_time.all.mean_ns,
+            response_time_mean_ns: response.mean_ns,
+            response_time_p99_ns: p99.map(|each| each.value.0),
+            grade: summary.grade.to_string(),
+        };
+        self.observer.event(&RunEvent::PointEnded(event));
+        point.findings.iter().for_each(|finding| self.raised(Some(point.index), finding));
+    }
+
+    fn raised(&self, point: Option<u32>, finding: &Finding) {
+        // Each test that makes a run holds what it raises against the table of codes.
+        debug_assert_eq!(finding.check(point.is_none()), Ok(()));
+        let FindingEntry { code, severity, values, labels } = finding_entry(finding);
+        let event = event::FindingRaised { point, code, severity, values, labels };
+        self.observer.event(&RunEvent::FindingRaised(event));
+    }
+
+    /// What is known of the run at its end is raised, and nothing of it follows.
+    pub(crate) fn run_ended(&self, state: RunState, points_done: u32, findings: &[Finding]) {
+        findings.iter().for_each(|finding| self.raised(None, finding));
+        let state = state.as_str().to_owned();
+        self.observer.event(&RunEvent::RunEnded(event::RunEnded { state, points_done }));
+    }
+}
+
+/// The column of a comparison that a point belongs to; none where nothing is compared, or where its
+/// target says it.
+fn column(
+    compared: Option<&Comparison>,
+    group: &[Point],
+    point: &Point,
+) -> Option<event::PointColumn> {
+    let (compared, own) = compared.zip(point.variant)?;
+    let variant = compared.variants.get(own as usize)?;
+    if matches!(compared.of, Compared::Drives | Compared::Targets) && variant.name.is_empty() {
+        return None;
+    }
+    let alike = |other: &&Point| {
+        other.variant == point.variant
+            && (&other.profile, &other.step) == (&point.profile, &point.step)
+    };
+    let before = group.iter().filter(alike).take_while(|earlier| earlier.index != point.index);
+    Some(event::PointColumn {
+        of: record::compared(compared.of).to_owned(),
+        name: variant.name.clone(),
+        part: before.count() as u32 + 1,
+        parts: variant.parts,
+        area_bytes: point.area.length_bytes,
+    })
+}

@@ -1,0 +1,279 @@
+//! The other ranks of a run: what they are told before its first point, and what one of them does.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context, Result, bail};
+use qdepth_host::target::Kind;
+use qdepth_linux::EngineChoice;
+use qdepth_media::is_emulated;
+use qdepth_workload::{Plan, Point, Stop};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Lab;
+use crate::execute::cpu_placement::CpuPlacement;
+use crate::execute::execute;
+use crate::execute::measure_options::MeasureOptions;
+use crate::execute::written::Written;
+use crate::failure::{RemoteError, Usage, exit_status};
+use crate::monitor::sight::hostname;
+use crate::ranks::all_ranks::AllRanks;
+use crate::request::provision::Provision;
+use crate::target::prepare::{PrepareOptions, ResolvedTarget, prepare};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What the leader tells everyone before the first point.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Task {
+    /// Of the leader: another version's ranks may measure another thing.
+    version: String,
+    run_id: String,
+    plan: String,
+    targets: Vec<PathBuf>,
+    bytes: u64,
+    keep: bool,
+    engine: String,
+    stamp: u64,
+}
+
+/// What a rank answers to it.
+#[derive(Serialize, Deserialize)]
+enum Answer {
+    /// Its guards let everything pass; the name of its node.
+    Ready(String),
+    /// What is in the way there, and its exit status.
+    No(String, u8),
+}
+
+/// Whether several ranks can measure this together. Asked before anything is touched.
+pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> Result<()> {
+    let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
+    let makes_files = plan.points.iter().all(|point| point.layout.makes_files());
+    let writes = plan.points.iter().any(Point::writes);
+    let emulated = found.iter().any(|found| found.real().is_none());
+    let ranks = all_ranks.group.borrow().size();
+    let no =
+        |what: &str| bail!(Usage(format!("{ranks} ranks cannot measure this together: {what}")));
+    if plan.points.iter().any(|point| point.operation.is_of_entries()) {
+        return no("entries of directories are made by one process: leave mpirun or srun out");
+    }
+    if lab.request.pinning.named().is_some() {
+        return no(
+            "all would be on the CPUs of --cpus; its launcher keeps a rank in its place (mpirun \
+             --bind-to, srun --cpu-bind)",
+        );
+    }
+    if emulated {
+        lab.observer.message(format!(
+            "EMULATED: virtual time is one, so this rank emulates all and the other {} wait",
+            ranks - 1
+        ));
+    } else if !makes_files && found.iter().any(is_directory) {
+        return no(
+            "a measurement file is made and filled by one process. Make it first (qdepth run \
+             --keep without mpirun), then give its path and --read-only; or let each rank make \
+             files of its own: qdepth run bandwidth DIR, qdepth ior",
+        );
+    } else if !makes_files && writes {
+        return no(
+            "a file or device that is written is locked by one process, which keeps every other \
+             one out, on this node and on others. Add --read-only; or let each rank write files of \
+             its own: qdepth run bandwidth DIR, qdepth ior",
+        );
+    }
+    if !emulated && plan.wear().is_some() {
+        return no(
+            "a target is preconditioned by one process: do it in a run without mpirun before",
+        );
+    }
+    if plan.points.iter().any(|point| point.flow.is_some()) {
+        return no("loads that are tied to each other know of each other within one process alone");
+    }
+    if plan.points.iter().any(|point| point.stop.steady.is_some()) {
+        return no(
+            "a point that ends once it is steady is measured in rounds of one process. Leave \
+             `until` out",
+        );
+    }
+    let known = |stop: &Stop| {
+        let ends_together = stop.ends_step || stop.catches_up;
+        stop.until.is_none() && stop.samples.is_none() && stop.bytes == 0 && !ends_together
+    };
+    if !emulated && !plan.points.iter().all(|point| known(&point.stop)) {
+        return no(
+            "a point that ends by what all of them did is ended by none, who sees its own. Leave \
+             `until`, `until-credible`, `bytes` and `catches_up` (IOR's stoneWallingWearOut) out",
+        );
+    }
+    let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);
+    if !emulated && streams < ranks {
+        lab.observer.message(format!(
+            "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do \
+             (`streams` of a profile)",
+            ranks - streams
+        ));
+    }
+    Ok(())
+}
+
+fn is_directory(found: &ResolvedTarget) -> bool {
+    found.real().is_some_and(|target| matches!(target.kind, Kind::Directory(_)))
+}
+
+/// The leader tells everyone what is measured; every rank asks the guards for its own view of the
+/// targets before any begins.
+pub(crate) fn distribute(
+    lab: Lab<'_>,
+    run_id: &str,
+    stamp: u64,
+    plan: &Plan,
+    targets: &[PathBuf],
+    bytes: u64,
+) -> Result<()> {
+    let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
+    if targets.iter().any(|target| target.to_str().is_some_and(is_emulated)) {
+        // The others wait for a task, and none comes before the end.
+        return Ok(());
+    }
+    let task = Task {
+        version: VERSION.to_owned(),
+        run_id: run_id.to_owned(),
+        plan: plan.text(),
+        targets: targets.to_vec(),
+        bytes,
+        keep: lab.request.keep || plan.keep_files,
+        engine: lab.request.engine.name().to_owned(),
+        stamp,
+    };
+    let mut group = all_ranks.group.borrow_mut();
+    group.broadcast(&serde_json::to_vec(&task)?);
+    let (mut together, mut in_the_way) = (1, Ok(()));
+    for (rank, answer) in (1_u32..).zip(group.gather(&|| lab.signals.caught().is_some())) {
+        match serde_json::from_slice(&answer?).context("the answer of a rank cannot be read")? {
+            Answer::Ready(node) => together += u32::from(node == hostname()),
+            Answer::No(why, status) => {
+                let what = format!("rank {rank} of {}: {why}", group.size());
+                in_the_way = in_the_way.and(Err(RemoteError { what, status }));
+            }
+        }
+    }
+    in_the_way?;
+    *all_ranks.shift.borrow_mut() = together;
+    group.broadcast(&together.to_le_bytes());
+    Ok(())
+}
+
+/// The leader's task, where it is of this version.
+fn read_task(text: &[u8]) -> Result<Task> {
+    let other = |version: &str| {
+        Usage(format!(
+            "rank 0 runs qdepth {version}, and this rank qdepth {VERSION}: the same program must \
+             be installed on every node"
+        ))
+    };
+    let version = |task: &Value| task["version"].as_str().unwrap_or("of another form").to_owned();
+    let task: Value = serde_json::from_slice(text).context("the leader's task")?;
+    let found = version(&task);
+    let task = serde_json::from_value::<Task>(task).map_err(|_| other(&found))?;
+    if found != VERSION { Err(other(&found).into()) } else { Ok(task) }
+}
+
+/// What every rank but the leader does.
+pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
+    let stop = lab.signals.stop();
+    let stopping = || stop.load(Ordering::Relaxed);
+    let receive = || all_ranks.group.borrow_mut().receive(&stopping);
+    let text = receive()?;
+    if text.is_empty() {
+        return Ok(());
+    }
+    let task = read_task(&text);
+    if let Err(why) = &task {
+        let answer = Answer::No(format!("{why:#}"), exit_status(why));
+        all_ranks.group.borrow_mut().give(&serde_json::to_vec(&answer)?);
+    }
+    let task = task?;
+    let plan = Plan::from_text(&task.plan).map_err(Usage)?;
+    let prepare_options = PrepareOptions {
+        run_id: &task.run_id,
+        results_dir: Path::new("."),
+        writes: plan.written_targets(),
+        provision: Provision::from_plan(&plan, task.bytes),
+        keep: task.keep,
+        consent: &lab.request.consent,
+    };
+    let prepared = prepare(lab.system, &task.targets, &prepare_options, lab.observer, &stopping);
+    let answer = match &prepared {
+        Ok(_) => Answer::Ready(hostname()),
+        Err(why) => Answer::No(format!("{why:#}"), exit_status(why)),
+    };
+    all_ranks.group.borrow_mut().give(&serde_json::to_vec(&answer)?);
+    let targets = prepared?;
+    let shapes: Vec<_> = targets.iter().map(|target| target.shape).collect();
+    plan.fits(&shapes).map_err(Usage)?;
+    // Nothing, where something is in the way of another rank.
+    let Ok(together) = receive()?.try_into() else { return Ok(()) };
+    *all_ranks.shift.borrow_mut() = u32::from_le_bytes(together);
+    let engine = EngineChoice::from_name(&task.engine)
+        .with_context(|| format!("rank 0 measures with `{}`, unknown here", task.engine))?;
+    let (placement, stamp) = (CpuPlacement::Anywhere, task.stamp);
+    let written = Written::from_plan(&plan);
+    let options = MeasureOptions {
+        engine,
+        stamp,
+        written: &written,
+        placement,
+        all_ranks: Some(all_ranks),
+        observer: lab.observer,
+    };
+    while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
+        let Some(points) = plan.groups().find(|group| group[0].group == number) else { break };
+        let measured = execute(lab.system, &targets, points, options, stop, &mut |sight| {
+            all_ranks.seen.borrow_mut().see(sight);
+        });
+        if let Err(why) = measured {
+            all_ranks.group.borrow_mut().fail(&format!("{why:#}"));
+        }
+    }
+    for target in targets {
+        target.put_back()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_of_another_version_is_refused_before_anything_is_touched() {
+        let task = |version: &str| Task {
+            version: version.to_owned(),
+            run_id: "r".to_owned(),
+            plan: String::new(),
+            targets: vec!["d".into()],
+            bytes: 1,
+            keep: false,
+            engine: "auto".to_owned(),
+            stamp: 7,
+        };
+        let sent = |task: &Task| serde_json::to_value(task).unwrap();
+        let read = |value: &Value| read_task(value.to_string().as_bytes());
+        assert_eq!(read(&sent(&task(VERSION))).unwrap().stamp, 7);
+        let refused = |value: &Value| {
+            let why = read(value).err().expect("it is of another version");
+            assert_eq!(exit_status(&why), 2);
+            format!("{why:#}")
+        };
+        assert!(refused(&sent(&task("9.9.9"))).contains("rank 0 runs qdepth 9.9.9"));
+        let mut more = sent(&task(VERSION));
+        more["share"] = 1.into();
+        refused(&more);
+        let mut older = sent(&task(VERSION));
+        older.as_object_mut().unwrap().remove("version");
+        assert!(refused(&older).contains("every node"));
+    }
+}

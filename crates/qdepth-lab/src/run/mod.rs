@@ -1,0 +1,59 @@
+//! A run: what is asked for is made ready, measured and kept.
+
+pub(crate) mod begin;
+pub(crate) mod events;
+pub(crate) mod expect;
+pub(crate) mod follower;
+pub(crate) mod one_run;
+pub(crate) mod points;
+pub mod record;
+pub(crate) mod steady_point;
+pub(crate) mod variants;
+pub(crate) mod visit;
+pub(crate) mod visits;
+
+use anyhow::Result;
+use qdepth_host::system::System;
+
+use crate::Lab;
+use crate::events::observer::Observer;
+use crate::events::signals::Signals;
+use crate::ranks::all_ranks::join;
+use crate::request::{Ran, RunRequest};
+use crate::run::events::Publisher;
+use crate::run::follower::run_as_follower;
+use crate::run::one_run::alone;
+
+/// Measures what is asked for. None where nothing was: this is a rank that followed another, or a
+/// signal came before the first point.
+///
+/// # Errors
+/// Where it is refused or fails; what was finished is in the logbook.
+pub fn run(
+    request: &RunRequest,
+    observer: &dyn Observer,
+    signals: &Signals,
+) -> Result<Option<Ran>> {
+    let (system, all_ranks) = (System::real(), join()?);
+    let lab = Lab { request, system: &system, observer, signals, all_ranks: all_ranks.as_ref() };
+    let ran = match lab.all_ranks.filter(|all_ranks| !all_ranks.is_leader()) {
+        Some(all_ranks) => run_as_follower(lab, all_ranks).map(|()| None),
+        None => run_as_leader(lab),
+    };
+    if let Some(all_ranks) = all_ranks {
+        all_ranks.end();
+    }
+    ran
+}
+
+/// What this process does where it is the only one, or leads.
+fn run_as_leader(lab: Lab<'_>) -> Result<Option<Ran>> {
+    let publisher = Publisher::new(lab)?;
+    let lab = Lab { observer: &publisher, ..lab };
+    let ran = match lab.request.plan.as_ref().filter(|plan| !plan.file.variants.is_empty()) {
+        Some(plan) => variants::measure(lab, &publisher, plan),
+        None => alone(lab, &publisher),
+    };
+    publisher.warn_of_lost_lines();
+    ran
+}

@@ -1,0 +1,190 @@
+//! What is kept of a run before its first point: plan, targets, machine, and doubts that are known
+//! already.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use qdepth_files::shell_word;
+use qdepth_host::environment;
+use qdepth_host::same_storage::identity_facts;
+use qdepth_host::target::{Inspected, Kind};
+use qdepth_linux::EngineChoice;
+use qdepth_media::TargetExpression;
+use qdepth_record::{
+    ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
+    VariantRecord, source,
+};
+use qdepth_workload::{Compared, Comparison, Plan, Role};
+
+use crate::Lab;
+use crate::execute::cpu_placement;
+use crate::instrument::calibrate;
+use crate::outcome::findings::of_run;
+use crate::request::RunRequest;
+use crate::target::prepare::{Prepared, PreparedStorage};
+
+/// Stands beside everything that was measured in virtual time.
+const EMULATED: &str = "EMULATED";
+
+/// The generator's rates where storage costs nothing; none in virtual time, where it costs nothing.
+pub(crate) fn ceilings(
+    plan: &Plan,
+    prepared: &[Prepared],
+    engine: EngineChoice,
+) -> BTreeMap<u32, f64> {
+    let real = plan.points.iter().filter(|p| prepared[p.target as usize].real().is_some());
+    calibrate::ceilings(real, engine.first())
+}
+
+/// How much of a target the plan's points touch, to the end of the last of their areas.
+fn touched(plan: &Plan, target: usize) -> Option<u64> {
+    let own = plan.points.iter().filter(|point| point.target as usize == target);
+    own.map(|point| point.area.offset_bytes.saturating_add(point.area.length_bytes)).max()
+}
+
+pub(crate) fn record(
+    id: &str,
+    plan: &Plan,
+    prepared: &[Prepared],
+    ceilings: &BTreeMap<u32, f64>,
+    lab: Lab<'_>,
+) -> RunRecord {
+    let (system, engine) = (lab.system, lab.request.engine);
+    let target = |(index, target): (usize, &Prepared)| TargetRecord {
+        index: index as u32,
+        expression: target.expression.display().to_string(),
+        name: name(prepared, index),
+        kind: target.kind(),
+        area_bytes: touched(plan, index).unwrap_or(target.shape.usable.length_bytes),
+        engine: match target.real() {
+            Some(_) => engine.first().name().to_owned(),
+            None => EMULATED.to_owned(),
+        },
+        ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
+        facts: match &target.storage {
+            PreparedStorage::Real(real) => {
+                let mut facts = identity_facts(system, &real.inspected);
+                facts.extend(environment::target_facts(system, &real.inspected));
+                facts
+            }
+            PreparedStorage::Emulated(emulation) => emulated_facts(&emulation.medium),
+        },
+    };
+    RunRecord {
+        id: id.to_owned(),
+        started_at: Timestamp::now().to_string(),
+        ended_at: None,
+        state: RunState::Running,
+        qdepth_version: env!("CARGO_PKG_VERSION").to_owned(),
+        measurement_version: MEASUREMENT_VERSION,
+        plan_name: plan.name.clone(),
+        plan_hash: plan.hash(),
+        plan_text: plan.text(),
+        seed: plan.seed,
+        emulated: prepared.iter().any(|target| target.real().is_none()),
+        points_planned: plan.points.len() as u32,
+        engine_choice: engine.name().to_owned(),
+        comparison: plan.comparison.as_ref().map(comparison),
+        environment: surroundings(lab, plan, prepared),
+        targets: prepared.iter().enumerate().map(target).collect(),
+        expected: Vec::new(),
+        findings: of_run(plan, prepared)
+            .into_iter()
+            .chain(cpu_placement::far_drives(lab, plan, prepared))
+            .collect(),
+    }
+}
+
+pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
+    let variant = |variant: &qdepth_workload::Variant| VariantRecord {
+        name: variant.name.clone(),
+        role: match variant.role {
+            Role::Single => "single",
+            Role::Together => "together",
+            Role::Array => "array",
+            Role::Variant => "variant",
+        }
+        .to_owned(),
+        target: variant.target,
+        parts: variant.parts,
+        times: variant.times,
+    };
+    ComparisonRecord {
+        of: compared(comparison.of).to_owned(),
+        variants: comparison.variants.iter().map(variant).collect(),
+        base: comparison.base,
+        base_above: comparison.base_above,
+        shaded: comparison.shaded,
+        latency_profiles: comparison.latency_profiles.clone(),
+        published: comparison.published.clone(),
+    }
+}
+
+/// What the columns of a comparison are, as stored.
+pub(crate) fn compared(compared: Compared) -> &'static str {
+    match compared {
+        Compared::Drives => "drives",
+        Compared::Targets => "targets",
+        Compared::Processes => "processes",
+        Compared::Areas => "areas",
+    }
+}
+
+/// The machine, and where storage is real what the generator costs on it.
+fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
+    let (system, engine) = (lab.system, lab.request.engine);
+    let mut facts = environment::observe(system);
+    facts.extend(cpu_placement::facts(lab, plan, prepared));
+    // What nobody keeps need not say what the generator does under other loads.
+    if lab.request.is_kept && prepared.iter().any(|target| target.real().is_some()) {
+        let all = calibrate::cpus();
+        let more = if all > 1 { vec![all] } else { Vec::new() };
+        facts.extend(calibrate::facts(engine.first(), &more));
+    }
+    facts
+}
+
+/// A name for tables and legends: the expression, with what is below where that is known.
+fn name(prepared: &[Prepared], index: usize) -> String {
+    let real = |target: &Prepared, inspected: &Inspected| match &inspected.kind {
+        Kind::BlockDevice(device) => match &device.model {
+            Some(model) => format!("{} ({model})", target.expression.display()),
+            None => target.expression.display().to_string(),
+        },
+        Kind::Directory(fs) | Kind::RegularFile { file_system: fs, .. } => {
+            let path = inspected.path.file_name().unwrap_or(inspected.path.as_os_str());
+            let on = if fs.devices.is_empty() { "" } else { " on " };
+            format!("{} ({}{on}{})", path.display(), fs.kind, fs.devices.join(", "))
+        }
+    };
+    let display_name = |target: &Prepared| match target.real() {
+        Some(found) => real(target, &found.inspected),
+        None => format!("{} ({EMULATED})", target.expression.display()),
+    };
+    let name = display_name(&prepared[index]);
+    let alike = prepared.iter().filter(|other| display_name(other) == name).count() > 1;
+    if alike { format!("{name} #{}", index + 1) } else { name }
+}
+
+/// What is kept of an emulated target beside its results: every number that it was made of.
+fn emulated_facts(medium: &TargetExpression) -> Vec<Observation> {
+    let fact = |(subject, key, value): (String, String, String)| Observation {
+        subject,
+        key,
+        value: Ok(value),
+        source: source::DESCRIPTION.to_owned(),
+    };
+    medium.facts().into_iter().map(fact).collect()
+}
+
+/// What is kept of the command beside the run; nothing where no words asked for it.
+pub fn command(request: &RunRequest, seed: u64) -> Option<Observation> {
+    let seed = ["--seed".to_owned(), seed.to_string()];
+    let words = request.command.as_ref()?.iter().chain(&seed);
+    Some(Observation {
+        subject: RunRecord::COMMAND.0.to_owned(),
+        key: RunRecord::COMMAND.1.to_owned(),
+        value: Ok(words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
+        source: source::COMMAND_LINE.to_owned(),
+    })
+}

@@ -1,0 +1,198 @@
+//! Points that end once their rate is steady: measured in rounds, of which those that made it so
+//! are told. What was before them is their lead-in.
+
+use anyhow::Result;
+use qdepth_engine::Ended;
+use qdepth_measure::{Finding, Nanos, SteadyRounds, SteadyRule};
+use qdepth_workload::{Point, STEADY_ROUNDS};
+
+use crate::Lab;
+use crate::execute::until_steady::slices;
+use crate::outcome::findings::not_steady;
+use crate::outcome::measured::Measured;
+use crate::run::begin::Ready;
+use crate::run::visit::{Shown, Visit, Visited, visit};
+
+/// The rule by which a group ends, where it ends so.
+pub(crate) fn rule_of(group: &[Point]) -> Option<SteadyRule> {
+    group.iter().find_map(|point| point.stop.steady)
+}
+
+/// What the loads of a group do, round by round.
+struct GroupRounds<'a> {
+    ready: &'a Ready,
+    group: &'a [Point],
+    rule: SteadyRule,
+    known: Vec<SteadyRounds>,
+}
+
+impl<'a> GroupRounds<'a> {
+    fn new(ready: &'a Ready, group: &'a [Point], rule: SteadyRule) -> Self {
+        // What is only read, or was preconditioned, waits for no writes.
+        let written = |point: &Point| {
+            let is_known = reads_only(point) || ready.plan.wear().is_some();
+            if is_known { SteadyRounds::WRITTEN_MOST } else { 0.0 }
+        };
+        let known = group.iter().map(|point| SteadyRounds::new(rule, written(point))).collect();
+        Self { ready, group, rule, known }
+    }
+
+    /// A round of the load at this place: its slices, and the bytes that it wrote.
+    fn push(&mut self, index: usize, slices: &[(u64, Nanos)], written: u64) {
+        let area = self.group[index].area.length_bytes.max(1);
+        self.known[index].push(slices, written as f64 / area as f64);
+    }
+
+    fn count(&self) -> usize {
+        self.known.first().map_or(0, SteadyRounds::count)
+    }
+
+    fn is_over(&self) -> bool {
+        let over = |rounds: &SteadyRounds| rounds.is_settled() || rounds.is_over(STEADY_ROUNDS);
+        self.known.iter().all(over)
+    }
+
+    /// The first round of those that its rule looked at, where all loads are steady.
+    fn steady_from(&self) -> Option<usize> {
+        let first: Option<Vec<usize>> = self.known.iter().map(SteadyRounds::steady_from).collect();
+        first?.into_iter().max()
+    }
+
+    fn findings(&self) -> Vec<Option<Finding>> {
+        let finding = |(point, rounds): (&Point, &SteadyRounds)| {
+            let target = &self.ready.targets[point.target as usize];
+            not_steady(target, &point.steady_round(0), rounds, self.rule)
+        };
+        self.group.iter().zip(&self.known).map(finding).collect()
+    }
+}
+
+fn reads_only(point: &Point) -> bool {
+    point.read_share >= 1.0
+}
+
+/// Measures the loads of a group at the same time until each is settled, or there were rounds
+/// enough. Where all are, the rounds that the rule looked at are what was measured; else all are,
+/// with a doubt.
+pub(crate) fn until_steady(
+    lab: Lab<'_>,
+    ready: &Ready,
+    group: &[Point],
+    rule: SteadyRule,
+    shown: &mut Shown<'_, '_>,
+) -> Result<Visited> {
+    let group_rounds = GroupRounds::new(ready, group, rule);
+    if ready.run.emulated {
+        in_virtual_time(lab, group_rounds, shown)
+    } else {
+        in_rounds(lab, group_rounds, shown)
+    }
+}
+
+fn in_rounds(
+    lab: Lab<'_>,
+    mut group_rounds: GroupRounds<'_>,
+    shown: &mut Shown<'_, '_>,
+) -> Result<Visited> {
+    let mut rounds: Vec<Visit> = Vec::new();
+    while !group_rounds.is_over() {
+        let number = rounds.len() as u32;
+        let points: Vec<Point> =
+            group_rounds.group.iter().map(|p| p.steady_round(number)).collect();
+        let first = rounds.first().map(|first| first.began);
+        let round = visit(lab, group_rounds.ready, &points, first, shown)?;
+        for (index, measured) in round.measured.iter().enumerate() {
+            // What came outside of the window is not told apart by direction, and left out.
+            group_rounds.push(index, &slices(measured), measured.outcome.directions[1].bytes);
+        }
+        let is_broken = round.is_broken();
+        rounds.push(round);
+        if is_broken || lab.signals.caught().is_some() {
+            return Ok(visited(rounds, 0, cut_short(is_broken), Vec::new()));
+        }
+    }
+    let from = group_rounds.steady_from();
+    let ended = if from.is_some() { Ended::Steady } else { Ended::Duration };
+    Ok(visited(rounds, from.unwrap_or(0), ended, group_rounds.findings()))
+}
+
+/// An emulated medium begins anew with each measurement, so its rounds are parts of one: of the
+/// whole time first, then, with the same draws, with all before the steady rounds as lead-in.
+fn in_virtual_time(
+    lab: Lab<'_>,
+    mut group_rounds: GroupRounds<'_>,
+    shown: &mut Shown<'_, '_>,
+) -> Result<Visited> {
+    let points: Vec<Point> = group_rounds.group.iter().map(Point::in_one_go).collect();
+    let whole = visit(lab, group_rounds.ready, &points, None, shown)?;
+    if whole.is_broken() || lab.signals.caught().is_some() {
+        let ended = cut_short(whole.is_broken());
+        return Ok(visited(vec![whole], 0, ended, Vec::new()));
+    }
+    let parts: Vec<Vec<RoundSlices>> =
+        group_rounds.group.iter().zip(&whole.measured).map(|(point, m)| parts(point, m)).collect();
+    for number in 0..STEADY_ROUNDS as usize {
+        for (index, of_load) in parts.iter().enumerate() {
+            let (slices, written) = of_load.get(number).cloned().unwrap_or_default();
+            group_rounds.push(index, &slices, written);
+        }
+        if group_rounds.is_over() {
+            break;
+        }
+    }
+    let Some(from) = group_rounds.steady_from() else {
+        return Ok(visited(vec![whole], 0, Ended::Duration, group_rounds.findings()));
+    };
+    let (from, count) = (from as u32, group_rounds.count() as u32);
+    let points: Vec<Point> =
+        group_rounds.group.iter().map(|p| p.steady_part(from, count)).collect();
+    let steady = visit(lab, group_rounds.ready, &points, Some(whole.began), shown)?;
+    Ok(visited(vec![steady], 0, Ended::Steady, group_rounds.findings()))
+}
+
+/// How loads end of which one was broken off, which says so itself, or all by the user.
+fn cut_short(is_broken: bool) -> Ended {
+    if is_broken { Ended::Duration } else { Ended::Interrupted }
+}
+
+/// Slices of a round, and the bytes that were written in it.
+type RoundSlices = (Vec<(u64, Nanos)>, u64);
+
+/// What was measured in one go, cut into rounds.
+fn parts(point: &Point, measured: &Measured) -> Vec<RoundSlices> {
+    let round = point.steady_round(0).stop.duration_ns.max(1);
+    let mut parts: Vec<RoundSlices> = vec![RoundSlices::default(); STEADY_ROUNDS as usize];
+    let mut passed = 0;
+    for slice in measured.outcome.series.intervals() {
+        let middle = passed + slice.length.0 / 2;
+        if let Some((slices, written)) = parts.get_mut((middle / round) as usize) {
+            slices.push((slice.completed.iter().sum(), slice.length));
+            *written += slice.bytes[1];
+        }
+        passed += slice.length.0;
+    }
+    parts
+}
+
+/// The rounds from that one on as one measurement; those before lead in.
+fn visited(
+    rounds: Vec<Visit>,
+    from: usize,
+    ended: Ended,
+    findings: Vec<Option<Finding>>,
+) -> Visited {
+    let joined = rounds.into_iter().enumerate().fold(None, |former, (number, round)| {
+        let with = if number < from { Visited::led_in } else { Visited::with };
+        Some(with(former, round))
+    });
+    let mut whole = joined.unwrap_or_default();
+    for measured in &mut whole.measured {
+        let outcome = &mut measured.outcome;
+        if outcome.failure.is_none() && !outcome.interrupted {
+            outcome.interrupted = ended == Ended::Interrupted;
+            outcome.ended = ended;
+        }
+    }
+    whole.findings = findings;
+    whole
+}

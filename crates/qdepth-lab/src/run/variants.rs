@@ -1,0 +1,131 @@
+//! Variants: each is prepared, measured as a run of its own, and taken back; then their points
+//! stand side by side in one run more.
+
+use anyhow::{Context, Result};
+use qdepth_logbook::Logbook;
+use qdepth_record::event::{RunEvent, VariantStarted};
+use qdepth_record::{PointRecord, RunRecord, RunState};
+use qdepth_workload::{Plan, side_by_side};
+
+use crate::Lab;
+use crate::failure::Usage;
+use crate::request::words::kept;
+use crate::request::{PlanRequest, Ran, RunRequest};
+use crate::run::events::{Events, Publisher};
+use crate::run::one_run::alone;
+use crate::run::record::{command, comparison};
+use crate::target::preparation::may_be_prepared;
+use crate::target::prepare::after_all;
+
+/// Measures one after the other, and compares. What was finished before a failure or an
+/// interruption stays in the logbook, as runs of its own.
+pub(crate) fn measure(
+    lab: Lab<'_>,
+    publisher: &Publisher<'_>,
+    asked: &PlanRequest,
+) -> Result<Option<Ran>> {
+    if lab.all_ranks.is_some() {
+        anyhow::bail!(Usage("several ranks cannot prepare variants: run one".to_owned()));
+    }
+    let each = asked.variants()?;
+    may_be_prepared(lab, &each)?;
+    let mut logbook = Logbook::open(&lab.request.logbook)?;
+    let mut runs = Vec::new();
+    for (variant, plan) in asked.file.variants.iter().zip(each) {
+        let (name, target) = (variant.name.clone(), variant.target.clone());
+        lab.observer.event(&RunEvent::VariantStarted(VariantStarted { name, target }));
+        let none = Vec::new();
+        let request =
+            RunRequest { plan: Some(plan), command: None, facts: none, ..lab.request.clone() };
+        let ran = alone(Lab { request: &request, ..lab }, publisher)
+            .map_err(|error| after_all(error, !runs.is_empty()))
+            .with_context(|| format!("variant `{}`", variant.name))?;
+        let Some(ran) = ran else { return Ok(None) };
+        lab.observer.message(kept(&request.logbook, &ran.run.id));
+        if ran.signal.is_some() {
+            return Ok(Some(ran));
+        }
+        runs.push((ran.run, ran.points));
+    }
+    let (plan, mut run, points) = together(asked, runs)?;
+    run.environment.extend(command(lab.request, run.seed));
+    run.environment.extend(lab.request.facts.iter().cloned());
+    logbook.hold(&run.id)?;
+    publisher.follow(&logbook);
+    logbook.begin_run(&RunRecord { state: RunState::Running, ended_at: None, ..run.clone() })?;
+    let events = Events::started(publisher, &run, &plan, points.len());
+    for point in &points {
+        logbook.add_point(&run.id, point)?;
+    }
+    logbook.end_run(&run.id, run.state, run.ended_at.as_deref().unwrap_or_default(), &[])?;
+    events.run_ended(run.state, points.len() as u32, &[]);
+    let (run, points) = logbook.measured(&run.id)?;
+    let planned = run.points_planned as usize;
+    let lost = planned.saturating_sub(points.len());
+    Ok(Some(Ran { run, points, signal: None, lost, planned, ranks: Vec::new() }))
+}
+
+/// One run of the runs of all variants, with its plan: their points and targets, numbered anew.
+fn together(
+    asked: &PlanRequest,
+    runs: Vec<(RunRecord, Vec<PointRecord>)>,
+) -> Result<(Plan, RunRecord, Vec<PointRecord>)> {
+    let read = |run: &RunRecord| Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage);
+    let plans = runs.iter().map(|(run, _)| read(run)).collect::<Result<Vec<_>, _>>()?;
+    let lengths: Vec<u32> = plans.iter().map(|plan| plan.points.len() as u32).collect();
+    let plan = side_by_side(&asked.file, &asked.choices, plans)?;
+    let mut all = runs.into_iter();
+    let (mut run, mut points) = all.next().context("a plan without variants")?;
+    let mut begin = lengths[0];
+    name(&mut run, &asked.file.variants[0].name);
+    for ((number, (other, theirs)), length) in (1..).zip(all).zip(&lengths[1..]) {
+        join(&mut run, other, number, &asked.file.variants[number as usize].name, begin);
+        points.extend(theirs.into_iter().map(|mut point| {
+            point.index += begin;
+            point
+        }));
+        begin += length;
+    }
+    for point in &mut points {
+        let planned = &plan.points[point.index as usize];
+        (point.group, point.target, point.variant) =
+            (planned.group, planned.target, planned.variant);
+    }
+    run.id = uuid::Uuid::now_v7().to_string();
+    run.plan_name.clone_from(&plan.name);
+    (run.plan_hash, run.plan_text) = (plan.hash(), plan.text());
+    run.points_planned = plan.points.len() as u32;
+    run.comparison = plan.comparison.as_ref().map(comparison);
+    Ok((plan, run, points))
+}
+
+/// A target is called by its variant too: the same directory may be several of them.
+fn name(run: &mut RunRecord, variant: &str) {
+    for target in &mut run.targets {
+        target.name = format!("{variant}: {}", target.name);
+    }
+}
+
+/// Adds the run of another variant to that of the first. Of the machine what is different is added:
+/// a setting may be what is compared. Its points are numbered from `begin` on.
+fn join(run: &mut RunRecord, mut other: RunRecord, number: u32, variant: &str, begin: u32) {
+    name(&mut other, variant);
+    run.join(&other);
+    for mut target in other.targets {
+        target.index = number;
+        run.targets.push(target);
+    }
+    for mut expected in other.expected {
+        expected.point += begin;
+        run.expected.push(expected);
+    }
+    for mut fact in other.environment {
+        let same = run.environment.iter().any(|known| {
+            (&known.subject, &known.key, &known.value) == (&fact.subject, &fact.key, &fact.value)
+        });
+        if !same && fact.subject != "generator" {
+            fact.subject = format!("{variant}: {}", fact.subject);
+            run.environment.push(fact);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A visit to the points of a group: what was measured in one go, and what several make together.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use qdepth_engine::Outcome;
+use qdepth_measure::{Finding, Instant, Nanos};
+use qdepth_workload::Point;
+
+use crate::Lab;
+use crate::execute::execute;
+use crate::execute::virtual_time;
+use crate::monitor::sight::Sight;
+use crate::outcome::measured::Measured;
+use crate::ranks::together::{SightBatch, Together};
+use crate::run::begin::Ready;
+use crate::run::events::Events;
+
+/// Those who look on.
+pub(crate) struct Shown<'a, 'b> {
+    pub(crate) events: &'a mut Events<'b>,
+    /// Planned time of what was measured before.
+    pub(crate) before: Nanos,
+}
+
+/// One visit to a group.
+pub(crate) struct Visit {
+    pub(crate) measured: Vec<Measured>,
+    /// When it began, RFC 3339, and by the clock.
+    started_at: String,
+    pub(crate) began: Instant,
+}
+
+impl Visit {
+    /// Whether a further visit would be one to another target, or to none.
+    pub(crate) fn is_broken(&self) -> bool {
+        is_broken(&self.measured)
+    }
+
+    fn unrecorded(self) -> Self {
+        let measured = self.measured.into_iter().map(Measured::unrecorded).collect();
+        Self { measured, ..self }
+    }
+
+    /// How long a queue takes to be turned over once, by Little's law: I/Os in flight ÷ rate.
+    pub(crate) fn turnover(&self) -> Nanos {
+        let turnover = |outcome: &Outcome| {
+            (outcome.in_flight_integral / outcome.completed().max(1) as f64) as u64
+        };
+        Nanos(self.measured.iter().map(|result| turnover(&result.outcome)).max().unwrap_or(0))
+    }
+}
+
+fn is_broken(measured: &[Measured]) -> bool {
+    measured.iter().any(|m| m.outcome.failure.is_some() || m.changed.is_some())
+}
+
+/// What came of the visits to a group.
+#[derive(Default)]
+pub(crate) struct Visited {
+    pub(crate) measured: Vec<Measured>,
+    /// When the first began, RFC 3339.
+    pub(crate) started_at: String,
+    pub(crate) began: Instant,
+    pub(crate) visits: u32,
+    /// What is doubted of each load; empty where nothing is.
+    pub(crate) findings: Vec<Option<Finding>>,
+}
+
+impl Visited {
+    /// The former visits with another behind them.
+    pub(crate) fn with(former: Option<Self>, visit: Visit) -> Self {
+        let Some(former) = former else {
+            let Visit { measured, started_at, began } = visit;
+            return Self { measured, started_at, began, visits: 1, findings: Vec::new() };
+        };
+        let offset = visit.began.since(former.began);
+        let both = former.measured.into_iter().zip(visit.measured);
+        let measured = both.map(|(former, later)| former.followed_by(later, offset)).collect();
+        Self { measured, visits: former.visits + 1, ..former }
+    }
+
+    /// The former visits with another behind them that only leads in to the next: of it stand what
+    /// failed and what the kernel counted.
+    pub(crate) fn led_in(former: Option<Self>, visit: Visit) -> Self {
+        let visits = former.as_ref().map_or(0, |former| former.visits);
+        Self { visits, ..Self::with(former, visit.unrecorded()) }
+    }
+
+    /// Whether a further visit would be one to another target, or to none.
+    pub(crate) fn is_over(&self) -> bool {
+        is_broken(&self.measured)
+    }
+}
+
+/// Measures a group once; `first` is when its first visit began, where this is a later one.
+pub(crate) fn visit(
+    lab: Lab<'_>,
+    ready: &Ready,
+    points: &[Point],
+    first: Option<Instant>,
+    shown: &mut Shown<'_, '_>,
+) -> Result<Visit> {
+    let Shown { events, before } = shown;
+    let points = &*virtual_time::bounded(&ready.targets, points);
+    let (started_at, began) = (Timestamp::now().to_string(), qdepth_linux::now());
+    let offset = first.map_or(Nanos::ZERO, |first| began.since(first));
+    if first.is_none() {
+        events.group(points, *before);
+    }
+    events.visit(points, *before);
+    let options = ready.options(lab);
+    let stop = lab.signals.stop();
+    let mut report = |batch: SightBatch| {
+        for (index, slice) in batch.slices {
+            events.interval(points[index].index, &slice.moved(offset));
+        }
+        batch.machines.into_iter().for_each(|machine| events.machine(machine));
+    };
+    let mut together = Together::new(options.all_ranks);
+    let mut seen = |sight: Sight<'_>| report(together.see(sight));
+    let measured = execute(lab.system, &ready.targets, points, options, stop, &mut seen);
+    report(together.rest());
+    events.paused(points);
+    let measured = measured?;
+    let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);
+    *before += Nanos(lengths.max().unwrap_or(0));
+    Ok(Visit { measured, started_at, began })
+}

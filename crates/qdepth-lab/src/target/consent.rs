@@ -1,0 +1,102 @@
+//! The user's consent to the loss of what is on a target.
+
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Result, bail};
+use jiff::Timestamp;
+use qdepth_files::{Input, limit};
+use qdepth_host::consent::{Consent, Losing, template, tokens};
+use qdepth_host::system::System;
+use qdepth_host::{Guard, Refusal};
+use qdepth_measure::Bytes;
+
+use crate::events::observer::Observer;
+use crate::request::ConsentWords;
+
+/// The consent that a run with these words would have, for a plan that asks nobody anything: the
+/// last characters, which a run asks for, are taken as typed.
+///
+/// # Errors
+/// What is wrong with the words, as a run would refuse them.
+pub fn consent_previewed<'a>(
+    system: &System,
+    losing: impl Into<Losing<'a>>,
+    words: &ConsentWords,
+) -> Result<Option<Consent>> {
+    consent_of(system, losing.into(), words, |typed| {
+        let last: Vec<char> = typed.chars().collect();
+        Ok(last[last.len().saturating_sub(4)..].iter().collect())
+    })
+}
+
+/// The user's consent for a device or file, once for all runs of the command. None if `--destroy`
+/// names nothing: then only a file that qdepth wrote is written to.
+pub(crate) fn consent_for<'a>(
+    system: &System,
+    losing: impl Into<Losing<'a>>,
+    words: &ConsentWords,
+    observer: &dyn Observer,
+) -> Result<Option<Consent>> {
+    static GIVEN: Mutex<Vec<(ConsentWords, Consent)>> = Mutex::new(Vec::new());
+    let losing = losing.into();
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let by_these = |(then, consent): &&(_, Consent)| then == words && consent.is_for(losing);
+    if let Some((_, consent)) = given.iter().find(by_these) {
+        return Ok(Some(consent.clone()));
+    }
+    let asked = |typed: &str| asked_again(system, losing, typed, observer);
+    let consent = consent_of(system, losing, words, asked)?;
+    given.extend(consent.clone().map(|consent| (words.clone(), consent)));
+    Ok(consent)
+}
+
+/// The consent that the words make, with what `again` answers for the last characters of the name.
+fn consent_of(
+    system: &System,
+    losing: Losing<'_>,
+    words: &ConsentWords,
+    again: impl FnOnce(&str) -> Result<String>,
+) -> Result<Option<Consent>> {
+    let known = tokens(system, losing);
+    let destroy = words.destroy.as_slice();
+    let Some(typed) = destroy.iter().find(|typed| known.contains(typed)) else {
+        // A file may be one of ours, and is refused with what names it where it is not.
+        let Losing::Device(_) = losing else { return Ok(None) };
+        let Some(first) = destroy.first() else { return Ok(None) };
+        // The consent itself says what is wrong with it.
+        Consent::on_terminal(system, losing, first, "", &[])?;
+        return Ok(None);
+    };
+    let overwrite = words.overwrite_signature.as_slice();
+    let Some(path) = &words.file else {
+        let again = again(typed)?;
+        return Ok(Some(Consent::on_terminal(system, losing, typed, &again, overwrite)?));
+    };
+    let text = Input::file(path, limit::CONSENT).text_of_authority()?;
+    Ok(Some(Consent::from_file(system, losing, typed, &text, Timestamp::now(), overwrite)?))
+}
+
+/// The last characters of the name, asked for on the terminal.
+fn asked_again(
+    system: &System,
+    losing: Losing<'_>,
+    typed: &str,
+    observer: &dyn Observer,
+) -> Result<String> {
+    let name = losing.name();
+    let again = observer.ask(&format!(
+        "Everything on {name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",
+        Bytes(losing.size_bytes()).for_people()
+    ));
+    let Some(again) = again else {
+        bail!(Refusal::new(
+            Guard::G9Consent,
+            format!("there is no terminal to ask for consent to the loss of {name}"),
+            format!(
+                "Write this to a file and give it with --consent FILE:\n\n{}",
+                template(system, losing, Timestamp::now())
+            ),
+        ));
+    };
+    Ok(again)
+}

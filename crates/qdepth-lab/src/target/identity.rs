@@ -1,0 +1,62 @@
+//! Whether a target is still the one that was claimed (G10), asked before every point and after it.
+
+use qdepth_engine::Absence;
+use qdepth_host::Refusal;
+use qdepth_host::guard::Claim;
+use qdepth_host::identity::Identity as Known;
+use qdepth_host::system::System;
+use qdepth_measure::label;
+
+use crate::target::prepare::Real;
+
+/// What became of a target.
+pub(crate) enum Identity {
+    /// Nothing: it is what was claimed.
+    Same,
+    /// It was pulled or detached. Its points fail; those of others go on.
+    Gone(Absence),
+    /// Another device or file stands in its place, or it has another size.
+    Changed(Changed),
+}
+
+impl Identity {
+    pub(crate) fn check(system: &System, real: &Real) -> Self {
+        let Some(claim) = real.claim() else { return Self::Same };
+        match claim.check_identity(system) {
+            Ok(()) => Self::Same,
+            Err(_) if claim.is_gone(system) => {
+                Self::Gone(Absence::NotThere(claim.identity.stored()))
+            }
+            Err(refusal) => {
+                Self::Changed(Changed::new(claim, claim.identity_now(system).as_ref(), refusal))
+            }
+        }
+    }
+}
+
+/// The target is not the one that was claimed.
+#[derive(Clone, Debug)]
+pub(crate) struct Changed {
+    /// What was claimed, and what is there now, in no language.
+    pub(crate) was: String,
+    pub(crate) is: String,
+    /// The same for people.
+    found: String,
+    remedy: String,
+}
+
+impl Changed {
+    fn new(claim: &Claim, now: Option<&Known>, refusal: Refusal) -> Self {
+        let Refusal { found, remedy, .. } = refusal;
+        let is = now.map_or_else(|| label::NO_ANSWER.to_owned(), Known::stored);
+        Self { was: claim.identity.stored(), is, found, remedy }
+    }
+}
+
+impl std::fmt::Display for Changed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}. {}", self.found, self.remedy)
+    }
+}
+
+impl std::error::Error for Changed {}

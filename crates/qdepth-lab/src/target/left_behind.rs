@@ -1,0 +1,49 @@
+//! Time limits for a target that does not answer. The kernel cannot end a process that waits for
+//! it, so the process is left behind (`qdepth_linux::supervised`).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use qdepth_engine::Absence;
+use qdepth_linux::{Limit, limit};
+use qdepth_measure::Nanos;
+use qdepth_workload::Point;
+
+use crate::failure::FAILED;
+use crate::target::identity::Identity;
+use crate::target::prepare::Real;
+
+/// Time for workers to end after their point: engines give up a target that does not answer 10 s
+/// after the end of the point.
+const WORKERS_END_WITHIN: Nanos = Nanos::from_secs(13);
+/// Time for an answer after I/Os of a point never completed.
+const ANSWERS_WITHIN: Nanos = Nanos::from_secs(3);
+
+static HAS_NOT_ANSWERED: AtomicBool = AtomicBool::new(false);
+
+/// Holds until the workers of a group must have ended.
+pub(crate) fn unless_workers_end(group: &[Point]) -> Option<Limit> {
+    let length = group.iter().map(Point::length_ns).max().unwrap_or(0);
+    limit(Nanos(length) + WORKERS_END_WITHIN, FAILED, line)
+}
+
+/// Holds while a target is asked for something; no limit before one has failed to answer.
+pub(crate) fn unless_it_answers() -> Option<Limit> {
+    HAS_NOT_ANSWERED.load(Ordering::Relaxed).then(|| limit(ANSWERS_WITHIN, FAILED, line)).flatten()
+}
+
+/// The identity of a target whose I/Os never completed: gone, without a request that could block.
+/// None if this process cannot be left behind.
+pub(crate) fn unanswering(real: &Real) -> Option<Identity> {
+    if !qdepth_linux::can_be_left() {
+        return None;
+    }
+    HAS_NOT_ANSWERED.store(true, Ordering::Relaxed);
+    Some(Identity::Gone(Absence::NotThere(real.claim()?.identity.stored())))
+}
+
+fn line() -> String {
+    "qdepth: the target does not answer; what was finished before is in the logbook. Its I/Os end \
+     when it answers or is unmounted (`umount -f`); then measure the rest with \
+     `qdepth run --resume`"
+        .to_owned()
+}

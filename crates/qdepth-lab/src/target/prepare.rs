@@ -1,0 +1,528 @@
+//! Targets, made ready: looked at, guarded, claimed, with a measurement file where that is asked.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use jiff::Timestamp;
+use qdepth_files::{Input, limit};
+use qdepth_host::consent::Consent;
+use qdepth_host::extents::unwritten_share;
+use qdepth_host::guard::{
+    self, Claim, Direct, Writing, claim_read_only, clear_for_writing, open_to_consent,
+};
+use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
+use qdepth_host::own_files::{self, OwnFiles};
+use qdepth_host::system::System;
+use qdepth_host::target::{Inspected, Kind, inspect};
+use qdepth_host::{Problem, Refusal};
+use qdepth_linux::errno_name;
+use qdepth_media::{TargetExpression, Wear, is_emulated};
+use qdepth_record::event::Phase;
+use qdepth_record::phase_step::FILL;
+use qdepth_record::{PhaseStep, TargetKind};
+use qdepth_workload::{Extent, TargetShape, WrittenTargets};
+use rustix::fs::{FlockOperation, flock};
+
+use crate::events::observer::{Observer, Progress};
+use crate::failure::Usage;
+use crate::monitor::monitors::DriveHealth;
+use crate::request::ConsentWords;
+use crate::request::provision::{Provision, is_written};
+use crate::target::consent::consent_for;
+
+/// Smallest size and alignment of direct I/O on a file where the device below is not known.
+const FILE_BLOCK: u32 = 512;
+
+/// Kept free for labels at each end of a device that is written.
+const LABEL_ROOM: u64 = 1 << 20;
+
+/// A target as it was found, untouched.
+#[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
+pub enum ResolvedTarget {
+    /// Storage of this machine.
+    Real(Inspected),
+    /// A medium in virtual time: nothing to guard, nothing to touch.
+    Emulated(TargetExpression),
+}
+
+impl ResolvedTarget {
+    /// The target on storage; none of an emulated medium.
+    pub fn real(&self) -> Option<&Inspected> {
+        match self {
+            Self::Real(inspected) => Some(inspected),
+            Self::Emulated(_) => None,
+        }
+    }
+}
+
+/// Reads the expression of an emulated target, with the description files that it names.
+pub fn target_expression(text: &str) -> Result<TargetExpression> {
+    let file = |path: &str| {
+        Input::file(path, limit::DESCRIPTION).text().map_err(|error| error.to_string())
+    };
+    Ok(TargetExpression::read_with(text, &file)?)
+}
+
+/// Looks at what a word of the command line means.
+pub fn find(system: &System, expression: &Path) -> Result<ResolvedTarget> {
+    match expression.to_str().filter(|text| is_emulated(text)) {
+        Some(text) => Ok(ResolvedTarget::Emulated(target_expression(text)?)),
+        None => Ok(ResolvedTarget::Real(inspect(system, expression)?)),
+    }
+}
+
+/// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
+/// that does not fit is wrong usage, and must be found before anything is written.
+pub fn previewed(target: &ResolvedTarget, provision: &Provision) -> Result<TargetShape> {
+    let target = match target {
+        ResolvedTarget::Real(inspected) => inspected,
+        ResolvedTarget::Emulated(medium) => return Ok(medium.shape()?.into()),
+    };
+    let (length_bytes, block_bytes) = match &target.kind {
+        Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => {
+            (provision.bytes(), FILE_BLOCK)
+        }
+        Kind::RegularFile { size_bytes, .. } => (*size_bytes, FILE_BLOCK),
+        Kind::BlockDevice(device) => (
+            device.identity.size_bytes.saturating_sub(2 * LABEL_ROOM),
+            device.logical_block_bytes as u32,
+        ),
+    };
+    let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, block_bytes);
+    let holds_files =
+        matches!((&target.kind, provision), (Kind::Directory(_), Provision::OwnFiles(_)));
+    Ok(TargetShape { holds_files, ..whole })
+}
+
+/// A target that may be measured.
+pub(crate) struct Prepared {
+    pub(crate) expression: PathBuf,
+    pub(crate) shape: TargetShape,
+    pub(crate) storage: PreparedStorage,
+}
+
+/// Storage, or a model of it.
+#[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
+pub(crate) enum PreparedStorage {
+    Real(Real),
+    Emulated(Emulation),
+}
+
+/// Storage of this machine that every guard has passed.
+pub(crate) struct Real {
+    pub(crate) inspected: Inspected,
+    /// What the drives below said of their health when they were last asked.
+    pub(crate) health: RefCell<DriveHealth>,
+    /// Which share of it was never written when somebody last looked; none where that is unknown.
+    pub(crate) unwritten: Cell<Option<f64>>,
+    storage_claim: StorageClaim,
+}
+
+/// A medium, and what carries over from point to point.
+pub(crate) struct Emulation {
+    pub(crate) medium: TargetExpression,
+    pub(crate) wear: RefCell<Option<Vec<Wear>>>,
+}
+
+enum StorageClaim {
+    Claim(Claim),
+    File(MeasurementFile),
+    OwnFiles(RefCell<OwnFiles>),
+}
+
+impl Real {
+    /// The one device below, where there is one.
+    pub(crate) fn device(&self) -> Option<String> {
+        let devices = self.inspected.devices();
+        (devices.len() == 1).then(|| devices[0].clone())
+    }
+
+    /// The one thing that is measured; none where points make files of their own.
+    pub(crate) fn claim(&self) -> Option<&Claim> {
+        match &self.storage_claim {
+            StorageClaim::Claim(claim) => Some(claim),
+            StorageClaim::File(file) => Some(&file.claim),
+            StorageClaim::OwnFiles(_) => None,
+        }
+    }
+
+    /// The directory in which points make files.
+    pub(crate) fn own_files(&self) -> Option<&RefCell<OwnFiles>> {
+        match &self.storage_claim {
+            StorageClaim::OwnFiles(files) => Some(files),
+            StorageClaim::Claim(_) | StorageClaim::File(_) => None,
+        }
+    }
+
+    /// Removes a measurement file that is not to be kept. Gives the lock back, which a ring may
+    /// otherwise hold for some time after the program's end.
+    fn put_back(self) -> Result<()> {
+        let locked = self.claim().map(|claim| claim.file.try_clone());
+        let removed = match self.storage_claim {
+            StorageClaim::File(file) => file.remove(),
+            StorageClaim::OwnFiles(files) => files.into_inner().end(),
+            StorageClaim::Claim(_) => Ok(()),
+        };
+        if let Some(Ok(locked)) = locked {
+            let _ = flock(&locked, FlockOperation::Unlock);
+        }
+        Ok(removed?)
+    }
+}
+
+impl Prepared {
+    /// The storage, where it is some.
+    pub(crate) fn real(&self) -> Option<&Real> {
+        match &self.storage {
+            PreparedStorage::Real(real) => Some(real),
+            PreparedStorage::Emulated(_) => None,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> TargetKind {
+        match self.real().map(|real| &real.inspected.kind) {
+            Some(Kind::Directory(_)) => TargetKind::Directory,
+            Some(Kind::RegularFile { .. }) => TargetKind::File,
+            Some(Kind::BlockDevice(_)) => TargetKind::BlockDevice,
+            None => TargetKind::Emulated,
+        }
+    }
+
+    /// Whether the kernel's counters of the device are those of the target alone.
+    pub(crate) fn is_device(&self) -> bool {
+        self.kind() == TargetKind::BlockDevice
+    }
+
+    /// Practical limit of the link, bytes per second, where it is a device with a known one.
+    pub(crate) fn link(&self) -> Option<f64> {
+        let device = self.real()?.inspected.block_device()?;
+        device.link.as_ref().map(|link| link.practical_bytes_per_s)
+    }
+
+    /// Why direct I/O is not in effect, where it is not.
+    pub(crate) fn not_direct(&self) -> Option<String> {
+        let real = self.real()?;
+        let answer = match real.own_files() {
+            Some(files) => files.borrow().not_direct(),
+            None => match real.claim()?.direct {
+                Direct::Refused(answer) => Some(answer),
+                Direct::Yes | Direct::NotAsked => None,
+            },
+        };
+        answer.map(|answer| errno_name(answer.raw_os_error()))
+    }
+
+    /// Leaves the target as it was found.
+    pub(crate) fn put_back(self) -> Result<()> {
+        match self.storage {
+            PreparedStorage::Real(real) => real.put_back(),
+            PreparedStorage::Emulated(_) => Ok(()),
+        }
+    }
+}
+
+/// What preparation must know.
+pub(crate) struct PrepareOptions<'a> {
+    pub(crate) run_id: &'a str,
+    pub(crate) results_dir: &'a Path,
+    pub(crate) writes: WrittenTargets,
+    pub(crate) provision: Provision,
+    pub(crate) keep: bool,
+    pub(crate) consent: &'a ConsentWords,
+}
+
+/// Targets of which every guard was asked; nothing was written yet.
+pub(crate) struct ClearedTargets {
+    real: Vec<(Inspected, Cleared)>,
+    emulated: Vec<Prepared>,
+}
+
+/// Asks every guard of every target before the first is written to, then makes each ready.
+/// `interrupted` ends the filling of a measurement file.
+pub(crate) fn prepare(
+    system: &System,
+    expressions: &[PathBuf],
+    prepare_options: &PrepareOptions<'_>,
+    observer: &dyn Observer,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Vec<Prepared>> {
+    clear_targets(system, expressions, prepare_options, observer)?.make_ready(
+        prepare_options,
+        observer,
+        interrupted,
+    )
+}
+
+/// Asks every guard of every target.
+pub(crate) fn clear_targets(
+    system: &System,
+    expressions: &[PathBuf],
+    prepare_options: &PrepareOptions<'_>,
+    observer: &dyn Observer,
+) -> Result<ClearedTargets> {
+    let mut found = Vec::new();
+    for expression in expressions {
+        found.push(find(system, expression)?);
+    }
+    of_one_kind(&found)?;
+    let (mut real, mut emulated) = (Vec::new(), Vec::new());
+    for (target, expression) in found.into_iter().zip(expressions) {
+        match target {
+            ResolvedTarget::Real(inspected) => real.push(inspected),
+            ResolvedTarget::Emulated(medium) => {
+                emulated.push(emulation(expression.clone(), medium)?)
+            }
+        }
+    }
+    let found = real;
+    let mut consents = Vec::new();
+    for (number, target) in found.iter().enumerate() {
+        consents.push(match target.kind {
+            Kind::Directory(_) => None,
+            _ if is_written(&prepare_options.writes, number, target) => {
+                open_to_consent(system, target, &writing(prepare_options))?;
+                consent_for(system, target, prepare_options.consent, observer)?
+            }
+            _ => None,
+        });
+    }
+    let cleared = clear_all(system, &found, &consents, prepare_options)?;
+    Ok(ClearedTargets { real: found.into_iter().zip(cleared).collect(), emulated })
+}
+
+impl ClearedTargets {
+    /// Makes each ready, with the options that it was cleared with.
+    pub(crate) fn make_ready(
+        self,
+        prepare_options: &PrepareOptions<'_>,
+        observer: &dyn Observer,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Vec<Prepared>> {
+        let mut prepared = self.emulated;
+        for (target, cleared) in self.real {
+            let ready = make_ready(target, cleared, prepare_options, observer, interrupted);
+            prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
+        }
+        Ok(prepared)
+    }
+}
+
+/// Asks the guards of each target. What is missing of consents is said at once.
+fn clear_all(
+    system: &System,
+    found: &[Inspected],
+    consents: &[Option<Consent>],
+    prepare_options: &PrepareOptions<'_>,
+) -> Result<Vec<Cleared>> {
+    let mut cleared: Vec<Cleared> = Vec::new();
+    let mut missing: Option<Refusal> = None;
+    for (number, (target, consent)) in found.iter().zip(consents).enumerate() {
+        let promised = promised(&found[..cleared.len()], &cleared, target);
+        let (consent, count) = (consent.as_ref(), found.len());
+        match clear(system, target, consent, prepare_options, promised, number, count) {
+            // Those behind are asked for their consents alone.
+            Ok(_) if missing.is_some() => {}
+            Ok(clearance) => cleared.push(clearance),
+            Err(error) => match error.downcast::<Refusal>() {
+                Ok(refusal) if !refusal.lacks.is_empty() => {
+                    missing = Some(match missing.take() {
+                        Some(others) => others.and(refusal),
+                        None => refusal,
+                    });
+                }
+                Ok(_) if missing.is_some() => {}
+                Ok(refusal) => return Err(refusal.into()),
+                Err(error) => return Err(error),
+            },
+        }
+    }
+    match missing {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok(cleared),
+    }
+}
+
+/// A run is in real time or in virtual time.
+pub(crate) fn of_one_kind(found: &[ResolvedTarget]) -> Result<()> {
+    let emulated =
+        found.iter().filter(|target| matches!(target, ResolvedTarget::Emulated(_))).count();
+    if emulated > 0 && emulated < found.len() {
+        bail!(Usage(
+            "a run is EMULATED or measured, not both: give emulated media and storage to two runs"
+                .to_owned()
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn emulation(expression: PathBuf, medium: TargetExpression) -> Result<Prepared> {
+    let shape = medium.shape()?.into();
+    let storage = PreparedStorage::Emulated(Emulation { medium, wear: RefCell::new(None) });
+    Ok(Prepared { expression, shape, storage })
+}
+
+/// The same storage twice is one target, whatever its names.
+pub(crate) fn all_different(found: &[&Inspected]) -> Result<()> {
+    let mut known = BTreeMap::new();
+    for target in found {
+        if let Some(twin) = known.insert(target.identity(), target) {
+            bail!(Usage(format!(
+                "{} and {} are the same target: name it once",
+                twin.expression.display(),
+                target.expression.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A target that every guard has let pass, with nothing written to it yet.
+enum Cleared {
+    ReadOnly(Claim),
+    Writing(guard::Cleared),
+    File(measurement_file::Cleared),
+    OwnFiles(OwnFiles),
+}
+
+/// Bytes that measurement files of earlier targets will take of a target's file system.
+fn promised(earlier: &[Inspected], cleared: &[Cleared], target: &Inspected) -> u64 {
+    let bytes = |(other, cleared): (&Inspected, &Cleared)| match cleared {
+        Cleared::File(file) if other.shares_file_system(target) => file.bytes_to_fill(),
+        Cleared::OwnFiles(files) if other.shares_file_system(target) => files.bytes(),
+        _ => 0,
+    };
+    earlier.iter().zip(cleared).map(bytes).sum()
+}
+
+fn wanted<'a>(prepare_options: &PrepareOptions<'a>) -> Wanted<'a> {
+    Wanted {
+        size_bytes: prepare_options.provision.bytes(),
+        run_id: prepare_options.run_id,
+        now: Timestamp::now(),
+        keep: prepare_options.keep,
+        direct: true,
+    }
+}
+
+fn writing<'a>(prepare_options: &PrepareOptions<'a>) -> Writing<'a> {
+    Writing {
+        run_id: prepare_options.run_id,
+        now: Timestamp::now(),
+        results_dir: prepare_options.results_dir,
+        direct: true,
+    }
+}
+
+/// Asks the guards of a target, by its number `of` so many.
+fn clear(
+    system: &System,
+    target: &Inspected,
+    consent: Option<&Consent>,
+    prepare_options: &PrepareOptions<'_>,
+    promised: u64,
+    number: usize,
+    count: usize,
+) -> Result<Cleared> {
+    let writes = is_written(&prepare_options.writes, number, target);
+    Ok(match &target.kind {
+        Kind::Directory(_) => match &prepare_options.provision {
+            Provision::OwnFiles(files) => {
+                let wanted = own_files::Wanted {
+                    size_bytes: files.bytes,
+                    run_id: prepare_options.run_id,
+                    naming: files.naming(number, count),
+                    writes,
+                    keep: prepare_options.keep,
+                };
+                Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
+            }
+            Provision::MeasurementFile(_) => Cleared::File(measurement_file::clear(
+                system,
+                target,
+                &wanted(prepare_options),
+                promised,
+            )?),
+        },
+        Kind::RegularFile { size_bytes: 0, .. } if writes => Cleared::File(
+            measurement_file::clear(system, target, &wanted(prepare_options), promised)?,
+        ),
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } if writes => {
+            Cleared::Writing(clear_for_writing(system, target, consent, &writing(prepare_options))?)
+        }
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } => {
+            Cleared::ReadOnly(claim_read_only(system, target, true)?)
+        }
+    })
+}
+
+/// The first bytes that are written.
+fn make_ready(
+    inspected: Inspected,
+    cleared: Cleared,
+    prepare_options: &PrepareOptions<'_>,
+    observer: &dyn Observer,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Prepared> {
+    let storage_claim = match cleared {
+        Cleared::ReadOnly(claim) => StorageClaim::Claim(claim),
+        Cleared::Writing(cleared) => StorageClaim::Claim(cleared.claim(&writing(prepare_options))?),
+        Cleared::File(cleared) => {
+            let (path, bytes) = (&*inspected.expression, prepare_options.provision.bytes());
+            let step = PhaseStep::new(FILL).label("directory", path.display().to_string());
+            let mut filling = Progress::begin(observer, Phase::Provisioning, step, Some(bytes));
+            let mut progress = |bytes| {
+                filling.reach(bytes);
+                if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let made = cleared.make(&wanted(prepare_options), &mut progress);
+            drop(filling);
+            StorageClaim::File(made?)
+        }
+        Cleared::OwnFiles(files) => StorageClaim::OwnFiles(RefCell::new(files)),
+    };
+    let expression = inspected.expression.clone();
+    let mut real =
+        Real { inspected, health: RefCell::default(), unwritten: Cell::new(None), storage_claim };
+    real.unwritten =
+        Cell::new(real.claim().and_then(|claim| {
+            unwritten_share(&claim.file, claim.usable.offset, claim.usable.length)
+        }));
+    let shape = shape(&real);
+    Ok(Prepared { expression, shape, storage: PreparedStorage::Real(real) })
+}
+
+/// A refusal says that nothing was changed, which no longer holds once a target was made ready.
+pub(crate) fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
+    if !changed {
+        return error;
+    }
+    match error.downcast::<Problem>() {
+        Ok(Problem::Refused(refusal)) => anyhow::anyhow!(
+            "{} ({}), after other targets were made ready. {}",
+            refusal.found,
+            refusal.guard,
+            refusal.remedy
+        ),
+        Ok(failed) => failed.into(),
+        Err(error) => error,
+    }
+}
+
+fn shape(real: &Real) -> TargetShape {
+    let Some(claim) = real.claim() else {
+        let length_bytes = real.own_files().map_or(0, |files| files.borrow().bytes());
+        let whole = Extent { offset_bytes: 0, length_bytes };
+        return TargetShape { holds_files: true, ..TargetShape::whole(whole, FILE_BLOCK) };
+    };
+    let usable = claim.usable;
+    let block_bytes = match (&real.inspected.kind, &claim.direct) {
+        (Kind::BlockDevice(device), _) => device.logical_block_bytes as u32,
+        (_, Direct::Refused(_)) => 1,
+        _ => FILE_BLOCK,
+    };
+    let usable = Extent { offset_bytes: usable.offset, length_bytes: usable.length };
+    TargetShape::whole(usable, block_bytes)
+}

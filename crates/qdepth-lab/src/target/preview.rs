@@ -1,0 +1,186 @@
+//! What a run would find and do, without touching anything.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use qdepth_host::guard::{Verdict, Writing, review};
+use qdepth_host::system::System;
+use qdepth_host::target::{Inspected, Kind};
+use qdepth_media::TargetExpression;
+use qdepth_workload::{Plan, TargetShape, needs_writing, resolve};
+
+use crate::request::PlanRequest;
+use crate::request::provision::Provision;
+use crate::target::prepare::{ResolvedTarget, all_different, find, of_one_kind, previewed};
+
+/// What a run would find and do.
+pub struct Preview {
+    /// The plan, resolved for what the targets have.
+    pub plan: Plan,
+    /// The targets, as they are now.
+    pub found: Vec<ResolvedTarget>,
+    /// What would be made in a directory.
+    pub provision: Provision,
+    shapes: Vec<TargetShape>,
+}
+
+impl Preview {
+    /// The plan for targets that were made ready: the same, unless one of them came to have another
+    /// size or shape.
+    ///
+    /// # Errors
+    /// Where the plan cannot be had on the targets that there are now.
+    pub(crate) fn into_plan(self, asked: &PlanRequest, shapes: &[TargetShape]) -> Result<Plan> {
+        if self.shapes == shapes {
+            return Ok(self.plan);
+        }
+        Ok(resolve(&asked.file, &asked.choices, shapes)?)
+    }
+}
+
+/// The plan as it would be, from a look at the targets that touches nothing.
+pub fn preview(system: &System, asked: &PlanRequest) -> Result<Preview> {
+    let provision = asked.provision();
+    let previews = each(&asked.targets, |target| target_preview(system, target, &provision))?;
+    let (found, shapes): (Vec<ResolvedTarget>, Vec<Option<TargetShape>>) =
+        previews.into_iter().unzip();
+    of_one_kind(&found)?;
+    let real: Vec<&Inspected> = found.iter().filter_map(ResolvedTarget::real).collect();
+    all_different(&real)?;
+    // A real target is asked what it offers once it is known to be none of the others.
+    let shapes = found.iter().zip(shapes);
+    let shapes =
+        shapes.map(|(target, shape)| shape.map_or_else(|| previewed(target, &provision), Ok));
+    let shapes: Vec<TargetShape> = shapes.collect::<Result<_>>()?;
+    match resolve(&asked.file, &asked.choices, &shapes) {
+        Ok(plan) => Ok(Preview { plan, found, provision, shapes }),
+        Err(error) => {
+            files_may_be_used(system, asked, &real)?;
+            Err(error.into())
+        }
+    }
+}
+
+/// What is wrong with a plan for a file that may not be used at all is not what to mend.
+fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -> Result<()> {
+    let writes = needs_writing(&asked.file, &asked.choices)?;
+    let now = Timestamp::now();
+    let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
+    let with_contents = |target: &Inspected| match target.kind {
+        Kind::RegularFile { size_bytes, .. } => size_bytes > 0,
+        _ => false,
+    };
+    for (number, target) in all.iter().enumerate().filter(|(_, target)| with_contents(target)) {
+        let writing = writes.on(number).then_some(&writing);
+        for (_, verdict) in review(system, target, None, writing) {
+            // A consent would not mend the plan.
+            if let Verdict::Refuses(refusal) = verdict
+                && refusal.lacks.is_empty()
+            {
+                return Err(refusal.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+type TargetPreview = (ResolvedTarget, Option<TargetShape>);
+
+/// A target, and of an emulated one the shape.
+fn target_preview(system: &System, target: &Path, provision: &Provision) -> Result<TargetPreview> {
+    let found = find(system, target)?;
+    let shape = found.real().is_none().then(|| previewed(&found, provision)).transpose()?;
+    Ok((found, shape))
+}
+
+/// Looks at each target; at a medium that many words name, once.
+fn each<P: AsRef<Path>>(
+    targets: &[P],
+    mut preview_target: impl FnMut(&Path) -> Result<TargetPreview>,
+) -> Result<Vec<TargetPreview>> {
+    let mut known: BTreeMap<&Path, (TargetExpression, Option<TargetShape>)> = BTreeMap::new();
+    let mut all = Vec::with_capacity(targets.len());
+    for target in targets.iter().map(AsRef::as_ref) {
+        all.push(match known.get(target) {
+            Some((medium, shape)) => (ResolvedTarget::Emulated(medium.clone()), *shape),
+            None => {
+                let (found, shape) = preview_target(target)?;
+                if let ResolvedTarget::Emulated(medium) = &found {
+                    known.insert(target, (medium.clone(), shape));
+                }
+                (found, shape)
+            }
+        });
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use qdepth_measure::Bytes;
+    use qdepth_record::RunEvent;
+    use qdepth_workload::{Choices, shipped_plan_text};
+
+    use super::*;
+    use crate::events::observer::Observer;
+    use crate::request::ConsentWords;
+    use crate::target::prepare::{PrepareOptions, prepare};
+
+    #[test]
+    fn a_medium_is_read_once_however_many_targets_name_it() {
+        let system = System::real();
+        let names = ["media:p3700-800gb", "media:null"];
+        let targets: Vec<&str> = names.into_iter().cycle().take(1000).collect();
+        let mut looks = 0;
+        let provision = Provision::MeasurementFile(1 << 30);
+        let all = each(&targets, |target| {
+            looks += 1;
+            target_preview(&system, target, &provision)
+        });
+        assert_eq!((looks, all.unwrap().len()), (2, 1000));
+    }
+
+    struct Nobody;
+
+    impl Observer for Nobody {
+        fn event(&self, _: &RunEvent) {}
+        fn ask(&self, _: &str) -> Option<String> {
+            None
+        }
+    }
+
+    /// The plan that was previewed is the plan that is measured: it is resolved once.
+    #[test]
+    fn targets_that_were_made_ready_have_the_shapes_that_were_previewed() {
+        let system = System::real();
+        let folder = tempfile::tempdir().unwrap();
+        for (plan, target) in [
+            ("first", PathBuf::from("media:p3700-800gb")),
+            ("first", folder.path().to_owned()),
+            ("bandwidth", folder.path().to_owned()),
+        ] {
+            let text = shipped_plan_text(plan).unwrap();
+            let text = text.replace("[bandwidth]", "[bandwidth]\nthreads = [1]");
+            let text = text.replace("256MiB", "32MiB");
+            let file = text.parse().unwrap();
+            let choices = Choices { file_size: Some(Bytes(8 << 20)), ..Choices::default() };
+            let asked = PlanRequest { file, choices, targets: vec![target] };
+            let seen = preview(&system, &asked).unwrap();
+            let options = PrepareOptions {
+                run_id: "a",
+                results_dir: Path::new("."),
+                writes: needs_writing(&asked.file, &asked.choices).unwrap(),
+                provision: seen.provision.clone(),
+                keep: false,
+                consent: &ConsentWords::default(),
+            };
+            let ready = prepare(&system, &asked.targets, &options, &Nobody, &|| false).unwrap();
+            let shapes: Vec<TargetShape> = ready.iter().map(|target| target.shape).collect();
+            assert_eq!(shapes, seen.shapes, "{plan}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether the targets can be reached as the chosen engine wants, and the requests have room, asked
+//! before anything is claimed.
+
+use anyhow::{Result, bail};
+use qdepth_host::reach::{Commands, Unreachable, discard_max_bytes, poll_queues};
+use qdepth_host::system::System;
+use qdepth_host::target::Inspected;
+use qdepth_linux::{Engine, EngineChoice};
+use qdepth_workload::{Plan, Point};
+
+use crate::failure::{Missing, Usage};
+use crate::target::memory;
+use crate::target::prepare::ResolvedTarget;
+
+/// Asks for every target of the plan. Emulated ones have no engine.
+pub(crate) fn reachable(
+    system: &System,
+    choice: EngineChoice,
+    targets: &[ResolvedTarget],
+    plan: &Plan,
+) -> Result<()> {
+    if targets.iter().any(|target| target.real().is_some()) {
+        memory::is_enough(system, plan)?;
+    }
+    for (number, target) in targets.iter().enumerate() {
+        if let ResolvedTarget::Real(target) = target {
+            let all = plan.precondition.iter().chain(&plan.points);
+            let points = all.filter(|point| point.target as usize == number);
+            if points.clone().any(Point::trims) {
+                discards(system, choice, target)?;
+            }
+            if let EngineChoice::Only(engine) = choice {
+                check_target(system, engine, target, points)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the target discards what is stored, as far as it says so, by this engine.
+fn discards(system: &System, choice: EngineChoice, target: &Inspected) -> Result<()> {
+    if let EngineChoice::Only(engine) = choice
+        && !engine.trims()
+    {
+        bail!(Usage(format!(
+            "{} has no trims: nothing was changed. Choose --engine io_uring, threads or sync",
+            engine.name()
+        )));
+    }
+    if let Some(0) = discard_max_bytes(system, target) {
+        bail!(Missing(format!(
+            "{} discards nothing, says the kernel (discard_max_bytes is 0): nothing was changed. \
+             Leave the trims out, or choose another device",
+            target.expression.display()
+        )));
+    }
+    Ok(())
+}
+
+fn check_target<'p>(
+    system: &System,
+    engine: Engine,
+    target: &Inspected,
+    points: impl Iterator<Item = &'p Point> + Clone,
+) -> Result<()> {
+    let no = |why: Unreachable| Missing(format!("{}: nothing was changed: {why}", engine.name()));
+    if engine.polls_device() {
+        poll_queues(system, target).map_err(no)?;
+        if points.clone().any(|point| point.fsync.every_writes > 0 || point.fsync.at_end) {
+            bail!(Usage(format!(
+                "{} cannot force written data out: a ring that polls takes reads and writes only. \
+                 Choose another engine",
+                engine.name()
+            )));
+        }
+    }
+    if engine.sends_commands() {
+        let commands = Commands::find(system, target).map_err(no)?;
+        let most = commands.max_transfer_bytes.unwrap_or(u64::MAX);
+        let largest = points.clone().map(|point| point.request_size.max()).max().unwrap_or(0);
+        if u64::from(largest) > most {
+            bail!(Missing(format!(
+                "{}: nothing was changed: requests of {largest} B are more than one command to {} \
+                 moves, {most} B. Choose smaller requests, or another engine, which splits them",
+                engine.name(),
+                target.expression.display()
+            )));
+        }
+        if points.clone().any(|point| !point.direct) {
+            bail!(Usage(format!(
+                "{} always passes the page cache by: a plan with `direct = false` needs another \
+                 engine",
+                engine.name()
+            )));
+        }
+    }
+    Ok(())
+}
