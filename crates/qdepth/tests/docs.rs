@@ -12,11 +12,13 @@ use std::sync::Mutex;
 use crate::common::Workspace;
 
 /// The pages, with the number of commands that are run, and of fences that are not.
-const PAGES: [(&str, usize, usize); 13] = [
-    ("README.md", 3, 1),
-    ("docs/README.md", 3, 0),
-    ("docs/guide.md", 81, 0),
-    ("docs/tasks.md", 22, 0),
+const PAGES: [(&str, usize, usize); 15] = [
+    ("README.md", 5, 1),
+    ("docs/README.md", 0, 0),
+    ("docs/quick-start.md", 6, 0),
+    ("docs/cookbook.md", 80, 0),
+    ("docs/troubleshooting.md", 3, 0),
+    ("docs/installation.md", 3, 2),
     ("docs/recipes/ci-gate.md", 3, 0),
     ("docs/recipes/cluster.md", 2, 4),
     ("docs/recipes/cloud-volumes.md", 9, 0),
@@ -68,7 +70,7 @@ const SHORT: &[(&str, &str)] = &[
     ("run standard --until", "run quick media:p3700-800gb --profile streaming --until"),
     (
         "qdepth run --resume",
-        "timeout -s INT 2 \"$QDEPTH\" run --profile database --outstanding 1 --duration 4s \
+        "timeout -s INT 2 \"$QDEPTH\" run --profile database --queue-depth 1 --duration 4s \
          --file-size 8MiB; qdepth run --resume",
     ),
     // One kind of drive is tried in place of five.
@@ -93,7 +95,7 @@ const SHORT_BANDWIDTH: [(&str, &str); 3] =
     [("--threads", "1,2"), ("--transfer", "64KiB"), ("--bytes-per-thread", "256KiB")];
 /// Plans that have intensities of their own, or none.
 const OWN_INTENSITIES: [&str; 7] =
-    [".toml", "disk-mark", "fit", "latency", "pts-", "write-pressure", "--outstanding"];
+    [".toml", "disk-mark", "fit", "latency", "pts-", "write-pressure", "--queue-depth"];
 /// What needs to be run only the first time that it stands on a page.
 const ONCE: [&str; 6] =
     ["qdepth", "qdepth host", "qdepth run", "qdepth run disk-mark", "qdepth media", "qdepth serve"];
@@ -196,7 +198,7 @@ fn here(line: &str, place: &Path) -> String {
     }
     let own = OWN_INTENSITIES.iter().any(|plan| line.contains(plan));
     if options == SHORT_RUN && !own {
-        line = with_option(&line, "--outstanding", "1,4");
+        line = with_option(&line, "--queue-depth", "1,4");
     }
     line.replace(" …", "").replace("/mnt/", &format!("{}/", place.display()))
 }
@@ -210,7 +212,7 @@ fn furnish(workspace: &Workspace) -> PathBuf {
     let wrapper = workspace.join("bin/qdepth");
     fs::write(&wrapper, WRAPPER).unwrap();
     crate::common::sh(&format!("chmod +x {}", wrapper.display())).unwrap();
-    let short = "--outstanding 1 --profile database --duration 50ms --no-report";
+    let short = "--queue-depth 1 --profile database --duration 50ms --no-report";
     for logbook in ["qdepth.db", "before.db", "after.db", "other.db"] {
         for _ in 0..2 {
             workspace
@@ -364,7 +366,7 @@ fn fences_and_spans_are_found_and_made_short() {
     let short = here(&texts[2], Path::new("/p"));
     assert_eq!(
         short,
-        "qdepth run --outstanding 1,4 --file-size 16MiB --warm-up 10ms x --duration 60ms y"
+        "qdepth run --queue-depth 1,4 --file-size 16MiB --warm-up 10ms x --duration 60ms y"
     );
     assert_eq!(here("cd /mnt/a", Path::new("/p")), "cd /p/a");
     for line in ["qdepth run /dev/sdz", "qdepth host tune --apply x", "qdepth run x --destroy Y"] {
