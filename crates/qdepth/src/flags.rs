@@ -58,7 +58,7 @@ pub(crate) use shared::{
 pub(crate) use steady::SteadyOptions;
 pub(crate) use trend::TrendOptions;
 
-/// Storage performance at every queue depth: measured, explained, published.
+/// Storage benchmark that sweeps queue depth and shows which numbers to trust.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -69,92 +69,93 @@ pub(crate) use trend::TrendOptions;
 pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) first: FirstOptions,
-    /// Let results take the place of files that qdepth did not write, or that were changed since
-    #[arg(long, global = true, help_heading = "Results")]
+    /// Replace existing files that qdepth did not write, or that were changed since
+    #[arg(long, global = true, help_heading = "Output", hide_short_help = true)]
     pub(crate) replace: bool,
-    /// Without one: five seconds to a first number of this directory's storage.
+    /// Without a command: a first number for this directory in five seconds.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points; \
-2 wrong usage (a word is not understood, or what it names is not there); 3 refused by a guard or \
-for what this machine lacks, nothing was changed; 4 tried, and failed; 130/143 interrupted, with \
-what was measured kept; 5 compared, and it cannot be told.";
+2 wrong usage; 3 refused by a guard or for lack of a feature, nothing was changed; 4 failed; \
+5 comparison inconclusive; 130/143 interrupted, finished points are kept.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure a plan on targets; then write report and logbook
+    /// Run a test plan on files, devices or emulated devices
     Run(Box<RunOptions>),
-    /// Show what would run: points, time, bytes written, guards; touches nothing
+    /// Preview a run: points, time, bytes written, guards. Touches nothing
     Plan(Box<PlanOptions>),
-    /// The shipped plans, each with the question that it answers
+    /// List the test plans
     Plans,
-    /// The shipped load profiles, each with the question that it answers
+    /// List the load profiles
     Profiles,
-    /// Measure fio's job files with fio's meaning of them
+    /// Run fio job files or fio command lines
     ///
-    /// Options are fio's (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…),
-    /// and some of qdepth's own among them
+    /// Takes fio's options (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…)
+    /// and some options of qdepth.
     Fio(FioOptions),
-    /// Measure a command line of IOR with IOR's meaning of it, and print IOR's table
+    /// Run an IOR command line and print IOR's table
     ///
-    /// Ranks are threads. Options of qdepth's own stand before IOR's: qdepth ior --no-report -a
+    /// Ranks are threads. Options of qdepth come before those of IOR: qdepth ior --no-report -a
     /// POSIX -t 1m -b 16m -N 4 -F -o dir/file
     Ior(IorOptions),
-    /// Print a configuration of Iometer (.icf) as a plan
+    /// Convert an Iometer configuration (.icf) to a plan
     ///
-    /// `qdepth run` measures it: qdepth iometer FILE.icf > iometer.toml, then qdepth run
-    /// iometer.toml TARGET
+    /// Example: qdepth iometer FILE.icf > iometer.toml, then qdepth run iometer.toml TARGET
     Iometer(IometerOptions),
-    /// Take results of other programs into the logbook: fio's JSON and logs, Iometer's CSV
+    /// Import results of fio (JSON, logs) and Iometer (CSV)
     Import(ImportOptions),
-    /// List the runs of a logbook, the newest first
+    /// List runs, newest first
     List(ListOptions),
-    /// Keep a note beside a run
+    /// Add a note to a run
     Note(NoteOptions),
-    /// Say that a run is not to be relied on: it is kept, marked, and left out of comparisons
+    /// Retract a run: keep it, but exclude it from comparisons
     Retract(NoteOptions),
-    /// Check a logbook, add another one's runs to it, or take runs out of it
+    /// Check, merge or prune a logbook
     #[command(subcommand)]
     Logbook(LogbookCommand),
-    /// Print the table and the findings of a run
+    /// Print the results and findings of a run
     Show(ShowOptions),
-    /// Write the report of a run: HTML, PDF, Markdown; its figures as CSV, JSON
+    /// Write a report: HTML, PDF, Markdown, or its figures as CSV or JSON
     Report(ReportOptions),
     /// Print a run as JSON, or the points of many runs as CSV
     Export(ExportOptions),
-    /// Is B faster than A, slower, equal, or can it not be told? Of two runs, or two groups of runs
+    /// Compare two runs, or two groups of runs, with confidence intervals
     Compare(CompareOptions),
-    /// Whether the rates of a run's points became steady: by SNIA's rule, and by a stricter one
+    /// Check whether the results of a run reached steady state
     Steady(SteadyOptions),
-    /// What became of a plan's figures on a target from run to run of the logbook, and since when
+    /// Show how results changed from run to run
     Trend(TrendOptions),
-    /// The emulated media, or one of them: parameters, provenance, what it was compared with
+    /// List emulated devices, or show one: parameters, sources, accuracy
     Media(MediaOptions),
-    /// What a medium of your own drive, or an array of it, does under a plan: EMULATED, with
-    /// intervals that hold the medium's own error
+    /// Predict performance from a model of your drive. EMULATED
     ///
-    /// As `qdepth predict mydrive.toml`, `qdepth predict quick mydrive.toml*2 as raid0`, `qdepth
-    /// predict 'raid1(media:./mydrive.toml*2)'`. Without a plan: `standard`
+    /// The intervals include the error of the model. Examples: qdepth predict mydrive.toml; qdepth
+    /// predict quick mydrive.toml*2 as raid0; qdepth predict 'raid1(media:./mydrive.toml*2)'. The
+    /// default plan is `standard`.
     Predict(Box<PredictOptions>),
-    /// Emulate the figures of published documents, and compare
+    /// Emulate published benchmark results and compare
     Reproduce(ReproduceOptions),
-    /// What this machine is, and what it is to a measurement
+    /// Inspect, check and tune this machine
     Host(HostOptions),
-    /// Prove that the instrument measures rightly here: its clock, known truths, its own rates, its
-    /// intervals, comparisons of what is the same. Two minutes, and a nameless file of 64 MiB
-    /// beside fio, where fio is installed; else no storage
+    /// Self-test clock, engines and statistics (2 min)
+    ///
+    /// Compares qdepth with known true values, with itself, and with fio if fio is installed. Uses
+    /// an unnamed file of 64 MiB for the comparison with fio, and no other storage.
     Certify(CertifyOptions),
-    /// Show the logbook as web pages, read only, on this machine
+    /// Show the logbook as web pages on this machine, read-only
     Serve(ServeOptions),
-    /// Serve an emulated medium in real time as a block device, for any NBD client
+    /// Serve an emulated device as a block device over NBD
     ServeMedium(ServeMediumOptions),
-    /// Print a JSON Schema, for editors and scripts
+    /// Print a JSON Schema
     Schema(SchemaOptions),
-    /// Print what completes command lines in a shell
+    /// Print shell completions
     Completions(CompletionsOptions),
-    /// Print a page of the manual (troff), as `qdepth man run | man -l -`
+    /// Print a manual page (troff)
+    ///
+    /// Example: qdepth man run | man -l -
     Man(ManOptions),
 }
 
@@ -164,70 +165,76 @@ pub(crate) struct RunOptions {
     pub(crate) load: Load,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Print one JSON document (schema: qdepth schema run) instead of the table
-    #[arg(long, help_heading = "Results")]
+    /// Print JSON instead of the table
+    ///
+    /// Schema: qdepth schema run
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Tell what happens as it happens, a line of JSON each (schema: qdepth schema events); - is
-    /// the standard output, in place of the table
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    /// Write each event as a line of JSON; - writes to standard output instead of the table
+    ///
+    /// Schema: qdepth schema events
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) events: Option<PathBuf>,
-    /// Tell the course in plain lines that stay, for screen readers and logs; else lines are drawn
-    /// in place where a terminal can
-    #[arg(long, help_heading = "Results")]
+    /// Print progress as plain lines, for screen readers and logs
+    ///
+    /// The default redraws lines in place if the terminal supports it.
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) plain: bool,
     #[command(flatten)]
     pub(crate) report: RunReport,
-    /// Leave the measurement file where it is, for the next run
-    #[arg(long, help_heading = "How it is measured")]
+    /// Keep the measurement file for the next run
+    #[arg(long, help_heading = "Measurement", hide_short_help = true)]
     pub(crate) keep: bool,
-    /// End the run at the first point during which heat slowed a drive or the CPUs down; --resume
-    /// goes on
-    #[arg(long, help_heading = "How it is measured")]
+    /// Stop after the first point that was slowed by heat; --resume continues
+    #[arg(long, help_heading = "Measurement", hide_short_help = true)]
     pub(crate) stop_on_throttle: bool,
-    /// Put beside each point what this emulated medium does there, as media:p3700-800gb: is the
-    /// target as fast as its kind?
-    #[arg(long, value_name = "MEDIUM", help_heading = "Results")]
+    /// Show the result of this emulated device next to each point, for example media:p3700-800gb
+    #[arg(long, value_name = "MEDIUM", help_heading = "Output", hide_short_help = true)]
     pub(crate) expect: Option<String>,
-    /// Measure each target so often, a run each, interleaved in blocks of random order, and compare
-    /// them. Or until=2%: until every rate is known or told apart so well (30 times at most). Or
-    /// until-steady: rounds on one target, until the last five are steady by SNIA's rule (25 at
-    /// most)
-    #[arg(long, value_name = "N | until=N% | until-steady", help_heading = "How it is measured")]
+    /// Repeat the run N times, and compare the targets if there are several
+    ///
+    /// Runs are interleaved in blocks of random order. until=2%: repeat until every difference is
+    /// resolved to 2 % (at most 30 times). until-steady: repeat on one target until the last five
+    /// runs are steady by SNIA's rule (at most 25 times).
+    #[arg(long, value_name = "N | until=N% | until-steady", help_heading = "Measurement")]
     pub(crate) repeat: Option<Repeat>,
-    /// Continue the last run, or campaign of runs, that was interrupted, failed or killed
-    #[arg(long, help_heading = "How it is measured")]
+    /// Resume the last run or campaign that was interrupted, failed or killed
+    #[arg(long, help_heading = "Measurement")]
     pub(crate) resume: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
-    /// How requests reach the kernel
-    #[arg(long, default_value = "auto", help_heading = "How it is measured")]
+    /// I/O engine
+    #[arg(long, default_value = "auto", help_heading = "Measurement")]
     pub(crate) engine: EngineFlag,
-    /// Let the scheduler place several workers; else each is kept on a CPU, those near the device
-    /// first, where there are as many
-    #[arg(long, help_heading = "How it is measured")]
+    /// Do not pin workers to CPUs
+    ///
+    /// By default each worker gets its own CPU, nearest to the device first, if there are enough
+    /// CPUs.
+    #[arg(long, help_heading = "Measurement", hide_short_help = true)]
     pub(crate) no_pin: bool,
-    /// Keep the workers on these CPUs, one each, in turn; as 0-3,8
+    /// Pin the workers to these CPUs, round-robin, for example 0-3,8
     #[arg(
         long,
         value_name = "LIST",
         conflicts_with = "no_pin",
-        help_heading = "How it is measured"
+        help_heading = "Measurement",
+        hide_short_help = true
     )]
     pub(crate) cpus: Option<Cpus>,
 }
 
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("json", |json| json.help(
-    "Print the resolved plan, which omits nothing, as it is hashed and stored"
+    "Print the resolved plan, as it is hashed and stored"
 )))]
 pub(crate) struct PlanOptions {
-    /// Everything that `qdepth run` takes, so that a command line is tried by one word less.
+    /// The options of `qdepth run`, so that a command line can be previewed.
     #[command(flatten)]
     pub(crate) run: RunOptions,
     /// Print the TOML of a shipped plan or profile
     #[arg(long, value_name = "NAME")]
     pub(crate) show: Option<String>,
-    /// Print the plan as a fio job file, as far as fio can say it
+    /// Print the plan as a fio job file, as far as fio can express it
     #[arg(long, conflicts_with = "json")]
     pub(crate) as_fio: bool,
 }
@@ -250,7 +257,7 @@ pub(crate) struct IorOptions {
     pub(crate) logbook: LogbookOption,
     #[command(flatten)]
     pub(crate) report: RunReport,
-    /// How requests reach the kernel
+    /// I/O engine
     #[arg(long, default_value = "auto")]
     pub(crate) engine: EngineFlag,
     /// Print the plan as TOML and measure nothing
@@ -263,14 +270,14 @@ pub(crate) struct IorOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct IometerOptions {
-    /// The configuration
+    /// Iometer configuration file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ImportOptions {
-    /// Files; each kind is recognised by what it holds
+    /// Result files; the format is detected from the contents
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -279,48 +286,47 @@ pub(crate) struct ImportOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReportOptions {
-    /// Ids of runs, or the beginnings of them, or latest~1; several are told in one paper, in this
-    /// order
+    /// Run IDs, unique prefixes, or latest~1; several runs make one report
     #[arg(default_value = "latest", value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Where it goes; of several files, the name without its ending [default: qdepth-report]
+    /// Output file; for several formats, the name without its extension [default: qdepth-report]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// As what [default: what the output's name ends in, or html]
+    /// Output formats [default: the extension of --output, or html]
     #[arg(long, value_delimiter = ',')]
     pub(crate) format: Vec<Format>,
-    /// Languages, a file each
+    /// Languages, one file for each
     #[arg(long, value_delimiter = ',', default_value = "en")]
     pub(crate) lang: Vec<Language>,
-    /// A TOML file that says who publishes it: title, organisation, logo, contact, version, history
+    /// TOML file with publisher details: title, organisation, logo, contact, version, history
     #[arg(long, value_name = "FILE")]
     pub(crate) paper: Option<PathBuf>,
-    /// Draw what was published of these drives into the diagrams of the same loads, as p3700-800gb
+    /// Add the published results of these drives to the diagrams, for example p3700-800gb
     #[arg(long, value_delimiter = ',', value_name = "DRIVE,…")]
     pub(crate) published: Vec<String>,
-    /// Replace serial numbers, names of hosts and places of files by pseudonyms
+    /// Replace serial numbers, host names and file paths with pseudonyms
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Under write pressure: as for `qdepth run`
+    /// Latency limits for write-pressure runs; see `qdepth run --help`
     #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…")]
     pub(crate) limit: Vec<Limit>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// One file that needs nothing else
+    /// One self-contained HTML file
     Html,
-    /// Tagged, with bookmarks; needs the program qdepth-pdf
+    /// Tagged PDF with bookmarks; needs the program qdepth-pdf
     Pdf,
-    /// Markdown, with the diagrams in a folder beside it
+    /// Markdown, with a folder of diagrams
     Md,
-    /// A folder with a CSV file for each diagram
+    /// Folder with one CSV file for each diagram
     Csv,
     /// All diagrams as one JSON document (schema: qdepth schema figures)
     Json,
-    /// A folder that Typst sets, for a layout of your own
+    /// Folder of Typst sources, for your own layout
     Typst,
 }
 
@@ -363,26 +369,25 @@ pub(crate) struct ShowOptions {
 pub(crate) struct ReproduceOptions {
     /// Only this document: p3700, iodrive, uv300 or write-pressure
     pub(crate) document: Option<String>,
-    /// Print one JSON document (schema: qdepth schema reproduce) instead of the tables
+    /// Print one JSON document instead of the table (schema: qdepth schema reproduce)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write a page with the documents' diagrams: published points over emulated curves
+    /// Write a page with the documents' diagrams: published points on emulated curves
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write our edition of the document: its sections, diagrams and tables again, EMULATED beside
-    /// published. NAME is that of the files, and of the document where none is given
+    /// TOML file with publisher details: title, organisation, logo, contact, version, history
     #[arg(long, value_name = "NAME")]
     pub(crate) paper: Option<PathBuf>,
-    /// Formats of the edition
+    /// Output formats [default: the extension of --output, or html]
     #[arg(long, value_delimiter = ',', default_value = "html", requires = "paper")]
     pub(crate) format: Vec<Format>,
-    /// Languages: of the tables the first, of the edition each
+    /// Languages, one file for each
     #[arg(long, value_delimiter = ',', default_value = "en")]
     pub(crate) lang: Vec<Language>,
-    /// Print every figure and relation, not only the summary and what misses its bar
+    /// Print every figure and relation instead of the summary
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,
-    /// Emulate a target of reference/targets.toml by another expression, as
+    /// Use another expression for a target of reference/targets.toml, for example
     /// p3700='media:p3700-800gb @die_read_us=120'
     #[arg(long, value_name = "NAME=EXPRESSION")]
     pub(crate) target: Vec<String>,
@@ -390,15 +395,15 @@ pub(crate) struct ReproduceOptions {
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct SchemaOptions {
-    /// Of what
+    /// Schema to print
     pub(crate) of: SchemaOf,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SchemaOf {
-    /// Plan files (TOML)
+    /// Preview a run: points, time, bytes written, guards. Touches nothing
     Plan,
-    /// The output of run --json and export --json
+    /// Run a test plan on files, directories, block devices or emulated devices
     Run,
     /// The output of report --format json
     Figures,
@@ -406,17 +411,17 @@ pub(crate) enum SchemaOf {
     Runs,
     /// A line of run --events
     Events,
-    /// The output of reproduce --json
+    /// Emulate published benchmark results and compare
     Reproduce,
-    /// The output of host --json
+    /// Inspect, check and tune this machine
     Host,
-    /// The output of compare --json, and of run A B --repeat --json
+    /// Compare two runs, or two groups of runs, with confidence intervals
     Compare,
     /// The output of run A --repeat --json
     Repeat,
-    /// The output of trend --json
+    /// Show how results changed from run to run
     Trend,
-    /// The output of steady --json
+    /// Check whether the results of a run reached steady state
     Steady,
     /// The output of certify --json
     Certificate,

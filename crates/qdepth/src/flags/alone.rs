@@ -10,7 +10,9 @@ use qdepth_record::MEASUREMENT_VERSION;
 /// What may be said where no command is.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct FirstOptions {
-    /// Without a command: print one JSON document (schema: qdepth schema run) instead of the table
+    /// Without a command: print JSON instead of the table
+    ///
+    /// Schema: qdepth schema run
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -35,16 +37,16 @@ pub(crate) fn long_version() -> &'static str {
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CompletionsOptions {
-    /// For which shell
+    /// Shell
     pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ManOptions {
-    /// Of which command, as run, or host check; without one, of the program
+    /// Command, for example run or host check [default: the program]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// Print the names of all pages, a line each
+    /// Print the names of all manual pages
     #[arg(long, conflicts_with = "command")]
     pub(crate) names: bool,
 }

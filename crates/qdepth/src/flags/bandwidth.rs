@@ -14,21 +14,32 @@ const THREADS_LEAST: u32 = 16;
 /// What the command line decides over a plan of bandwidth.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct BandwidthOptions {
-    /// Numbers of threads over all targets, as 33,66,132. Left out: 1, 2, 4 … to twice the
-    /// processors
-    #[arg(long, value_delimiter = ',', value_name = "N,…", help_heading = "Plans of bandwidth")]
+    /// Numbers of threads over all targets [default: 1, 2, 4 … to twice the CPUs]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "N,…",
+        help_heading = "Bandwidth plans",
+        hide_short_help = true
+    )]
     pub(crate) threads: Option<Vec<u32>>,
-    /// Transfer sizes, as 1MiB,16MiB; the first is that of the baseline
-    #[arg(long, value_delimiter = ',', value_name = "SIZE,…", help_heading = "Plans of bandwidth")]
+    /// Transfer sizes, for example 1MiB,16MiB; the first is the baseline
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "SIZE,…",
+        help_heading = "Bandwidth plans",
+        hide_short_help = true
+    )]
     pub(crate) transfer: Option<Vec<String>>,
-    /// What each thread writes and reads back
-    #[arg(long, value_name = "SIZE", help_heading = "Plans of bandwidth")]
+    /// Bytes that each thread writes and reads back
+    #[arg(long, value_name = "SIZE", help_heading = "Bandwidth plans", hide_short_help = true)]
     pub(crate) bytes_per_thread: Option<Bytes>,
-    /// How often each is measured; the last counts
-    #[arg(long, value_name = "N", help_heading = "Plans of bandwidth")]
+    /// Number of passes; the last one counts
+    #[arg(long, value_name = "N", help_heading = "Bandwidth plans", hide_short_help = true)]
     pub(crate) passes: Option<u32>,
-    /// One file for all threads of a target, instead of one for each
-    #[arg(long, help_heading = "Plans of bandwidth")]
+    /// Use one file for all threads of a target instead of one each
+    #[arg(long, help_heading = "Bandwidth plans", hide_short_help = true)]
     pub(crate) shared_file: bool,
 }
 

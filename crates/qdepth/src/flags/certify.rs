@@ -10,24 +10,24 @@ use crate::flags::{Language, LogbookOption};
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER)]
 pub(crate) struct CertifyOptions {
-    /// How long the generator is repeated, without storage, for its scatter
+    /// Duration of the repeatability test of the load generator
     #[arg(long, default_value = "1min")]
     pub(crate) duration: Nanos,
-    /// Prove nothing, and tell the newest certificate of this machine that the logbook keeps
+    /// Print the newest certificate of this machine instead of testing
     #[arg(long, conflicts_with = "duration")]
     pub(crate) show: bool,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Print one JSON document (schema: qdepth schema certificate) instead of the table
+    /// Print one JSON document instead of the table (schema: qdepth schema certificate)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write it as a page, too: its name ends in .html, .pdf or .md
+    /// Also write a page; ends in .html, .pdf or .md
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
-    /// Language of the words
+    /// Language of the output
     #[arg(long, default_value = "en")]
     pub(crate) lang: Language,
 }
 
-const AFTER: &str = "Exit status: 0 every proof that could be tried passed; 1 one failed; 5 some \
-could not be tried, and none failed.";
+const AFTER: &str = "Exit status: 0 all tests passed; 1 a test failed; 5 some tests could not run, \
+none failed.";

@@ -12,65 +12,65 @@ pub(crate) const EXAMPLES: &[Examples] = &[
     (
         "",
         [
-            ["qdepth", "five seconds to a first number of this directory's storage"],
-            ["qdepth run /mnt/scratch", "two to three minutes, with a report"],
-            ["qdepth plans", "every question there is a plan for"],
+            ["qdepth", "first number in five seconds"],
+            ["qdepth run /mnt/scratch", "2 to 3 min, with a report"],
+            ["qdepth plans", "all test plans"],
         ],
     ),
     (
         "run",
         [
-            ["qdepth run", "five load profiles on this directory's storage"],
-            ["qdepth run disk-mark /mnt/scratch", "the eight numbers of CrystalDiskMark"],
-            ["qdepth run standard /dev/nvme1n1 --read-only", "a device, reading only"],
+            ["qdepth run", "five load profiles, this directory"],
+            ["qdepth run disk-mark /mnt/scratch", "the eight CrystalDiskMark numbers"],
+            ["qdepth run standard /dev/nvme1n1 --read-only", "a device, reads only"],
         ],
     ),
     (
         "plan",
         [
-            ["qdepth plan standard /mnt/scratch", "what it would write, and what the guards say"],
-            ["qdepth plan --show standard", "a shipped plan as TOML, to begin your own with"],
-            ["qdepth plan quick /mnt/scratch --json", "the resolved plan, as it is hashed"],
+            ["qdepth plan standard /mnt/scratch", "bytes written, and the guards' answers"],
+            ["qdepth plan --show standard", "a shipped plan as TOML"],
+            ["qdepth plan quick /mnt/scratch --json", "the resolved plan"],
         ],
     ),
     (
         "plans",
         [
-            ["qdepth plans", "the shipped plans, with the question of each"],
+            ["qdepth plans", "all test plans"],
             ["qdepth plan --show area", "one of them as TOML"],
-            ["qdepth run area /mnt/scratch --file-size 8GiB", "one of them, in little space"],
+            ["qdepth run area /mnt/scratch --file-size 8GiB", "run one of them in 8 GiB"],
         ],
     ),
     (
         "profiles",
         [
-            ["qdepth profiles", "the shipped load profiles, with the question of each"],
+            ["qdepth profiles", "all load profiles"],
             ["qdepth plan --show database", "one of them as TOML"],
-            ["qdepth run --profile database,streaming", "only these"],
+            ["qdepth run --profile database,streaming", "run two of them"],
         ],
     ),
     (
         "fio",
         [
-            ["qdepth fio jobs.fio", "measure a job file"],
-            ["qdepth fio --convert jobs.fio", "print it as a plan, and measure nothing"],
-            ["qdepth fio --output-format=json jobs.fio", "in fio's JSON"],
+            ["qdepth fio jobs.fio", "run a job file"],
+            ["qdepth fio --convert jobs.fio", "print it as a plan"],
+            ["qdepth fio --output-format=json jobs.fio", "print fio's JSON"],
         ],
     ),
     (
         "ior",
         [
-            ["qdepth ior -a POSIX -t 1m -b 16m -N 4 -F -o dir/file", "four ranks, a file each"],
+            ["qdepth ior -a POSIX -t 1m -b 16m -N 4 -F -o dir/file", "four ranks, one file each"],
             ["qdepth ior --convert -t 1m -b 16m -o dir/file", "print it as a plan"],
-            ["qdepth ior --no-report -w -t 4m -b 1g -o dir/file", "write, without a report"],
+            ["qdepth ior --no-report -w -t 4m -b 1g -o dir/file", "write only, no report"],
         ],
     ),
     (
         "iometer",
         [
-            ["qdepth iometer night.icf", "as a plan, with the names of its targets"],
-            ["qdepth plan night.toml", "what it asks for, once it is kept in a file"],
-            ["qdepth run night.toml /mnt/scratch", "measure it, on the target of this machine"],
+            ["qdepth iometer night.icf", "print the plan"],
+            ["qdepth plan night.toml", "preview the plan"],
+            ["qdepth run night.toml /mnt/scratch", "run the plan"],
         ],
     ),
     (
@@ -78,46 +78,46 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         [
             ["qdepth import fio.json", "results of fio"],
             ["qdepth import results.csv", "results of Iometer"],
-            ["qdepth import *.json --logbook old.db", "many, into a logbook of their own"],
+            ["qdepth import *.json --logbook old.db", "into another logbook"],
         ],
     ),
     (
         "list",
         [
             ["qdepth list", "the runs of qdepth.db"],
-            ["qdepth list --logbook old.db", "of another logbook"],
-            ["qdepth show latest", "the last of them"],
+            ["qdepth list --logbook old.db", "another logbook"],
+            ["qdepth show latest", "the last run"],
         ],
     ),
     (
         "logbook",
         [
-            ["qdepth logbook check", "whether qdepth.db is what was written"],
-            ["qdepth logbook merge other.db", "add the runs of another"],
-            ["qdepth logbook prune --keep-last 10 --dry-run", "what would be taken out"],
+            ["qdepth logbook check", "verify qdepth.db"],
+            ["qdepth logbook merge other.db", "add the runs of another logbook"],
+            ["qdepth logbook prune --keep-last 10 --dry-run", "show what would be deleted"],
         ],
     ),
     (
         "note",
         [
-            ["qdepth note latest 'new firmware'", "beside the last run"],
-            ["qdepth note 019a 'second drive of the array'", "beside the run whose id begins so"],
-            ["qdepth show latest", "shows the notes, too"],
+            ["qdepth note latest 'new firmware'", "note for the last run"],
+            ["qdepth note 019a 'second drive of the array'", "note for run 019a…"],
+            ["qdepth show latest", "shows the notes"],
         ],
     ),
     (
         "retract",
         [
             ["qdepth retract latest 'a backup was running'", "the last run"],
-            ["qdepth retract 019a 'wrong drive'", "the run whose id begins so"],
-            ["qdepth list", "shows what is retracted"],
+            ["qdepth retract 019a 'wrong drive'", "run 019a…"],
+            ["qdepth list", "shows which runs are retracted"],
         ],
     ),
     (
         "show",
         [
             ["qdepth show", "the last run"],
-            ["qdepth show 019a", "the run whose id begins so"],
+            ["qdepth show 019a", "run 019a…"],
             ["qdepth show latest --lang ja", "in Japanese"],
         ],
     ),
@@ -125,7 +125,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         "report",
         [
             ["qdepth report", "the last run as a page"],
-            ["qdepth report --format pdf,md --lang en,ja", "as a white paper in two languages"],
+            ["qdepth report --format pdf,md --lang en,ja", "PDF and Markdown, two languages"],
             ["qdepth report latest --redact -o public.html", "without names and serial numbers"],
         ],
     ),
@@ -133,7 +133,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         "export",
         [
             ["qdepth export", "the last run as JSON"],
-            ["qdepth export latest --csv", "as CSV, a row for each point"],
+            ["qdepth export latest --csv", "CSV, one row for each point"],
             ["qdepth export --all --csv", "every point of every run"],
         ],
     ),
@@ -141,123 +141,156 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         "compare",
         [
             ["qdepth compare latest~1 latest", "the last two runs"],
-            ["qdepth compare before.db:all after.db:all", "two logbooks of several runs each"],
-            ["qdepth compare note=before note=after --markdown", "for a pull request"],
+            ["qdepth compare before.db:all after.db:all", "all runs of two logbooks"],
+            ["qdepth compare note=before note=after --markdown", "by notes, as Markdown"],
         ],
     ),
     (
         "steady",
         [
-            ["qdepth steady", "the points of the last run"],
-            ["qdepth steady 019a", "of the run whose id begins so"],
-            ["qdepth run pts-wsat media:sas-2-ssd-400gb", "a run to ask it of"],
+            ["qdepth steady", "the last run"],
+            ["qdepth steady 019a", "run 019a…"],
+            ["qdepth run pts-wsat media:sas-2-ssd-400gb", "a run with a long series"],
         ],
     ),
     (
         "trend",
         [
             ["qdepth trend", "the plan and target of the last run"],
-            ["qdepth trend quick /mnt/scratch", "of one plan and target"],
-            ["qdepth trend quick /mnt/scratch --json", "for a program"],
+            ["qdepth trend quick /mnt/scratch", "one plan and target"],
+            ["qdepth trend quick /mnt/scratch --json", "as JSON"],
         ],
     ),
     (
         "predict",
         [
-            ["qdepth predict mydrive.toml", "the plan standard on a medium that was fitted"],
+            ["qdepth predict mydrive.toml", "plan standard on your model"],
             ["qdepth predict quick mydrive.toml", "another plan"],
-            ["qdepth predict 'mydrive.toml*2' as raid0", "two of them as an array"],
+            ["qdepth predict 'mydrive.toml*2' as raid0", "an array of two"],
         ],
     ),
     (
         "media",
         [
-            ["qdepth media", "the emulated drives"],
-            ["qdepth media p3700-800gb", "the numbers of one, and where they are from"],
-            ["qdepth run quick media:p3700-800gb", "measure it, in virtual time"],
+            ["qdepth media", "all emulated devices"],
+            ["qdepth media p3700-800gb", "parameters and sources of one"],
+            ["qdepth run quick media:p3700-800gb", "run a plan on it"],
         ],
     ),
     (
         "reproduce",
         [
-            ["qdepth reproduce", "every published figure beside the emulated one"],
-            ["qdepth reproduce p3700 --all", "of one document, figure by figure"],
-            ["qdepth reproduce --html page.html", "with diagrams"],
+            ["qdepth reproduce", "all published figures"],
+            ["qdepth reproduce p3700 --all", "all figures of one document"],
+            ["qdepth reproduce --html page.html", "a page with diagrams"],
         ],
     ),
     (
         "host",
         [
             ["qdepth host", "this machine and its storage"],
-            ["qdepth host check", "what would disturb a measurement here"],
-            ["qdepth host tune --apply", "set the machine up, until `qdepth host undo`"],
+            ["qdepth host check", "what would disturb a measurement"],
+            ["qdepth host tune --apply", "apply settings, until `host undo`"],
         ],
     ),
     (
         "certify",
         [
-            ["qdepth certify", "prove the instrument here, in a minute"],
-            ["qdepth certify --duration 3min", "more samples of the generator's scatter"],
-            ["qdepth certify -o certificate.html", "as a page, beside the copy in the logbook"],
+            ["qdepth certify", "test this machine (2 min)"],
+            ["qdepth certify --duration 3min", "a longer repeatability test"],
+            ["qdepth certify -o certificate.html", "also write a page"],
         ],
     ),
     (
         "serve",
         [
-            ["qdepth serve", "the runs of qdepth.db as pages, on this computer only"],
-            ["qdepth serve --port 0", "at any port that is free; the first line says which"],
-            ["qdepth serve --logbook old.db", "of another logbook"],
+            ["qdepth serve", "the runs of qdepth.db"],
+            ["qdepth serve --port 0", "any free port; prints the URL"],
+            ["qdepth serve --logbook old.db", "another logbook"],
         ],
     ),
     (
         "serve-medium",
         [
             ["qdepth serve-medium media:p3700-800gb --socket s", "for any NBD client"],
-            ["qdepth serve-medium media:p4800x-375gb --socket s --once", "until it has left"],
-            ["qdepth media", "what can be served"],
+            [
+                "qdepth serve-medium media:p4800x-375gb --socket s --once",
+                "exit when the client leaves",
+            ],
+            ["qdepth media", "all emulated devices"],
         ],
     ),
     (
         "schema",
         [
-            ["qdepth schema plan", "of plan files, for an editor"],
-            ["qdepth schema run", "of `run --json` and `export --json`"],
-            ["qdepth schema host", "of `host --json`"],
+            ["qdepth schema plan", "plan files"],
+            ["qdepth schema run", "run --json, export --json"],
+            ["qdepth schema host", "host --json"],
         ],
     ),
     (
         "completions",
         [
-            ["qdepth completions bash", "for bash: keep it in bash-completion/completions/qdepth"],
-            ["qdepth completions zsh", "for zsh: keep it as _qdepth in a folder of $fpath"],
-            ["qdepth completions fish", "for fish: keep it in fish/completions/qdepth.fish"],
+            ["qdepth completions bash", "bash-completion/completions/qdepth"],
+            ["qdepth completions zsh", "_qdepth in a directory of $fpath"],
+            ["qdepth completions fish", "fish/completions/qdepth.fish"],
         ],
     ),
     (
         "man",
         [
-            ["qdepth man", "the page of the program"],
-            ["qdepth man run", "the page of `qdepth run`"],
-            ["qdepth man --names", "every page there is"],
+            ["qdepth man", "the program"],
+            ["qdepth man run", "the command run"],
+            ["qdepth man --names", "names of all pages"],
         ],
     ),
 ];
 
 fn shown(examples: &[[&str; 2]; 3]) -> String {
-    let lines = examples.map(|[line, says]| format!("  {line}\n      {says}"));
+    let lines = examples.map(|[line, says]| match line.chars().count() + says.chars().count() {
+        0..=73 if says.chars().count() <= 36 => format!("  {line:<40}  {says}"),
+        _ => format!("  {line}\n      {says}"),
+    });
     format!("Examples:\n{}", lines.join("\n"))
+}
+
+/// Groups of commands, in the order of the help.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Measure", &["run", "plan", "plans", "profiles"]),
+    ("Results", &["list", "show", "report", "export", "note", "retract", "logbook", "serve"]),
+    ("Compare", &["compare", "trend", "steady"]),
+    ("Emulate", &["media", "predict", "reproduce", "serve-medium"]),
+    ("Machine", &["host", "certify"]),
+    ("Other tools", &["fio", "ior", "iometer", "import", "schema", "completions", "man"]),
+];
+
+/// Help of the program, with its commands in groups.
+fn template(command: &Command) -> String {
+    let about = |name: &str| {
+        let found = command.find_subcommand(name).and_then(Command::get_about);
+        format!("  {name:<12}  {}", found.map(ToString::to_string).unwrap_or_default())
+    };
+    let groups = GROUPS.map(|(heading, names)| {
+        let lines: Vec<String> = names.iter().map(|name| about(name)).collect();
+        format!("{heading}:\n{}\n", lines.join("\n"))
+    });
+    let commands = groups.join("\n");
+    let usage = "{about}\n\n{usage-heading} {usage}";
+    format!("{usage}\n\n{commands}\nOptions:\n{{options}}{{after-help}}")
 }
 
 /// The command line with its examples.
 pub(crate) fn with_examples() -> Command {
     let mut command = Flags::command();
+    let template = template(&command);
+    command = command.help_template(template);
     for (name, examples) in EXAMPLES {
         command = match *name {
             "" => command.after_help(shown(examples)),
             name => command.mut_subcommand(name, |sub| {
                 let behind = sub.get_after_help().map(ToString::to_string);
                 let ours = (name == "fio").then(own_options);
-                let ours = ours.map(|ours| format!("Of qdepth's own:\n{ours}"));
+                let ours = ours.map(|ours| format!("Options of qdepth:\n{ours}"));
                 let all: Vec<String> =
                     [ours, Some(shown(examples)), behind].into_iter().flatten().collect();
                 sub.after_help(all.join("\n\n"))
@@ -276,6 +309,8 @@ mod tests {
         let command = with_examples();
         for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
             let name = sub.get_name();
+            let groups = GROUPS.iter().filter(|(_, names)| names.contains(&name));
+            assert_eq!(groups.count(), 1, "{name} is in one group");
             assert!(EXAMPLES.iter().any(|(known, _)| *known == name), "{name} has no examples");
             let help = sub.clone().render_help().to_string();
             assert!(help.contains("Examples:"), "{name}: {help}");
@@ -303,9 +338,9 @@ mod tests {
                 .unwrap()
                 .to_owned()
         };
-        let bandwidth = group("Plans of bandwidth:");
+        let bandwidth = group("Bandwidth plans:");
         assert!(bandwidth.contains("--threads"), "{bandwidth}");
-        let headings = ["Results:", "Writing to devices:", "Write pressure:", "Comparisons:"];
+        let headings = ["Output:", "Writing to devices:", "Write pressure:", "Comparisons:"];
         for heading in headings {
             assert!(long.contains(heading), "{heading} is missing: {long}");
         }

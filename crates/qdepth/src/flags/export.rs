@@ -7,18 +7,18 @@ use crate::flags::logbook::Choosing;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExportOptions {
-    /// Id of a run, or the beginning of it, or latest~1; several with --csv [default: latest]
+    /// Run ID, unique prefix, or latest~1; several with --csv [default: latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// One JSON document (the default)
+    /// Print one JSON document (default)
     #[arg(long)]
     pub(crate) json: bool,
-    /// A table, one row for each point
+    /// Print a table with one row for each point
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// Every run of the logbook
+    /// All runs of the logbook
     #[arg(long, requires = "csv", conflicts_with = "runs", help_heading = "With --csv")]
     pub(crate) all: bool,
     #[command(flatten, next_help_heading = "With --csv")]

@@ -11,29 +11,29 @@ use crate::flags::{ConsentOptions, EngineFlag, LogbookOption, RunReport};
 pub(crate) struct FioRun {
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Print one JSON document in place of fio's output
+    /// Print one JSON document instead of fio's output
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) report: RunReport,
-    /// Leave the measurement file where it is
+    /// Keep the measurement file
     #[arg(long)]
     pub(crate) keep: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
-    /// How requests reach the kernel, in place of what the jobs say
+    /// I/O engine, instead of the jobs' ioengine
     #[arg(long)]
     pub(crate) engine: Option<EngineFlag>,
-    /// Keep the workers on these CPUs, in place of what the jobs say
+    /// Pin the workers to these CPUs, instead of the jobs' settings
     #[arg(long)]
     pub(crate) cpus: Option<Cpus>,
-    /// Print the jobs as a plan, and measure nothing
+    /// Print the jobs as a plan and measure nothing
     #[arg(long)]
     pub(crate) convert: bool,
-    /// Let results take the place of files that qdepth did not write, or that were changed since
+    /// Replace existing files that qdepth did not write, or that were changed since
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Say findings, and end with 1 where a point is not valid
+    /// Print findings, and exit 1 if a point is not valid
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -18,46 +18,51 @@ pub(crate) struct HostOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InventoryOptions {
-    /// Print one JSON document (schema: qdepth schema host) instead of the tables
+    /// Print one JSON document instead of the tables (schema: qdepth schema host)
     #[arg(long)]
     pub(crate) json: bool,
     /// Print every fact with the file or command that it was read from
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,
-    /// Replace host name, serials and UUIDs by marks
+    /// Replace host name, serial numbers and UUIDs with pseudonyms
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Also write down everything that was looked at, so that others can look at it again
+    /// Also record everything that was inspected, for --recorded elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "redact")]
     pub(crate) record: Option<PathBuf>,
-    /// Look at a machine that was recorded, in place of this one
+    /// Inspect a recorded machine instead of this one
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     pub(crate) recorded: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HostCommand {
-    /// Measure what the generator costs and could reach, on 1, 2 … all CPUs; or, of a target, which
-    /// engine reads it fastest
+    /// Measure the cost and the maximum rate of the load generator, or the fastest engine of a
+    /// target
     Calibrate(CalibrateOptions),
-    /// What would disturb a measurement here, each with what to do, and the smallest difference
-    /// that this machine can tell from none; touches no storage
+    /// Find what would disturb a measurement on this machine. Touches no storage
+    ///
+    /// Prints a remedy for each problem, and the smallest difference between runs that can be
+    /// detected here.
     Check(CheckOptions),
-    /// The settings that a measurement should have, beside those that are; --apply sets them, until
-    /// `qdepth host undo`
+    /// Show recommended settings next to the current ones; --apply sets them
+    ///
+    /// `qdepth host undo` restores the old settings.
     Tune(TuneOptions),
-    /// The steps of a preparation file (purge, partition, array, volume, file system, mount,
-    /// setting); --apply takes them, until `qdepth host undo`
+    /// Show the steps of a preparation file; --apply runs them
+    ///
+    /// Steps purge, partition, create arrays, volumes and file systems, mount, and change settings.
+    /// `qdepth host undo` reverts them.
     Prepare(PrepareOptions),
-    /// Take back what `tune` and `prepare` did, the last first, also after a kill
+    /// Undo `tune` and `prepare`, in reverse order, also after a crash
     Undo(UndoOptions),
-    /// Compile the shim by which several ranks measure together, with the site's mpicc; once
+    /// Compile the MPI adapter with this site's mpicc, once
     Mpi(MpiOptions),
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MpiOptions {
-    /// The site's compiler
+    /// MPI compiler wrapper
     #[arg(long, default_value = "mpicc")]
     pub(crate) mpicc: String,
 }
@@ -66,7 +71,7 @@ pub(crate) struct MpiOptions {
 pub(crate) struct CheckOptions {
     #[command(flatten)]
     pub(crate) engine: EngineOption,
-    /// How long to look, as 30s; half of it at the idle machine, half at the generator
+    /// Observation time; half with the machine idle, half with the load generator
     #[arg(long, default_value = "2min")]
     pub(crate) duration: Nanos,
     /// Print one JSON document instead of the list
@@ -76,14 +81,14 @@ pub(crate) struct CheckOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct JournalOption {
-    /// The undo journal
+    /// Undo journal
     #[arg(long, default_value = qdepth_host::prepare::journal::PATH, value_name = "FILE")]
     pub(crate) journal: PathBuf,
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TuneOptions {
-    /// Devices to be measured, as nvme0n1; without any, all that are there
+    /// Devices to measure, for example nvme0n1 [default: all]
     pub(crate) devices: Vec<String>,
     /// Set them
     #[arg(long)]
@@ -94,7 +99,7 @@ pub(crate) struct TuneOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PrepareOptions {
-    /// The steps (TOML, a list of [[prepare]])
+    /// Steps (TOML, a list of [[prepare]])
     pub(crate) file: PathBuf,
     /// Take them
     #[arg(long)]
@@ -113,8 +118,9 @@ pub(crate) struct UndoOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CalibrateOptions {
-    /// What to read by every engine in turn: a file, a directory, a block device; nothing of it is
-    /// written but a file of 64 MiB in a directory, which is removed
+    /// File, directory or block device to read with each engine, round-robin
+    ///
+    /// In a directory, qdepth creates a file of 64 MiB and removes it. Nothing else is written.
     #[arg(conflicts_with = "engine")]
     pub(crate) target: Option<PathBuf>,
     #[command(flatten)]
@@ -123,7 +129,7 @@ pub(crate) struct CalibrateOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct EngineOption {
-    /// How requests reach the kernel
+    /// I/O engine
     #[arg(long, default_value = "auto")]
     pub(crate) engine: EngineFlag,
 }

@@ -10,13 +10,13 @@ use crate::flags::numbers::{Numbers, listed};
 /// How worn in targets are to be.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum WearFlag {
-    /// Written through twice in sequence.
+    /// Two sequential write passes
     Preconditioned,
-    /// That, and then as many bytes as it has at random.
+    /// Two sequential passes, then one random pass
     Steady,
-    /// Written through twice, and then at random until our own rule says that the rate is steady.
+    /// Two sequential passes, then random writes until qdepth's rule says steady
     UntilSteady,
-    /// The same by SNIA's rule: 25 rounds at most.
+    /// The same by SNIA's rule, at most 25 rounds
     UntilSteadySnia,
 }
 
@@ -45,101 +45,132 @@ impl WearFlag {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
-    /// A plan (one of those that `qdepth plans` lists with their questions, or a TOML file), then
-    /// targets: directories (a measurement file is made there), regular files, block devices,
-    /// emulated media (`qdepth media` lists them). Without a plan: `quick`, the quick form of
-    /// `standard`; without a target: this directory
+    /// Test plan (`qdepth plans`, or a TOML file), then targets
+    ///
+    /// A target is a directory (qdepth creates a measurement file in it), a regular file, a block
+    /// device, or an emulated device (`qdepth media`). The default plan is `quick`, the short form
+    /// of `standard`. The default target is the current directory.
     #[arg(value_name = "PLAN | TARGET")]
     pub(crate) words: Vec<String>,
-    /// Outstanding I/Os, one point each, as 1,8,64 or 1-8
+    /// Queue depths to measure, for example 1,8,64 or 1-8
     #[arg(
         long,
+        visible_alias = "qd",
+        aliases = ["iodepth", "outstanding"],
         value_delimiter = ',',
         value_name = "N,…",
         allow_negative_numbers = true,
-        help_heading = "What is measured"
+        help_heading = "Workload"
     )]
-    pub(crate) outstanding: Option<Vec<Numbers>>,
-    /// Only these load profiles, as database,streaming
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "What is measured")]
+    pub(crate) queue_depth: Option<Vec<Numbers>>,
+    /// Only these load profiles
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "Workload")]
     pub(crate) profile: Option<Vec<String>>,
-    /// Measured time of each point, as 500ms, 30s, 5min; with --until the most
-    #[arg(long, value_name = "TIME", help_heading = "How long")]
+    /// Measured time of each point, for example 30s
+    ///
+    /// With --until, this is the maximum.
+    #[arg(long, value_name = "TIME", help_heading = "Duration")]
     pub(crate) duration: Option<Nanos>,
-    /// Unrecorded lead-in of each point, as 500ms, 10s
-    #[arg(long, value_name = "TIME", help_heading = "How long")]
+    /// Warm-up before each point, for example 10s
+    #[arg(long, value_name = "TIME", help_heading = "Duration", hide_short_help = true)]
     pub(crate) warm_up: Option<Nanos>,
-    /// Size of the measurement file that is made in a directory, as 8GiB; areas that the plan
-    /// compares become shares of it where it is too small for them
-    #[arg(long, value_name = "SIZE", help_heading = "What is measured")]
+    /// Measurement file size, for example 8GiB
+    ///
+    /// If a plan compares areas and the file is too small for them, they become the same fractions
+    /// of it.
+    #[arg(long, value_name = "SIZE", help_heading = "Workload")]
     pub(crate) file_size: Option<Bytes>,
-    /// End each point once the 95 % interval of its rate is as narrow as this, as ±2%, after 5 s at
-    /// least; or once its rate is `steady` by our own rule, `steady-snia` by SNIA's, of which the
-    /// rounds of the steady state are told (docs/method/steady.md)
-    #[arg(long, value_name = "±N%|steady", help_heading = "How long")]
+    /// Stop each point when its 95 % CI is within ±N %
+    ///
+    /// ±2%: after at least 5 s. steady: when the rate is steady by qdepth's rule. steady-snia: by
+    /// SNIA's rule, with its rounds in the report (docs/method/steady.md).
+    #[arg(long, value_name = "±N%|steady", help_heading = "Duration")]
     pub(crate) until: Option<EarlyEnd>,
-    /// Measurement area, as 32GiB, 50%, full. Given as a size it is also the size of a measurement
-    /// file that is made
-    #[arg(long, help_heading = "What is measured")]
+    /// Measurement area: 32GiB, 50%, full
+    ///
+    /// An absolute size is also the size of a new measurement file.
+    #[arg(long, help_heading = "Workload")]
     pub(crate) area: Option<String>,
-    /// One request size for every profile, as 4KiB
-    #[arg(long, value_name = "SIZE", help_heading = "What is measured")]
-    pub(crate) request_size: Option<Bytes>,
-    /// Under write pressure: the write load of the first step, a second, as 100MiB
-    #[arg(long, value_name = "SIZE", help_heading = "Write pressure")]
+    /// Block size for all profiles, for example 4k
+    #[arg(
+        long,
+        visible_alias = "bs",
+        alias = "request-size",
+        value_name = "SIZE",
+        help_heading = "Workload"
+    )]
+    pub(crate) block_size: Option<Bytes>,
+    /// Write load of the first step, per second, for example 100MiB
+    #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) step_from: Option<Bytes>,
-    /// Under write pressure: the write load of the last step, a second
-    #[arg(long, value_name = "SIZE", help_heading = "Write pressure")]
+    /// Write load of the last step, per second
+    #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) step_to: Option<Bytes>,
-    /// Under write pressure: from step to step, a second
-    #[arg(long, value_name = "SIZE", help_heading = "Write pressure")]
+    /// Increment of the write load from step to step, per second
+    #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) step_by: Option<Bytes>,
-    /// Under write pressure: the reader asks so many times a second, whether or not it was answered
-    /// (its latency counts from when it should have asked); else each read follows the last
-    #[arg(long, value_name = "IO/S", help_heading = "Write pressure")]
+    /// Reader rate, open loop: latency counts from the scheduled time [default: closed loop]
+    #[arg(long, value_name = "IO/S", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) reader_rate: Option<f64>,
-    /// Go on, to forty times the duration, until this percentile is known: of the reader under
-    /// write pressure, else of each point; as 99.99
-    #[arg(long, value_name = "PERCENT", conflicts_with = "until", help_heading = "How long")]
+    /// Extend points up to 40 times until this latency percentile is known, for example 99.99
+    ///
+    /// Under write pressure this is the percentile of the reader.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        conflicts_with = "until",
+        help_heading = "Duration",
+        hide_short_help = true
+    )]
     pub(crate) until_credible: Option<Credible>,
-    /// First write all of each target, so that its state of wear is known: `preconditioned` twice
-    /// in sequence, `steady` that and then its size at random, `until-steady` that and then at
-    /// random in rounds until the rate is steady by our own rule, or is given up with a finding
-    /// (docs/method/steady.md), `until-steady-snia` by SNIA's. `qdepth plan` says how many bytes.
-    /// An emulated medium is put into that state, and only the rounds are measured
+    /// Write the whole target first, to a known state
+    ///
+    /// preconditioned: two sequential passes. steady: two sequential passes, then one random pass.
+    /// until-steady: two sequential passes, then random writes until qdepth's rule says steady, or
+    /// a finding says that it never was. until-steady-snia: the same by SNIA's rule
+    /// (docs/method/steady.md). `qdepth plan` prints the bytes written. Emulated devices are set to
+    /// the state directly.
     #[arg(
         long,
         value_name = "STATE",
         conflicts_with = "read_only",
-        help_heading = "What is measured"
+        help_heading = "Workload",
+        hide_short_help = true
     )]
     pub(crate) precondition: Option<WearFlag>,
-    /// With --precondition until-steady: length of a round, as 10s; 1min where it is left out
-    #[arg(long, value_name = "TIME", help_heading = "How long")]
+    /// Length of a round for --precondition until-steady [default: 1min]
+    #[arg(long, value_name = "TIME", help_heading = "Duration", hide_short_help = true)]
     pub(crate) round: Option<Nanos>,
-    /// Leave out every profile that writes
-    #[arg(long, help_heading = "What is measured")]
+    /// Skip every profile that writes
+    #[arg(long, help_heading = "Workload")]
     pub(crate) read_only: bool,
-    /// Seed of all draws
-    #[arg(long, help_heading = "What is measured")]
+    /// Seed of the random numbers
+    #[arg(long, help_heading = "Workload", hide_short_help = true)]
     pub(crate) seed: Option<u64>,
-    /// In a comparison: names of its columns, in the order of the targets
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "Comparisons")]
+    /// Names of the compared variants, in the order of the targets
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "NAME,…",
+        help_heading = "Comparisons",
+        hide_short_help = true
+    )]
     pub(crate) variants: Option<Vec<String>>,
-    /// In a comparison: the column that the others are divided by, by its name or number
-    #[arg(long, value_name = "NAME", help_heading = "Comparisons")]
+    /// Variant that the others are divided by: its name or number
+    #[arg(long, value_name = "NAME", help_heading = "Comparisons", hide_short_help = true)]
     pub(crate) base: Option<String>,
-    /// With `processes`: how many, a column each
+    /// Numbers of processes for the plan `processes`
     #[arg(
         long,
         value_delimiter = ',',
         value_name = "N,…",
         allow_negative_numbers = true,
-        help_heading = "Comparisons"
+        help_heading = "Comparisons",
+        hide_short_help = true
     )]
     pub(crate) processes: Option<Vec<Numbers>>,
-    /// With `devices`: an array of the drives, a column beside them
-    #[arg(long, value_name = "TARGET", help_heading = "Comparisons")]
+    /// Array of the drives, as another variant of the plan `devices`
+    #[arg(long, value_name = "TARGET", help_heading = "Comparisons", hide_short_help = true)]
     pub(crate) array: Vec<String>,
     #[command(flatten)]
     pub(crate) bandwidth: BandwidthOptions,
@@ -152,14 +183,14 @@ impl Load {
         // Each is named, so that a new option does not compile before it is said here.
         let Self {
             words,
-            outstanding,
+            queue_depth,
             profile,
             duration,
             warm_up,
             file_size,
             until,
             area,
-            request_size,
+            block_size,
             step_from,
             step_to,
             step_by,
@@ -181,14 +212,14 @@ impl Load {
         }
         again.extend(words.iter().cloned());
         let options = [
-            ("outstanding", outstanding.as_deref().map(Numbers::all).as_deref().map(listed)),
+            ("queue-depth", queue_depth.as_deref().map(Numbers::all).as_deref().map(listed)),
             ("profile", profile.as_deref().map(listed)),
             ("duration", duration.map(|value| value.to_string())),
             ("warm-up", warm_up.map(|value| value.to_string())),
             ("file-size", file_size.map(|value| value.to_string())),
             ("until", until.map(|value| value.to_string())),
             ("area", area.clone()),
-            ("request-size", request_size.map(|value| value.to_string())),
+            ("block-size", block_size.map(|value| value.to_string())),
             ("step-from", step_from.map(|value| value.to_string())),
             ("step-to", step_to.map(|value| value.to_string())),
             ("step-by", step_by.map(|value| value.to_string())),

@@ -11,22 +11,22 @@ use crate::flags::LogbookOption;
 /// What chooses runs of a logbook.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Choosing {
-    /// Runs of this plan
+    /// Only runs of this plan
     #[arg(long, value_name = "NAME")]
     pub(crate) plan: Option<String>,
-    /// Runs on a target with this in its name
+    /// Only runs whose target name contains this text
     #[arg(long, value_name = "PART")]
     pub(crate) target: Option<String>,
-    /// Runs of this machine
+    /// Only runs of this machine
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Option<String>,
-    /// Runs in this state
+    /// Only runs in this state
     #[arg(long, value_parser = PossibleValuesParser::new(STATES))]
     pub(crate) state: Option<String>,
-    /// Runs from this day on (UTC)
+    /// Only runs since this day (UTC)
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) since: Option<jiff::civil::Date>,
-    /// Runs up to this day (UTC)
+    /// Only runs until this day (UTC)
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) until: Option<jiff::civil::Date>,
 }
@@ -54,40 +54,39 @@ impl Choosing {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ListOptions {
-    /// Words that stand in a run's id, plan, host, time or targets
+    /// Words to find in ID, plan, host, time or targets
     #[arg(value_name = "WORD")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
     #[command(flatten)]
     pub(crate) choosing: Choosing,
-    /// Only so many, the newest [default: 100; all with --json]
+    /// Show at most N runs, the newest [default: 100; all with --json]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// All of them, however many
+    /// Show all runs
     #[arg(long, conflicts_with = "limit")]
     pub(crate) all: bool,
-    /// Print one JSON document (schema: qdepth schema runs) instead of the table
+    /// Print one JSON document instead of the table (schema: qdepth schema runs)
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum LogbookCommand {
-    /// Read everything and list what is not what was written; exit status 1 where something is not
+    /// Verify all checksums; exit 1 if any record is damaged
     Check(LogbookCheck),
-    /// Add the runs of another logbook that are not in this one, as they were stored; what is
-    /// damaged there is left out, with exit status 1
+    /// Add the runs of another logbook; exit 1 if any of them is damaged
     Merge(LogbookMerge),
-    /// Take runs out of a logbook for good: those that are like all of the rules given
+    /// Delete the runs that match all given rules, permanently
     Prune(LogbookPrune),
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct NoteOptions {
-    /// Id of a run, or the beginning of it, or latest, or latest~1
+    /// Run ID, unique prefix, latest, or latest~1
     pub(crate) run: String,
-    /// What is to be kept beside it
+    /// Text of the note
     #[arg(required = true, value_name = "TEXT")]
     pub(crate) text: Vec<String>,
     #[command(flatten)]
@@ -96,7 +95,7 @@ pub(crate) struct NoteOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookMerge {
-    /// The logbook whose runs are added; it is only read
+    /// Logbook to read the runs from
     #[arg(value_name = "OTHER")]
     pub(crate) other: PathBuf,
     #[command(flatten)]
@@ -111,33 +110,33 @@ pub(crate) struct LogbookPrune {
     /// Runs that began before this day (UTC)
     #[arg(long, value_name = "YYYY-MM-DD", group = "rule")]
     pub(crate) before: Option<jiff::civil::Date>,
-    /// Runs in one of these states; one that is running is never taken out
+    /// Only runs in this state
     #[arg(long, value_delimiter = ',', group = "rule",
         value_parser = PossibleValuesParser::new(STATES))]
     pub(crate) state: Vec<String>,
-    /// Runs of this plan
+    /// Only runs of this plan
     #[arg(long, value_name = "NAME", group = "rule")]
     pub(crate) plan: Option<String>,
-    /// Runs on a target with this in its name
+    /// Only runs whose target name contains this text
     #[arg(long, value_name = "PART", group = "rule")]
     pub(crate) target: Option<String>,
-    /// Runs in virtual time
+    /// Emulated runs
     #[arg(long, group = "rule")]
     pub(crate) emulated: bool,
-    /// Runs that were retracted
+    /// Retracted runs
     #[arg(long, group = "rule")]
     pub(crate) retracted: bool,
-    /// All but the newest so many of each plan on the same targets, retracted ones not counted
+    /// All but the newest N runs of each plan and target; retracted runs do not count
     #[arg(long, value_name = "N", group = "rule")]
     pub(crate) keep_last: Option<usize>,
-    /// Say what would be taken out, and take nothing
+    /// Show what would be deleted, and delete nothing
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookCheck {
-    /// The file of runs
+    /// Logbook file
     #[arg(default_value = "qdepth.db", value_name = "FILE")]
     pub(crate) file: PathBuf,
 }

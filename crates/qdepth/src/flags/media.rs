@@ -13,29 +13,30 @@ use crate::flags::{Load, LogbookOption};
 pub(crate) struct MediaOptions {
     #[command(subcommand)]
     pub(crate) command: Option<MediaCommand>,
-    /// A medium, as p3700-800gb or media:p3700-800gb
+    /// Emulated device, for example p3700-800gb
     pub(crate) name: Option<String>,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum MediaCommand {
-    /// Make a medium of your own drive from runs of the plan `fit` (or any other with enough loads)
+    /// Fit a device model to runs of your own drive (plan `fit`, or any with enough loads)
     Fit(FitOptions),
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FitOptions {
-    /// Ids of runs of one drive, or the beginnings of them; several nights show how it differs from
-    /// day to day
+    /// Run IDs of one drive, or unique prefixes; runs of several days show its variation
     #[arg(default_value = "latest", value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// Where the description goes; its name ends in .toml
+    /// Output file; ends in .toml
     #[arg(long, short, default_value = "mydrive.toml", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// What kind of drive it is: flash, disk, volume, network, memory. Without it: what the machine
-    /// says of it, or the simplest of those that miss the points kept back least
+    /// Kind of drive: flash, disk, volume, network, memory [default: detected]
+    ///
+    /// qdepth uses what the machine reports, or else the simplest kind that predicts the held-out
+    /// points best.
     #[arg(long)]
     pub(crate) kind: Option<Kind>,
 }
@@ -55,28 +56,27 @@ pub(crate) struct PredictOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ServeMediumOptions {
-    /// An emulated target, as media:p3700-800gb
+    /// Emulated device, for example media:p3700-800gb
     pub(crate) medium: String,
-    /// Unix socket that clients connect to; it is made, and removed at the end
+    /// Unix socket for clients; created at start, removed at the end
     #[arg(long, value_name = "FILE")]
     pub(crate) socket: PathBuf,
-    /// Let answers leave this much before the medium's time for them: what client and socket take
-    /// of each request. Without it: what a client of qdepth's own finds, before anybody is served
+    /// Answer this much early, to compensate for client and socket [default: measured at start]
     #[arg(long, value_name = "TIME")]
     pub(crate) lead: Option<Nanos>,
-    /// Never sleep: for media below 200 us. A processor is busy all the time
+    /// Never sleep, for devices faster than 200 us; uses a full core
     #[arg(long)]
     pub(crate) busy_poll: bool,
-    /// Stay on this CPU, one that nobody else is on
+    /// Run on this CPU; it should be idle
     #[arg(long, value_name = "CPU")]
     pub(crate) cpu: Option<u32>,
-    /// Where a sparse file without a name keeps what clients write. Without it: beside the socket
+    /// Directory for the unnamed sparse file that holds the data [default: next to the socket]
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) data: Option<PathBuf>,
-    /// End two seconds after the last client has left
+    /// Exit two seconds after the last client disconnects
     #[arg(long)]
     pub(crate) once: bool,
-    /// Print one JSON document at the end instead of words
+    /// Print one JSON document instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -26,8 +26,9 @@ impl FromStr for Numbers {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{text}` is no number: write whole numbers from 1, as 1,8,64 or 1-8");
+        let wrong = || {
+            format!("`{text}` is not a number: use whole numbers from 1, for example 1,8,64 or 1-8")
+        };
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
         let ends = text.split_once("..").map(|(low, high)| (low, high.trim_start_matches('=')));
         let Some((low, high)) = ends.or_else(|| text.split_once('-')) else {
@@ -72,13 +73,13 @@ mod tests {
         }
         for (text, says) in [
             ("-1", "whole numbers from 1"),
-            ("x", "no number"),
-            ("1.5", "no number"),
-            ("8-1", "as 1-8"),
-            ("1-512", "as 1,2,4,8,16,32,64,128,256,512"),
-            ("", "no number"),
-            ("1-", "no number"),
-            ("99999999999", "no number"),
+            ("x", "not a number"),
+            ("1.5", "not a number"),
+            ("8-1", "1-8"),
+            ("1-512", "1,2,4,8,16,32,64,128,256,512"),
+            ("", "not a number"),
+            ("1-", "not a number"),
+            ("99999999999", "not a number"),
         ] {
             let why = text.parse::<Numbers>().unwrap_err();
             assert!(why.contains(says), "{text}: {why}");

@@ -87,13 +87,13 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     }
     let choices = Choices {
         profiles: load.profile.clone(),
-        outstanding: load.outstanding.as_deref().map(Numbers::all),
+        outstanding: load.queue_depth.as_deref().map(Numbers::all),
         duration: load.duration,
         warm_up: load.warm_up,
         file_size: load.file_size,
         until: load.until,
         area: load.area.clone(),
-        request_size: load.request_size,
+        request_size: load.block_size,
         stairs: Stairs {
             from: load.step_from,
             to: load.step_to,
@@ -151,7 +151,7 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
             let others = words.iter().filter(|word| **word != name).map(|word| shell_word(word));
             let order = std::iter::once(name.clone()).chain(others).collect::<Vec<_>>().join(" ");
             let why =
-                format!("{name} is a plan, and stands before the targets: qdepth run {order}");
+                format!("{name} is a plan, and must come before the targets: qdepth run {order}");
             return Err(Usage(why)).context("cannot start");
         }
         let meant = meant(&name, shipped_plan_names());

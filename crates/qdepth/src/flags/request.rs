@@ -100,7 +100,7 @@ mod tests {
         match Flags::try_parse_from(words).unwrap_or_else(|why| panic!("{words:?}: {why}")).command
         {
             Some(Command::Run(options)) => *options,
-            _ => panic!("{words:?} is no run"),
+            _ => panic!("{words:?} is not a run"),
         }
     }
 
@@ -141,8 +141,8 @@ mod tests {
         let lines = [
             format!("qdepth run {drive}"),
             format!("qdepth run {drive} --seed 7"),
-            format!("qdepth run standard {drive} --outstanding 1,3,9 --profile database"),
-            format!("qdepth run standard {drive} --duration 1500ms --request-size 16KiB"),
+            format!("qdepth run standard {drive} --queue-depth 1,3,9 --profile database"),
+            format!("qdepth run standard {drive} --duration 1500ms --block-size 16KiB"),
             format!("qdepth run standard {drive} --until ±2.5% --area 3GiB --seed 9"),
             format!("qdepth run latency {drive} --until-credible 99.99 --read-only"),
             format!("qdepth run write-pressure {drive} --step-from 50MiB --step-to 300MiB"),

@@ -10,11 +10,12 @@ use crate::flags::LogbookOption;
 pub(crate) struct ServeOptions {
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
-    /// The port; 0 takes any that is free. The first line on standard output is the address
+    /// Port; 0 chooses a free one. The first line of output is the URL
     #[arg(long, default_value_t = 7373, value_name = "N")]
     pub(crate) port: u16,
-    /// The address to listen at. One that other machines can reach needs a token, which is part of
-    /// the address that is printed; nothing is encrypted
+    /// Address to listen on
+    ///
+    /// If other machines can reach it, the URL contains a token. The connection is not encrypted.
     #[arg(long, default_value_t = Ipv4Addr::LOCALHOST.into(), value_name = "ADDRESS")]
     pub(crate) address: IpAddr,
 }

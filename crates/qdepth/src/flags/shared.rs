@@ -10,16 +10,23 @@ use qdepth_report::{Lang, Limit, Presentation};
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConsentOptions {
-    /// Consent to the loss of everything on the device of this serial (or PATH:SIZE:DISKSEQ for
-    /// one without a serial), or in the file that is PATH:SIZE:INODE. Without it, no device is
-    /// written to
+    /// Allow qdepth to destroy all data on this device
+    ///
+    /// SERIAL is its serial number. Without --destroy, qdepth writes to no device. For a device
+    /// without a serial number give PATH:SIZE:DISKSEQ, for a file of your own PATH:SIZE:INODE.
     #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,
-    /// Where no terminal asks: a file that names serial, size and the end of the consent
-    #[arg(long, value_name = "FILE", help_heading = "Writing to devices")]
+    /// Consent file for non-interactive use: serial number, size and expiry
+    #[arg(long, value_name = "FILE", help_heading = "Writing to devices", hide_short_help = true)]
     pub(crate) consent: Option<PathBuf>,
-    /// Signatures (ext4, gpt, data, …) on the device whose loss is accepted
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "Writing to devices")]
+    /// Signatures on the device that may be lost (ext4, gpt, data, …)
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "NAME,…",
+        help_heading = "Writing to devices",
+        hide_short_help = true
+    )]
     pub(crate) overwrite_signature: Vec<String>,
 }
 
@@ -28,19 +35,24 @@ pub(crate) const LOGBOOK_NAME: &str = "qdepth.db";
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookOption {
-    /// The file of runs
-    #[arg(long, default_value = LOGBOOK_NAME, value_name = "FILE", help_heading = "Results")]
+    /// Logbook file
+    #[arg(long, default_value = LOGBOOK_NAME, value_name = "FILE", help_heading = "Output")]
     pub(crate) logbook: PathBuf,
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PresentationOptions {
-    /// Under write pressure: say at which write load this figure of the reader's latency passes
-    /// this time, as p99.9=2ms, mean=500us
-    #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…", help_heading = "Results")]
+    /// Report the write load at which reader latency exceeds a limit, for example p99.9=2ms
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "FIGURE=TIME,…",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub(crate) limit: Vec<Limit>,
     /// Language of the report
-    #[arg(long, default_value = "en", help_heading = "Results")]
+    #[arg(long, default_value = "en", help_heading = "Output", hide_short_help = true)]
     pub(crate) lang: Language,
 }
 
@@ -62,11 +74,11 @@ pub(crate) const REPORT_NAME: &str = "qdepth-report.html";
 /// The report that a run ends with.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunReport {
-    /// Write no report
-    #[arg(long, help_heading = "Results")]
+    /// Do not write a report
+    #[arg(long, help_heading = "Output")]
     pub(crate) no_report: bool,
-    /// Where the report goes; its name ends in .html, .pdf, .md or .json
-    #[arg(long, default_value = REPORT_NAME, value_name = "FILE", help_heading = "Results")]
+    /// Report file; ends in .html, .pdf, .md or .json
+    #[arg(long, default_value = REPORT_NAME, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: PathBuf,
     #[command(flatten)]
     pub(crate) presentation: PresentationOptions,
@@ -82,7 +94,7 @@ impl RunReport {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunChoice {
-    /// Id of a run, or the beginning of it, or latest, or latest~1
+    /// Run ID, unique prefix, latest, or latest~1
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     #[command(flatten)]
@@ -123,27 +135,27 @@ impl ValueEnum for Language {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineFlag {
-    /// The best that the kernel allows
+    /// Fastest engine that the kernel allows
     Auto,
     /// io_uring
     #[value(name = "io_uring")]
     IoUring,
     /// Linux AIO
     LinuxAio,
-    /// Synchronous reads and writes in threads
+    /// Synchronous I/O in threads
     Threads,
-    /// Synchronous reads and writes by the worker itself; one outstanding I/O
+    /// Synchronous I/O in the worker; queue depth 1 only
     Sync,
-    /// io_uring, polling the device for completions: burns a core, needs a device with poll queues
+    /// io_uring with polled completions; needs poll queues, uses a full core
     #[value(name = "io_uring-polled")]
     IoUringPolled,
-    /// io_uring with a polling thread of the kernel: burns a second core
+    /// io_uring with a kernel polling thread, which uses a second core
     #[value(name = "io_uring-sqpoll")]
     IoUringSqPoll,
-    /// NVMe commands by io_uring, past the block layer: whole namespaces only
+    /// NVMe passthrough by io_uring; whole namespaces only
     #[value(name = "io_uring-passthrough")]
     IoUringPassthrough,
-    /// NVMe commands, polling the device for completions: burns a core, needs poll queues
+    /// NVMe passthrough with polled completions; uses a full core
     #[value(name = "io_uring-passthrough-polled")]
     IoUringPassthroughPolled,
 }

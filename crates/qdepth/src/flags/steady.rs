@@ -6,24 +6,20 @@ use qdepth_measure::Nanos;
 use crate::flags::{Language, RunChoice};
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXIT_STATUS)]
 pub(crate) struct SteadyOptions {
     #[command(flatten)]
     pub(crate) choice: RunChoice,
-    /// Length of a round of SNIA's rule
+    /// Length of a round for SNIA's rule
     #[arg(long, default_value = "1min")]
     pub(crate) round: Nanos,
-    /// Print one JSON document (schema: qdepth schema steady) instead of the table
+    /// Print one JSON document instead of the table (schema: qdepth schema steady)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Language of the words
+    /// Language of the output
     #[arg(long, default_value = "en")]
     pub(crate) lang: Language,
 }
 
-const EXAMPLES: &str = "Examples:
-  qdepth run pts-wsat /dev/nvme1n1 --destroy SERIAL && qdepth steady
-  qdepth steady latest --round 10s --json
-
-Exit status: 0 every point is steady, or cyclic around a level; 1 some point is not; 5 some are \
-too short to tell, and none is known not to be.";
+const EXIT_STATUS: &str = "Exit status: 0 every point is steady, or cyclic around a level; 1 a \
+point is not steady; 5 some points are too short to decide, and no other is unsteady.";

@@ -30,7 +30,8 @@ fn command_lines(text: &str) -> Vec<String> {
 
 #[test]
 fn every_command_of_readme_and_guide_is_a_command_line() {
-    let texts = [include_str!("../../../../README.md"), include_str!("../../../../docs/guide.md")];
+    let cookbook = include_str!("../../../../docs/cookbook.md");
+    let texts = [include_str!("../../../../README.md"), cookbook];
     let mut lines = 0;
     for line in texts.iter().flat_map(|text| command_lines(text)) {
         lines += 1;
@@ -69,7 +70,21 @@ fn a_resumed_run_takes_no_option_that_it_would_ignore() {
     for given in outputs {
         assert!(Flags::read_from(["qdepth", "run", "--resume", given]).is_ok(), "{given}");
     }
-    let both = ["qdepth", "run", "--resume", "somewhere", "--request-size=4KiB"];
+    let both = ["qdepth", "run", "--resume", "somewhere", "--block-size=4KiB"];
     let message = Flags::read_from(both).unwrap_err().to_string();
-    assert!(message.contains("PLAN | TARGET") && message.contains("--request-size"), "{message}");
+    assert!(message.contains("PLAN | TARGET") && message.contains("--block-size"), "{message}");
+}
+
+#[test]
+fn the_names_that_fio_users_type_mean_the_same() {
+    let depth = |option: &str| {
+        let flags = Flags::read_from(["qdepth", "run", option, "--bs=4KiB"]);
+        let Ok(Flags { command: Some(Command::Run(run)), .. }) = flags else { panic!("{option}") };
+        (run.load.queue_depth, run.load.block_size.map(|size| size.0))
+    };
+    let wanted = depth("--queue-depth=1,8");
+    assert_eq!(wanted.1, Some(4096));
+    for option in ["--qd=1,8", "--iodepth=1,8", "--outstanding=1,8"] {
+        assert_eq!(depth(option), wanted, "{option}");
+    }
 }
