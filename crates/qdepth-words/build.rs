@@ -119,7 +119,7 @@ fn questions_of_plans(languages: &mut BTreeMap<String, Table>) -> Result<(), Box
     let mut questions: BTreeMap<String, Table> = BTreeMap::new();
     for (file, text) in texts("../../plans")? {
         let first = text.strip_prefix("# ").and_then(|rest| rest.lines().next()?.split_once('?'));
-        let (question, _) = first.ok_or(format!("{file}: its first line is no question"))?;
+        let (question, _) = first.ok_or(format!("{file}: its first line is not a question"))?;
         let plan: Table = text.parse()?;
         let name = plan.get("name").and_then(Value::as_str).ok_or("a plan without a name")?;
         let mut all = Table::from_iter([(BASE.to_owned(), Value::from(format!("{question}?")))]);
@@ -153,7 +153,7 @@ fn add(
 /// A table of a catalogue; an empty one where it has none.
 fn table_of<'a>(catalogue: &'a mut Table, name: &str) -> Result<&'a mut Table, Box<dyn Error>> {
     let table = catalogue.entry(name).or_insert_with(|| Value::Table(Table::new()));
-    Ok(table.as_table_mut().ok_or_else(|| format!("`{name}` is no table"))?)
+    Ok(table.as_table_mut().ok_or_else(|| format!("`{name}` is not a table"))?)
 }
 
 /// The TOML files of a folder, in the order of their names.

@@ -101,7 +101,7 @@ mod tests {
         let figure = Figure {
             x_label: String::new(),
             x_axis: Horizontal::Groups(["a", "b", "c"].map(str::to_owned).to_vec()),
-            y_label: "IO/s".to_owned(),
+            y_label: "IOPS".to_owned(),
             y_scale: Scale::FromZero,
             series: vec![series],
             right: None,

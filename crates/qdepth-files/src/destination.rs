@@ -262,7 +262,7 @@ fn name_state(
     }
     let is_lossless = found.st_size == 0 || mark::is_unchanged(&mut file).map_err(in_words)?;
     if !is_lossless && !REPLACES_ALL.load(Ordering::Relaxed) {
-        let what = "is no result of qdepth, or was changed since".to_owned();
+        let what = "is not a result of qdepth, or was changed since".to_owned();
         return no(what, "Name another file, or replace this one with --replace");
     }
     Ok(NameState::Replaceable(found))

@@ -54,7 +54,7 @@ impl Folder {
         let ends_in_a_name = !file.as_os_str().as_encoded_bytes().ends_with(b"/");
         let Some(name) = file.file_name().filter(|_| ends_in_a_name) else {
             let found = if file.as_os_str().is_empty() {
-                "an empty name is no file's".to_owned()
+                "an empty name is not a file name".to_owned()
             } else {
                 format!("{} is a directory's name, not a file's", file.display())
             };

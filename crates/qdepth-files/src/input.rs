@@ -144,7 +144,7 @@ impl Input {
         String::from_utf8(bytes).map_err(|error| {
             let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-            self.wrong(&format!("it is no text in UTF-8 (line {line})"))
+            self.wrong(&format!("it is not UTF-8 text (line {line})"))
         })
     }
 

@@ -419,7 +419,7 @@ fn only_regular_files_of_a_sane_size_are_read() {
         (dir.path().to_owned(), "it is a directory"),
         (at("missing"), "No such file"),
         (at("large"), "at most 1 MiB, this has 1048577 bytes"),
-        (at("latin1"), "no text in UTF-8 (line 2)"),
+        (at("latin1"), "not UTF-8 text (line 2)"),
         (PathBuf::from("/dev/zero"), "it is a character device"),
         (PathBuf::from("/proc/kmsg"), "the kernel's own (proc)"),
         (PathBuf::from("/proc/self/mounts"), "the kernel's own (proc)"),

@@ -122,7 +122,7 @@ fn became(name: &str, enough: impl Fn(&Became) -> bool) -> Became {
         if enough(&all) {
             break;
         }
-        let Ok(base) = jobs(beside, "") else { panic!("{beside} is no job") };
+        let Ok(base) = jobs(beside, "") else { panic!("{beside} is not a job") };
         let alone = std::iter::once(name.to_owned());
         for option in alone.chain(VALUES.iter().map(|value| format!("{name}={value}"))) {
             match jobs(beside, &format!("{option}\n")) {

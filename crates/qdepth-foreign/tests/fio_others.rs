@@ -65,7 +65,7 @@ fn what_cannot_be_replayed_is_refused_at_its_line() {
     for (more, why) in [
         ("read_iolog=gone\n", "jobs:2: [r] read_iolog=gone: gone: there is no such file"),
         ("read_iolog=trace\nverify=md5\n", "together with verify"),
-        ("read_iolog=trace\nreplay_skip=reads\n", "read, write, trim and sync"),
+        ("read_iolog=trace\nreplay_skip=reads\n", "read, write, trim or sync"),
         ("read_iolog=trace\nreplay_align=3\n", "a power of two"),
         ("read_iolog=trace\nreplay_skip=read,write\n", "no request is left"),
         ("replay_redirect=/dev/vdz\nfilename=/dev/vdz\n", "which is left out"),
@@ -168,7 +168,7 @@ fn sizes_in_zones_and_engines_that_are_none_of_storage_are_told() {
     let zones = convert("[a]\nsize=8z\n").unwrap_err();
     assert!(zones.contains("`8z` counts zones of zonemode=zbd"), "{zones}");
     for (engine, near) in [
-        ("cpuio", "run it beside"),
+        ("cpuio", "run it separately"),
         ("librpma_apm_client", "measures a network"),
         ("libiscsi", "iscsiadm"),
         ("rados", "rbd map"),

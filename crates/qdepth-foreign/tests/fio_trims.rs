@@ -67,7 +67,7 @@ fn what_cannot_be_trimmed_so_is_refused() {
         ("rw=randtrimwrite\nverify=crc32c", "nothing to verify"),
         ("rw=randwrite\ntrim_percentage=10\nverify=crc32c", "rw=trimwrite trims what it writes"),
         ("rw=randtrim\nnum_range=8", "a larger bs= trims more at once"),
-        ("rw=trimread", "are possible"),
+        ("rw=trimread", "must be"),
     ] {
         let refused = convert(&format!("{JOB}{more}\n")).expect_err(more).to_string();
         assert!(refused.contains(says), "{more}: {refused}");

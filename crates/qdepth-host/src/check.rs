@@ -370,7 +370,7 @@ pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
         if sysfs::slaves_of(system, name).is_empty() {
             let counts = now.since(then);
             let rate = (counts.reads + counts.writes) as f64 / seconds;
-            let found = format!("{rate:.1} IO/s by others");
+            let found = format!("{rate:.1} IOPS by others");
             let advice = "Find who (iotop, a backup, a scrub) and stop it";
             let item = Item::new(Check::ForeignIo, name, rate < 1.0, found, advice);
             items.push(item.value("io_per_s", rate));

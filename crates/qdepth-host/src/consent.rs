@@ -208,7 +208,7 @@ impl Consent {
 
     fn is_still_good(&self, name: &str, now: Timestamp) -> Result<(), Refusal> {
         if !self.is_used() && self.expires.is_some_and(|end| end <= now) {
-            let found = format!("the consent for {name} is no longer good");
+            let found = format!("the consent for {name} has expired");
             return Err(Refusal::new(Guard::G9Consent, found, "Write a new consent file"));
         }
         Ok(())
@@ -318,15 +318,15 @@ fn check_typed(system: &System, losing: Losing<'_>, typed: &str) -> Result<(), R
         return Ok(());
     }
     let why = if typed.contains(['*', '?', '[']) {
-        "a pattern is no consent"
+        "a pattern is not accepted as consent"
     } else if typed.starts_with("/dev/") && !typed.contains(':') {
-        "a device name alone is no consent, since it may be another device tomorrow"
+        "a device name is not accepted as consent: it may be another device tomorrow"
     } else if let Losing::File(_) = losing {
         "it must name this very file"
     } else {
         "it must name this very device"
     };
-    let found = format!("`{typed}` is no consent to the loss of {}: {why}", losing.name());
+    let found = format!("`{typed}` is not a consent for {}: {why}", losing.name());
     Err(Refusal::new(Guard::G9Consent, found, remedy(system, losing)))
 }
 

@@ -39,7 +39,7 @@ impl DeviceHandle {
             let number = system.block_node(path);
             let identity = number.and_then(|number| DeviceIdentity::read(system, number));
             let identity =
-                identity.ok_or_else(|| no(format!("{} is no block device", path.display())))?;
+                identity.ok_or_else(|| no(format!("{} is not a block device", path.display())))?;
             return Ok(Self { identity, target: None, open: None });
         }
         let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -48,7 +48,7 @@ impl DeviceHandle {
         let target = inspect_handle(system, path, handle)?;
         let identity = target.block_device().map(|device| device.identity.clone());
         let identity =
-            identity.ok_or_else(|| no(format!("{} is no block device", path.display())))?;
+            identity.ok_or_else(|| no(format!("{} is not a block device", path.display())))?;
         Ok(Self { identity, target: Some(target), open: None })
     }
 
@@ -127,7 +127,7 @@ fn node_of(system: &System, identity: &DeviceIdentity) -> Result<String, Refusal
     Err(Refusal::new(
         Guard::G10Identity,
         format!("{node} is not block device {}", identity.number),
-        "Have udev make the node anew (`udevadm trigger`), or look who changed it",
+        "Recreate the node (`udevadm trigger`), or find out who changed it",
     ))
 }
 
@@ -199,7 +199,7 @@ impl Known {
         if self.boot == system.boot() {
             let Ok(number) = self.number.parse::<DeviceNumber>() else {
                 return DevicePresence::Strange(format!(
-                    "`{}` is no number of a device",
+                    "`{}` is not a number of a device",
                     self.number
                 ));
             };

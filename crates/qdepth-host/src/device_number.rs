@@ -27,7 +27,7 @@ impl fmt::Display for DeviceNumber {
 
 /// A text that is no `MAJOR:MINOR`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no device number: it is written MAJOR:MINOR")]
+#[error("`{0}` is not a device number: it is written MAJOR:MINOR")]
 pub struct ParseDeviceNumberError(String);
 
 impl FromStr for DeviceNumber {

@@ -51,7 +51,7 @@ fn open(root: &Path, is_real: bool, path: &Path, flags: OFlags) -> io::Result<Fi
         _ => None,
     };
     let tree = KERNEL_TREES.iter().find(|(name, _)| Some(*name) == tree);
-    let &(name, magic) = tree.ok_or_else(|| no("is no file below /sys or /proc".to_owned()))?;
+    let &(name, magic) = tree.ok_or_else(|| no("is not a file below /sys or /proc".to_owned()))?;
     let is_of_tree = |file: &OwnedFd| -> io::Result<()> {
         if !is_real || fstatfs(file)?.f_type as u32 == magic {
             return Ok(());
@@ -76,7 +76,7 @@ fn open(root: &Path, is_real: bool, path: &Path, flags: OFlags) -> io::Result<Fi
     };
     is_of_tree(&file)?;
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Err(no("is no file of a value".to_owned()));
+        return Err(no("is not a file of a value".to_owned()));
     }
     Ok(File::from(file))
 }

@@ -258,7 +258,7 @@ pub fn create(
     progress: Progress<'_>,
 ) -> Result<MeasurementFile, Problem> {
     let Kind::Directory(_) = &directory.kind else {
-        let found = format!("{} is no directory", directory.expression.display());
+        let found = format!("{} is not a directory", directory.expression.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a directory").into());
     };
     clear(system, directory, wanted, 0)?.make(wanted, progress)
@@ -361,7 +361,7 @@ fn check_regular(stat: &Stat, path: &Path) -> Result<(), Refusal> {
     if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_nlink == 1 {
         return Ok(());
     }
-    let found = format!("{} is no regular file with one name", path.display());
+    let found = format!("{} is not a regular file with one name", path.display());
     Err(Refusal::new(Guard::G8Ownership, found, "Take it away, or give another directory"))
 }
 

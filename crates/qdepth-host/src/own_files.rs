@@ -105,7 +105,7 @@ pub fn clear(
     promised_bytes: u64,
 ) -> Result<OwnFiles, Problem> {
     let Kind::Directory(file_system) = &target.kind else {
-        let found = format!("{} is no directory", target.expression.display());
+        let found = format!("{} is not a directory", target.expression.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a directory").into());
     };
     guard::check_location(&target.path, file_system)?;
@@ -263,7 +263,7 @@ impl OwnFiles {
                 return Err(io::Error::other("it is not the file that was made here"));
             }
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-                return Err(io::Error::other("it is no regular file"));
+                return Err(io::Error::other("it is not a regular file"));
             }
             let set = || rustix::fs::fcntl_setfl(&file, access | OFlags::DIRECT);
             let refused = if direct { set().err() } else { None };

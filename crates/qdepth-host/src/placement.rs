@@ -14,7 +14,7 @@ impl FromStr for Cpus {
     type Err = String;
     /// The kernel's form: `0-3,8`; at least one, each once.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no list of CPUs, as 0-3,8");
+        let wrong = || format!("`{text}` is not a list of CPUs, for example 0-3,8");
         let mut cpus = Vec::new();
         for part in text.split(',') {
             for cpu in cpu_list(part).filter(|part| !part.is_empty()).ok_or_else(wrong)? {

@@ -78,7 +78,7 @@ impl Commands {
         let name = device.map_or("", |device| device.identity.kernel_name.as_str());
         let (Some(device), Some(suffix)) = (device, name.strip_prefix("nvme")) else {
             return no(
-                format!("{expression} is no NVMe namespace, so it takes no commands"),
+                format!("{expression} is not an NVMe namespace, so it takes no commands"),
                 whole,
             );
         };
@@ -128,7 +128,7 @@ impl Commands {
         let opened = rustix::fs::open(&self.path, access | OFlags::CLOEXEC, Mode::empty());
         let file = opened.map_err(|why| Unreachable {
             found: format!("{path} could not be opened: {why}"),
-            remedy: "Be root; in a container, have it made there beside the block device",
+            remedy: "Be root; in a container, create it there next to the block device",
         })?;
         let same = rustix::fs::fstat(&file).is_ok_and(|stat| {
             FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
@@ -137,7 +137,7 @@ impl Commands {
         if !same || claim.check_identity(system).is_err() {
             return Err(Unreachable {
                 found: format!("{path} is not device {}, which belongs to the target", self.number),
-                remedy: "Let udev make the node anew, or choose another engine",
+                remedy: "Recreate the node (`udevadm trigger`), or choose another engine",
             });
         }
         Ok(file)
@@ -186,7 +186,7 @@ mod tests {
             Commands::find(&machine.system, &target(machine, name)).expect_err("refused").found
         };
         let other = FakeMachine::new().disk("sda", "8:0");
-        assert!(refused(&other, "sda").contains("/dev/sda is no NVMe namespace"));
+        assert!(refused(&other, "sda").contains("/dev/sda is not an NVMe namespace"));
         let old = FakeMachine::new().disk("nvme0n1", "259:0").attribute("nvme0n1", "nsid", "1");
         assert!(refused(&old, "nvme0n1").contains("no character device /dev/ng0n1"));
         let metadata = drive().attribute("nvme0n1", "metadata_bytes", "8");

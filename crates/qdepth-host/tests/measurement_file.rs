@@ -242,7 +242,7 @@ fn an_empty_file_given_by_name_is_filled_and_kept() {
     assert!(adopt().unwrap().reused);
     let target = inspect(&system, &path).unwrap();
     let claim = claim_read_only(&system, &target, true).unwrap();
-    assert_eq!(claim.usable.length, SIZE, "the label is no part of the area");
+    assert_eq!(claim.usable.length, SIZE, "the label is not a part of the area");
 }
 
 #[test]

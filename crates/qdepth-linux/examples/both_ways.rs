@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [device, names @ ..] = words.as_slice() else { return Err("no device".into()) };
     let serial = read_to_string(format!("/sys/block/{device}/device/serial"))?;
     if !serial.starts_with("QD000") {
-        return Err(format!("{device} is no drive of the virtual machine").into());
+        return Err(format!("{device} is not a drive of the virtual machine").into());
     }
     let engines: Vec<Engine> =
         ENGINES.into_iter().filter(|e| names.iter().any(|name| name == e.name())).collect();

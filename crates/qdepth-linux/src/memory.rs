@@ -70,7 +70,7 @@ fn ended(bytes: usize) -> ! {
         decimal(bytes, &mut digits),
         b" bytes: a limit of this process (`ulimit -v`), of its control group or of the machine. \
           What was finished before is kept in the logbook; raise the limit, or ask for less at a \
-          time (--outstanding, --request-size), then `qdepth run --resume`\n",
+          time (--queue-depth, --block-size), then `qdepth run --resume`\n",
     ];
     for part in parts {
         let _ = rustix::io::write(rustix::stdio::stderr(), part);

@@ -27,7 +27,7 @@ const FILES: usize = 4;
 pub enum LogbookError {
     /// The file exists and is no logbook; it was left as it is.
     #[error(
-        "{path} is no qdepth logbook ({why}); it was left as it is: name another file for the \
+        "{path} is not a qdepth logbook ({why}); it was left as it is: name another file for the \
          logbook"
     )]
     NotALogbook {

@@ -412,7 +412,7 @@ impl Logbook {
             (_, Some(damage)) => Err(LogbookError::Altered {
                 path: self.path.clone(),
                 what: format!("the record of run {id} ({})", damage.parts.join(", ")),
-                not_done: "it cannot be taken up again",
+                not_done: "it cannot be resumed",
                 instead: "start a new run",
             }),
         }

@@ -176,7 +176,7 @@ fn refuse_foreign_bytes(head: &[u8], path: &Path) -> Result<()> {
         return Ok(());
     }
     if !head.starts_with(MAGIC) {
-        return foreign("it is no SQLite file");
+        return foreign("it is not an SQLite file");
     }
     let Some(id) = head.get(68..72).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()) else {
         return foreign("it is cut short");

@@ -148,7 +148,7 @@ fn finding(row: &Row<'_>) -> Result<Finding> {
     let severity = match row.get::<_, String>("severity")?.as_str() {
         "remark" => Severity::Remark,
         "invalid" => Severity::Invalid,
-        other => return Err(unreadable(format!("`{other}` is no severity"))),
+        other => return Err(unreadable(format!("`{other}` is not a severity"))),
     };
     let figures: BTreeMap<String, Value> =
         serde_json::from_str(&row.get::<_, String>("figures")?).map_err(unreadable)?;
@@ -173,7 +173,7 @@ fn figure(value: &Value) -> Result<f64> {
         Value::String(text) => text.parse().ok(),
         other => other.as_f64(),
     };
-    number.ok_or_else(|| unreadable(format!("`{value}` is no figure")))
+    number.ok_or_else(|| unreadable(format!("`{value}` is not a figure")))
 }
 
 /// An attempt at a point.

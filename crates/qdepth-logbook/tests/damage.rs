@@ -35,7 +35,7 @@ fn other_files_are_refused_and_left_alone() {
     let file = directory.path().join("letter.txt");
     let foreign = directory.path().join("foreign.db");
     let plain = directory.path().join("plain.db");
-    std::fs::write(&file, "Dear Sir or Madam, this is no database.").unwrap();
+    std::fs::write(&file, "Dear Sir or Madam, this is not a database.").unwrap();
     rusqlite::Connection::open(&foreign)
         .unwrap()
         .execute_batch("PRAGMA application_id = 42; CREATE TABLE t (a)")

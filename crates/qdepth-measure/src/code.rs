@@ -253,7 +253,7 @@ impl FromStr for Code {
             .iter()
             .copied()
             .find(|code| code.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no code of a finding that this version knows"))
+            .ok_or_else(|| format!("`{text}` is not a finding that this version knows"))
     }
 }
 

@@ -43,7 +43,7 @@ pub struct ParseCredibleError(String);
 
 impl fmt::Display for ParseCredibleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no percentile: 50 to 99.9999999 are possible, as 99.99", self.0)
+        write!(f, "`{}` is not a percentile: use 50 to 99.9999999, for example 99.99", self.0)
     }
 }
 impl std::error::Error for ParseCredibleError {}

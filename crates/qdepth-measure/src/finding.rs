@@ -76,7 +76,7 @@ impl Finding {
         let (code, row) = (self.code, self.code.meaning());
         let about = if is_of_run { Subject::Run } else { Subject::Point };
         if !row.severities.contains(&self.severity) {
-            return Err(format!("`{code}` never weighs as a {}", self.severity.as_str()));
+            return Err(format!("`{code}` is never a {}", self.severity.as_str()));
         }
         if row.subject != Subject::Both && row.subject != about {
             return Err(format!("`{code}` is not about a {about:?}"));

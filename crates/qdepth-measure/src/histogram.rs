@@ -59,7 +59,7 @@ pub struct CorruptHistogram;
 
 impl std::fmt::Display for CorruptHistogram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the bytes are no histogram of format 1")
+        f.write_str("the bytes are not a histogram of format 1")
     }
 }
 impl std::error::Error for CorruptHistogram {}

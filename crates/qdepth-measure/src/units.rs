@@ -91,7 +91,7 @@ impl fmt::Display for ParseNanosError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no duration: write a number and a unit, as 500ms, 3s, 2min or 1h",
+            "`{}` is not a duration: use a number and a unit, for example 500ms, 3s, 2min or 1h",
             self.0
         )
     }
@@ -180,8 +180,8 @@ impl fmt::Display for ParseBytesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no size: write a whole number of bytes, or a number and a unit, as 8KiB, 1GiB \
-             (powers of 2) or 800GB (powers of 10)",
+            "`{}` is not a size: use a whole number of bytes, or a number and a unit, for example \
+             8KiB, 1GiB (powers of 2) or 800GB (powers of 10)",
             self.0
         )
     }

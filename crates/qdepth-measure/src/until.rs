@@ -44,7 +44,7 @@ pub struct ParseToleranceError(String);
 
 impl fmt::Display for ParseToleranceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no tolerance: ±0.05% to ±50% are possible, written 2% or ±2%", self.0)
+        write!(f, "`{}` is not a tolerance: use ±0.05% to ±50%, written 2% or ±2%", self.0)
     }
 }
 impl std::error::Error for ParseToleranceError {}

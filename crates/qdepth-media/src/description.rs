@@ -132,7 +132,7 @@ impl Description {
         }
         let wild = |value: f64| !(value.is_finite() && value > 0.0);
         if let Some((key, ..)) = own.data_sheet.promises().find(|(_, s, _)| wild(s.value)) {
-            return Err(wrong(format!("`data_sheet.{key}` is no rate above 0")));
+            return Err(wrong(format!("`data_sheet.{key}` is not a rate above 0")));
         }
         if let Some(known) = &own.fit {
             known.check().map_err(wrong)?;

@@ -21,7 +21,7 @@ pub enum MediaError {
         known: String,
     },
     /// A value outside its range.
-    #[error("{field} = {value}: {low} to {high} {unit} are possible")]
+    #[error("{field} = {value}: must be {low} to {high} {unit}")]
     Range {
         /// The parameter.
         field: String,

@@ -241,7 +241,7 @@ fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<For
         let even = if even { "an even number of members, " } else { "" };
         return Err(MediaError::expression(
             text,
-            format!("{word} has {count} members; {even}{least} to {MEMBERS_MAX} are possible"),
+            format!("{word} has {count} members; must be {even}{least} to {MEMBERS_MAX}"),
         ));
     }
     let kind = match word {
@@ -264,7 +264,7 @@ fn counted(text: &str) -> Result<(&str, usize), MediaError> {
                 Some(count) => Ok((member.trim(), count)),
                 None => Err(MediaError::expression(
                     text,
-                    format!("behind `*` stands how many, 1 to {MEMBERS_MAX}"),
+                    format!("expected a count after `*`, 1 to {MEMBERS_MAX}"),
                 )),
             }
         }
@@ -287,9 +287,7 @@ fn pressure(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaE
     let rate = rate.strip_suffix("/s").and_then(|r| r.trim().parse::<Bytes>().ok());
     match rate.filter(|rate| (1_000_000..=100_000_000_000).contains(&rate.0)) {
         Some(rate) => Ok(Form::Pressure(Box::new(form(member, depth + 1)?), rate.0)),
-        None => {
-            Err(MediaError::expression(text, format!("{usage}; 1MB/s to 100GB/s are possible")))
-        }
+        None => Err(MediaError::expression(text, format!("{usage}; must be 1MB/s to 100GB/s"))),
     }
 }
 
@@ -317,7 +315,7 @@ fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaErro
 
 fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
     let Some((name, value)) = piece.split_once('=') else {
-        return Err(MediaError::expression(piece, "behind `@` stands name=value"));
+        return Err(MediaError::expression(piece, "expected name=value after `@`"));
     };
     let (name, value) = (name.trim(), value.trim());
     let one_of = |known: &'static [&'static str]| {
@@ -390,7 +388,7 @@ fn bytes(text: &str, value: &str, low: u64, high: u64) -> Result<u64, MediaError
     if !(low..=high).contains(&found.0) || !found.0.is_multiple_of(4096) {
         return Err(MediaError::expression(
             text,
-            format!("{} to {} in whole multiples of 4KiB are possible", Bytes(low), Bytes(high)),
+            format!("must be {} to {}, a multiple of 4KiB", Bytes(low), Bytes(high)),
         ));
     }
     Ok(found.0)

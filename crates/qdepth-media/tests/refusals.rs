@@ -29,7 +29,7 @@ fn each_refusal_says_what_would_be_right() {
         ("raid10(media:p3700-800gb*5)", &["5 members", "even number"]),
         ("raid0(media:p3700-800gb*0)", &["1 to 64"]),
         ("raid6(media:p3700-800gb*4)", &["arrangement `raid6`", "raid5"]),
-        ("raid0(media:p3700-800gb*2, stripe=1000)", &["multiples of 4KiB"]),
+        ("raid0(media:p3700-800gb*2, stripe=1000)", &["a multiple of 4KiB"]),
         ("raid0(independent(media:p3700-800gb*2)*2)", &["outermost"]),
         ("fault(media:null, sometimes)", &["errors=N"]),
         ("delay(media:null)", &["100us"]),

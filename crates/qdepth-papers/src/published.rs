@@ -155,7 +155,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Published>, DataError> {
     for row in rows {
         let published = published(row.map_err(|source| DataError::Csv { file: FILE, source })?)?;
         if all.iter().any(|other| other.id == published.id) {
-            return Err(bad(&published.id, "this id stands twice"));
+            return Err(bad(&published.id, "this ID occurs twice"));
         }
         all.push(published);
     }

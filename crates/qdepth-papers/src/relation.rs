@@ -119,7 +119,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Relation>, DataError> {
             what: what.to_owned(),
         };
         if all.iter().any(|other| other.id == entry.id) {
-            return Err(bad("this id stands twice"));
+            return Err(bad("this ID occurs twice"));
         }
         if (entry.used == RelationUse::Held) != entry.why.is_empty() {
             return Err(bad("what is not held needs a `why`, and what is held has none"));

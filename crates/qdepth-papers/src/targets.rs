@@ -157,7 +157,7 @@ pub(crate) fn read_diagrams(text: &str) -> Result<Diagrams, DataError> {
                 file: FILE,
                 id: diagram.title.clone(),
                 what: format!(
-                    "quantity `{}`; rate, throughput, throughput_gb and latency are possible",
+                    "quantity `{}`; must be rate, throughput, throughput_gb or latency",
                     diagram.quantity
                 ),
             });

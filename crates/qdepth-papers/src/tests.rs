@@ -30,7 +30,7 @@ fn damaged_figures_are_refused_in_words() {
     let good = row("f-1", "100,", "exact", "calibrated", "rate(a, x, 1)");
     assert_eq!(refused(std::slice::from_ref(&good)), "accepted");
     for (bad, message) in [
-        (vec![good.clone(), good.clone()], "reference/published.csv, f-1: this id stands twice"),
+        (vec![good.clone(), good.clone()], "reference/published.csv, f-1: this ID occurs twice"),
         (
             vec![row("f-2", "100,", "exact", "calibrated", "")],
             "reference/published.csv, f-2: a figure that counts needs a group and what stands \
@@ -47,15 +47,14 @@ fn damaged_figures_are_refused_in_words() {
         ),
         (
             vec![row("f-5", "100,", "exact", "predicted", "rate(a x, 1)")],
-            "reference/published.csv, f-5: `rate(a x, 1)`: column 8: `x` stands where `,` is \
-             expected",
+            "reference/published.csv, f-5: `rate(a x, 1)`: column 8: `x` where `,` is expected",
         ),
     ] {
         assert_eq!(refused(&bad), message);
     }
     let used = refused(&[row("f-6", "100,", "exact", "guessed", "rate(a, x, 1)")]);
     assert!(used.contains("line: 2") && used.contains("`guessed`"), "{used}");
-    assert!(used.contains("`reproduced-not-validated`"), "it says what is possible: {used}");
+    assert!(used.contains("`reproduced-not-validated`"), "must be it says what: {used}");
     let precision = refused(&[row("f-7", "100,", "roughly", "predicted", "rate(a, x, 1)")]);
     assert!(precision.contains("`roughly`") && precision.contains("`about`"), "{precision}");
     let number = refused(&[row("f-8", "fast,", "exact", "predicted", "rate(a, x, 1)")]);
@@ -82,7 +81,7 @@ fn damaged_relations_targets_and_diagrams_are_refused_in_words() {
     );
     assert_eq!(
         relation("use = \"held\"\nholds = [\"1 < \"]"),
-        "reference/relations.toml, r-1: `1 < `: column 5: the end stands where a number, a point \
+        "reference/relations.toml, r-1: `1 < `: column 5: the end where a number, a point \
          or a function is expected"
     );
     assert!(relation("use = \"perhaps\"").contains("unknown variant `perhaps`"));
@@ -94,8 +93,8 @@ fn damaged_relations_targets_and_diagrams_are_refused_in_words() {
     let error = targets::read_diagrams(diagram).expect_err("speed").to_string();
     assert_eq!(
         error,
-        "reference/diagrams.toml, t: quantity `speed`; rate, throughput, throughput_gb and latency \
-         are possible"
+        "reference/diagrams.toml, t: quantity `speed`; must be rate, throughput, \
+         throughput_gb or latency"
     );
     let shaded =
         "arrangement,load,format,outstanding,class,emulated,reference\nsingle,x,f,1,pink,1,1\n";

@@ -110,10 +110,10 @@ fn the_element_that_fails_is_shown() {
 #[test]
 fn refusals_name_the_place_and_what_could_stand_there() {
     for (text, said) in [
-        ("rate(p3700 database, 1)", "column 12: `database` stands where `,` is expected"),
+        ("rate(p3700 database, 1)", "column 12: `database` where `,` is expected"),
         (
             "speed(a, x, 1)",
-            "column 1: `speed` stands where rate, throughput, throughput_gb, latency, max, min, \
+            "column 1: `speed` where rate, throughput, throughput_gb, latency, max, min, \
              mean, spread or share is expected",
         ),
         (
@@ -131,19 +131,16 @@ fn refusals_name_the_place_and_what_could_stand_there() {
             "column 12: intensities are a number from 1, powers of two as 1..512 (the larger \
              last), or {33, 66} ascending, at most 32",
         ),
-        ("1 +", "column 4: the end stands where a number, a point or a function is expected"),
+        ("1 +", "column 4: the end where a number, a point or a function is expected"),
         ("1 # 2", "column 3: `#` begins no name, number or sign"),
-        ("1 2", "column 3: `2` stands where the end is expected"),
+        ("1 2", "column 3: `2` where the end is expected"),
     ] {
         let error = Expression::parse(text).expect_err(text);
         assert_eq!(error.to_string(), said, "{text}");
     }
     for (text, said) in [
-        (
-            "1 = 2",
-            "column 6: the end stands where `within` and a share, which equality needs is expected",
-        ),
-        ("1 + 2", "column 6: the end stands where a comparison (< <= > >= =) is expected"),
+        ("1 = 2", "column 6: the end where `within` and a share, which equality needs is expected"),
+        ("1 + 2", "column 6: the end where a comparison (< <= > >= =) is expected"),
     ] {
         let error = Condition::parse(text).expect_err(text);
         assert_eq!(error.to_string(), said, "{text}");

@@ -76,24 +76,24 @@ reasons! {
     NoEntry { path, name } = "no-entry",
         "The file has no entry of that name.";
     NotASize { text } = "not-a-size",
-        "What stands there is no size.";
+        "The value is not a size.";
     NotATemperature { text } = "not-a-temperature",
-        "What stands there is no temperature.";
+        "The value is not a temperature.";
     NotRecorded {} = "not-recorded",
         "The machine is a recording, which does not hold it.";
     NotLookedAt {} = "not-looked-at",
         "Nobody looked.";
 
     ToolMissing { tool } = "tool-missing",
-        "The program that tells it is not installed.";
+        "The program that reports it is not installed.";
     ToolNotStarted { tool, errno, message } = "tool-not-started",
-        "The program that tells it could not be started.";
+        "The program that reports it could not be started.";
     ToolTooSlow { tool, seconds } = "tool-too-slow",
-        "The program that tells it was stopped because it took too long.";
+        "The program that reports it was stopped because it took too long.";
     ToolFailed { tool, status, message } = "tool-failed",
-        "The program that tells it ended with an exit status, and its first words.";
+        "The program that reports it ended with an exit status, and its first words.";
     ToolKilled { tool, message } = "tool-killed",
-        "The program that tells it was ended by a signal.";
+        "The program that reports it was ended by a signal.";
     ToolUnreadable { tool } = "tool-unreadable",
         "What the program said is not in its form.";
     ToolDoesNotList { tool, name } = "tool-does-not-list",
@@ -122,7 +122,7 @@ reasons! {
     NotCounted { feature } = "not-counted",
         "The kernel does not count it.";
     NotTold { path } = "not-told",
-        "The file does not tell it.";
+        "The file does not say.";
 
     NoLink {} = "no-link",
         "No link of a known kind leads to the device.";

@@ -206,7 +206,7 @@ mod tests {
             ),
             (
                 Reason::TooUneven { low, high },
-                "this file system is too uneven: qdepth ÷ fio lies between 0.74 and 1.20",
+                "this file system varies too much: qdepth ÷ fio is between 0.74 and 1.20",
             ),
             (Reason::Stated { text: "of an earlier version".to_owned() }, "of an earlier version"),
         ] {
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(document.answer, first);
         let failed = certificate(&[Passed, Failed]);
         let sentence = certificate_sentence(&failed, Lang::En);
-        assert!(sentence.starts_with("3 of 7 proofs FAILED: agreement with fio"), "{sentence}");
+        assert!(sentence.starts_with("3 of 7 tests FAILED: agreement with fio"), "{sentence}");
         assert!(sentence.contains("Do not publish"), "{sentence}");
     }
 }

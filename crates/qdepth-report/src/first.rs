@@ -28,10 +28,10 @@ pub fn first_words(run: &RunRecord, points: &[PointRecord]) -> FirstWords {
     let known = |(_, point): (_, &Point<'_>)| point.main().interval.is_some();
     let mut notes = Vec::new();
     if view.points().any(known) {
-        notes.push("± 95 % is of these seconds: what changes more slowly is not in it.".to_owned());
+        notes.push("The 95 % CI covers these seconds; slower drift is not included.".to_owned());
     }
     if !view.points().all(known) {
-        let none = "– for ± 95 %: visits too short to tell how far the rate may be off.";
+        let none = "– for the CI: the segments are too short to compute it.";
         notes.push(none.to_owned());
     }
     FirstWords {
@@ -69,7 +69,7 @@ fn grades(view: &View<'_>) -> Option<String> {
     };
     let mut sentences = Vec::new();
     if !of_run.is_empty() {
-        sentences.push(format!("The run: {}.", titles(&of_run)));
+        sentences.push(format!("Run: {}.", titles(&of_run)));
     }
     if !wrong.is_empty() {
         sentences.push(format!("Grade C: {}.", titles(&wrong)));
@@ -148,35 +148,31 @@ impl Shares {
         (self.among_ns - self.alone_ns).max(0.0)
     }
 
-    /// `near` says that the measuring program itself could do little more.
+    /// `near` says that the load generator is near its limit.
     fn sentence(self, all: u32, near: bool) -> String {
         let unit = TimeUnit::suiting([self.alone_ns, self.among_ns]);
         let time = |ns: f64| format!("{} {}", unit.write(ns), unit.symbol());
         let waiting = self.waiting_ns();
-        let head = format!(
-            "a read alone takes {}, with {all} outstanding {}",
-            time(self.alone_ns),
-            time(self.among_ns)
-        );
+        let head = format!("{} at QD 1, {} at QD {all}", time(self.alone_ns), time(self.among_ns));
         if near {
-            return format!("{head}: the measuring program itself could do little more");
+            return format!("{head}: the load generator is near its limit");
         }
         if waiting <= 0.0 {
-            return format!("{head}: none waits for another, and more at a time would give more");
+            return format!("{head}: no I/O waits for another; a higher QD would be faster");
         }
         if waiting <= self.alone_ns {
             let waiting = time(waiting);
-            let limit = "latency is the limit, and more at a time would give more";
-            return format!("{head}, of which {waiting} is waiting: {limit}");
+            let limit = "limited by latency; a higher QD would be faster";
+            return format!("{head}, {waiting} of it waiting: {limit}");
         }
         // By the same law: as many are at work as the rate at many times the time of one alone.
         let at_work = f64::from(all) * self.alone_ns / self.among_ns;
         // Fewer than one at a time says only that many at once slow one another down.
         let served = match at_work {
             ..1.0 => String::new(),
-            _ => format!(" (about {} served at a time)", number::three_digits(at_work)),
+            _ => format!(" (about {} I/Os at a time)", number::three_digits(at_work)),
         };
-        format!("{head}{served}: limited by what serves them, not by latency")
+        format!("{head}: limited by device parallelism{served}, not by latency")
     }
 }
 
@@ -187,7 +183,7 @@ fn link(view: &View<'_>, point: &Point<'_>) -> Option<String> {
     let carries: f64 = fact.value.as_ref().ok()?.parse().ok()?;
     let share = point.summary.mib_per_s * f64::from(1 << 20) / carries;
     Some(format!(
-        "{} MiB/s is {:.0} % of what its link carries ({}/s).",
+        "{} MiB/s is {:.0} % of the link's capacity ({}/s).",
         in_prose(&point.mib_per_s),
         share * 100.0,
         number::decimal_bytes(carries)
@@ -218,7 +214,7 @@ mod tests {
         }
         assert_eq!(text(&points), "");
         run.findings.push(Finding::remark(Code::SmallArea));
-        let of_run = "The run: Smaller area than the standard.";
+        let of_run = "Run: Smaller area than the standard.";
         assert_eq!(grades(&run, &points).as_deref(), Some(of_run));
     }
 
@@ -232,34 +228,31 @@ mod tests {
         let shares = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap();
         assert!((shares.waiting_ns() - 31.0 * 100_000.0).abs() < 1e-3);
         let sentence = shares.sentence(32, false);
-        assert!(sentence.contains("about 1.00 served at a time"), "{sentence}");
-        assert!(sentence.contains("limited by what serves them"), "{sentence}");
+        assert!(sentence.contains("about 1.00 I/Os at a time"), "{sentence}");
+        assert!(sentence.contains("limited by device parallelism"), "{sentence}");
     }
 
     #[test]
     fn fewer_than_one_at_a_time_is_no_number_of_servers() {
         let sentence = Shares::new(at(1, 10_000.0), at(32, 7_000.0)).unwrap().sentence(32, false);
-        assert!(sentence.contains("with 32 outstanding"), "{sentence}");
-        assert!(!sentence.contains("served at a time"), "{sentence}");
+        assert!(sentence.contains("at QD 32"), "{sentence}");
+        assert!(!sentence.contains("I/Os at a time"), "{sentence}");
     }
 
     #[test]
     fn a_storage_without_queues_is_limited_by_latency() {
         // 32 servers of 100 µs each.
         let sentence = Shares::new(at(1, 10_000.0), at(32, 320_000.0)).unwrap().sentence(32, false);
-        assert!(sentence.contains("none waits for another"), "{sentence}");
+        assert!(sentence.contains("no I/O waits for another"), "{sentence}");
         // Half as fast again: a third of the time is waiting.
         let sentence = Shares::new(at(1, 10_000.0), at(32, 213_333.0)).unwrap().sentence(32, false);
-        assert!(sentence.contains("latency is the limit"), "{sentence}");
+        assert!(sentence.contains("limited by latency"), "{sentence}");
     }
 
     #[test]
     fn near_the_own_limit_of_the_program_the_storage_is_not_blamed() {
         let sentence = Shares::new(at(1, 10_000.0), at(32, 10_000.0)).unwrap().sentence(32, true);
-        assert!(
-            sentence.ends_with("the measuring program itself could do little more"),
-            "{sentence}"
-        );
+        assert!(sentence.ends_with("the load generator is near its limit"), "{sentence}");
     }
 
     #[test]

@@ -138,9 +138,9 @@ pub struct DataSheet {
     pub sequential_read_mb_s: Option<f64>,
     /// Throughput of sequential writes, MB/s of 10^6 bytes.
     pub sequential_write_mb_s: Option<f64>,
-    /// Random reads of 4 KiB, IO/s.
+    /// Random reads of 4 KiB, IOPS.
     pub random_read_4k_io_s: Option<f64>,
-    /// Random writes of 4 KiB, IO/s.
+    /// Random writes of 4 KiB, IOPS.
     pub random_write_4k_io_s: Option<f64>,
 }
 
@@ -157,7 +157,7 @@ impl DataSheet {
         *slot = Some(value);
     }
 
-    /// The largest transaction rate that it promises for a load, IO/s; none for a load that it says
+    /// The largest transaction rate that it promises for a load, IOPS; none for a load that it says
     /// nothing of: mixed ones, and random ones of other sizes.
     pub fn maximum(&self, random_share: f64, read_share: f64, request_bytes: f64) -> Option<f64> {
         let is = |share: f64, whole: f64| (share - whole).abs() < 1e-9;

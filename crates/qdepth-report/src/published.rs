@@ -29,7 +29,7 @@ pub struct PublishedValue {
 /// What a published value is, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublishedQuantity {
-    /// IO/s.
+    /// IOPS.
     Rate,
     /// MiB/s.
     Throughput,

@@ -275,7 +275,7 @@ mod tests {
         let seen = redacted.environment.last().unwrap();
         assert_eq!(seen.value.as_deref(), Ok("campaign-request-1"));
         let page = html(&compose(&run, &fixture::points(1), Lang::En)).unwrap();
-        assert!(!page.contains("jane"), "what the program takes up again is nothing to read");
+        assert!(!page.contains("jane"), "what the program resumes is nothing to read");
     }
 
     #[test]

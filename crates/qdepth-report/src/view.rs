@@ -108,7 +108,7 @@ impl<'a> Load<'a> {
         self.points[0].record
     }
     pub(crate) fn unit(&self) -> &'static str {
-        if self.first().reported_as_throughput { "MiB/s" } else { "IO/s" }
+        if self.first().reported_as_throughput { "MiB/s" } else { "IOPS" }
     }
     /// The points of a target, by ascending intensity.
     pub(crate) fn on(&self, target: u32) -> impl Iterator<Item = &Point<'a>> {

@@ -176,7 +176,7 @@ fn figure_text(name: &str, value: f64) -> String {
         _ if name.ends_with("_ns") => number::duration(value),
         _ if name == "bytes" || name.ends_with("_bytes") => number::binary_bytes(value),
         _ if name.ends_with("mib_per_s") => format!("{} MiB/s", number::three_digits(value)),
-        _ if name.ends_with("io_per_s") => format!("{} IO/s", number::three_digits(value)),
+        _ if name.ends_with("io_per_s") => format!("{} IOPS", number::three_digits(value)),
         "difference" | "drift" => number::percent(value),
         _ if name.ends_with("share") => number::percent(value),
         _ if (value - value.round()).abs() < 1e-9 => number::thousands(value, 0),
@@ -377,7 +377,7 @@ mod tests {
             .figure("range_share", 0.121);
         let [en, ja] = translations(&rounds.stored());
         let sentence =
-            "random 4KiB: steady by SNIA's rule after 5 rounds of 60 s: 45,200 IO/s, range 12 %";
+            "random 4KiB: steady by SNIA's rule after 5 rounds of 60 s: 45,200 IOPS, range 12 %";
         assert_eq!(en, sentence);
         assert!(ja.contains("SNIAの基準") && ja.contains("定常"), "{ja}");
         for old in ["random 4KiB, 1 pass of 64GiB in 3 min", "preconditioned by hand"] {

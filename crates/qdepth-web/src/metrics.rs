@@ -80,19 +80,19 @@ pub(crate) const METRICS: [Metric; 11] = [
     },
     Metric {
         prometheus: "qdepth_io_per_second",
-        help: "I/Os completed per second, over the last second told.",
+        help: "I/Os completed per second, over the last second.",
         kind: Kind::Gauge,
         values: |known| by_direction(known.sum(Interval::io_per_s)),
     },
     Metric {
         prometheus: "qdepth_bytes_per_second",
-        help: "Bytes moved per second, over the last second told.",
+        help: "Bytes moved per second, over the last second.",
         kind: Kind::Gauge,
         values: |known| by_direction(known.sum(Interval::bytes_per_s)),
     },
     Metric {
         prometheus: "qdepth_service_time_mean_seconds",
-        help: "Mean of completed - issued over the last second told.",
+        help: "Mean of completed - issued over the last second.",
         kind: Kind::Gauge,
         values: |known| {
             known.mean(|i| i.service_time_mean_ns).into_iter().flat_map(without_labels).collect()
@@ -100,7 +100,7 @@ pub(crate) const METRICS: [Metric; 11] = [
     },
     Metric {
         prometheus: "qdepth_response_time_mean_seconds",
-        help: "Mean of completed - due over the last second told.",
+        help: "Mean of completed - due over the last second.",
         kind: Kind::Gauge,
         values: |known| {
             known.mean(|i| i.response_time_mean_ns).into_iter().flat_map(without_labels).collect()

@@ -145,7 +145,7 @@
         const busy = one.values["cpu busy_share"];
         const heat = Object.entries(one.values).filter(([name]) => name.endsWith(" celsius"))
           .map(([name, celsius]) => name.slice(0, -8) + " " + number.format(celsius) + " °C");
-        const own = machines.size > 1 ? number.format(one.io_per_s) + " IO/s" : "";
+        const own = machines.size > 1 ? number.format(one.io_per_s) + " IOPS" : "";
         const cpu = busy === undefined ? "" : "CPU " + number.format(busy * 100) + " %";
         return [one.host, own, cpu, ...heat].filter((text) => text).join("  ");
       }).join("\n");

@@ -20,7 +20,7 @@ fn is_japanese(text: &str) -> bool {
 /// Words that are the same in every language: names, units, marks.
 fn is_neutral(text: &str) -> bool {
     let neutral = [
-        "EMULATED", "IO/s", "MiB/s", "CPU", "ID", "OS", "qdepth", "± 95 %", "A", "B", "C", "L",
+        "EMULATED", "IOPS", "MiB/s", "CPU", "ID", "OS", "qdepth", "± 95 %", "A", "B", "C", "L",
         "M", "D", "", " ", "; ", ", ",
     ];
     neutral.contains(&text)

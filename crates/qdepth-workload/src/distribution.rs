@@ -79,7 +79,7 @@ fn check_zones(zones: &[Zone]) -> Result<(), String> {
             "zones with {access} % of the accesses on {area} % of the area: both are 100, and no \
              part of the area is 0"
         )),
-        count => Err(format!("{count} zones: 1 to {ZONES_MAX} are possible")),
+        count => Err(format!("{count} zones: must be 1 to {ZONES_MAX}")),
     }
 }
 

@@ -55,7 +55,7 @@ impl LeastRate {
         }
         if !(OVER[0].0..=OVER[1].0).contains(&self.over_ns) || self.from_ns > OVER[1].0 {
             return Err(format!(
-                "a least rate over {}; {} to {} are possible",
+                "a least rate over {}; must be {} to {}",
                 Nanos(self.over_ns),
                 OVER[0],
                 OVER[1]

@@ -306,7 +306,7 @@ fn file_names(file: &PlanFile) -> Result<(), ResolveError> {
     let is_name =
         |name: &&String| !matches!(name.as_str(), "" | "." | "..") && !name.contains(['/', '\0']);
     match file.file_names.iter().find(|name| !is_name(name)) {
-        Some(path) => wrong(format!("`{path}` in `file_names` is no name of a file")),
+        Some(path) => wrong(format!("`{path}` in `file_names` is not a name of a file")),
         None => Ok(()),
     }
 }

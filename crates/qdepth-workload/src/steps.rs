@@ -140,7 +140,7 @@ impl StepSpec {
     pub(crate) fn each(&self) -> Result<Vec<Self>, String> {
         let Some(times) = self.times else { return Ok(vec![self.clone()]) };
         if !(1..=STEPS_MAX).contains(&u64::from(times)) {
-            return Err(format!("times = {times}; 1 to {STEPS_MAX} are possible"));
+            return Err(format!("times = {times}; must be 1 to {STEPS_MAX}"));
         }
         let pass = |number: u32| Self {
             title: pass_title(&self.title, number, times),
@@ -167,7 +167,7 @@ impl StaircaseSpec {
         }
         let count = (self.to.0 - self.from.0) / self.by.0 + 1;
         if count > STEPS_MAX {
-            return Err(format!("a staircase of {count} steps; {STEPS_MAX} are possible"));
+            return Err(format!("a staircase of {count} steps; at most {STEPS_MAX} are allowed"));
         }
         let step = |number: u64| {
             let rate = Bytes(self.from.0 + number * self.by.0);

@@ -52,7 +52,7 @@ impl TargetSpec {
             (Some(path), None) => {
                 if *self != (Self { path: self.path.clone(), ..Self::default() }) {
                     return Err(format!(
-                        "`path = \"{path}\"` stands alone: the other keys belong to `medium`"
+                        "`path = \"{path}\"` excludes other keys: they belong to `medium`"
                     ));
                 }
                 return Ok(path.clone());
@@ -126,7 +126,7 @@ mod tests {
         for (text, says) in [
             ("area = \"full\"", "either `path` or `medium`"),
             ("path = \"x\"\nmedium = \"y\"", "either `path` or `medium`"),
-            ("path = \"x\"\ncpu = \"1GHz\"", "stands alone"),
+            ("path = \"x\"\ncpu = \"1GHz\"", "excludes other keys"),
             ("medium = \"y\"\nmembers = 2", "need an `array`"),
             ("medium = \"y\"\nmember = 2", "unknown field `member`"),
         ] {

@@ -43,7 +43,7 @@ impl Trace {
         }
         if list.len() > REQUESTS_MAX {
             let count = list.len();
-            return Err(format!("a trace of {count} requests; {REQUESTS_MAX} are possible"));
+            return Err(format!("a trace of {count} requests; at most {REQUESTS_MAX} are allowed"));
         }
         list.sort_by_key(|recorded| recorded.at_ns);
         let wrong = |recorded: &&Recorded| {
@@ -191,7 +191,8 @@ impl FromStr for Trace {
         };
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let request = |line: &str| {
-            let wrong = || format!("trace: `{line}` is no request, as `120000 r 4096 8192` is");
+            let wrong =
+                || format!("trace: `{line}` is not a request; example: `120000 r 4096 8192`");
             read(line).ok_or_else(wrong)
         };
         // One more than is possible, so that a text without end takes no memory without end.
@@ -284,7 +285,7 @@ mod tests {
             assert!(text.parse::<Trace>().is_err(), "{text}");
         }
         let many = "0 r 0 1\n".repeat(REQUESTS_MAX + 1);
-        assert!(many.parse::<Trace>().unwrap_err().contains("possible"));
+        assert!(many.parse::<Trace>().unwrap_err().contains("are allowed"));
     }
 
     #[test]

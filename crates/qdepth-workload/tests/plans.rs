@@ -179,8 +179,8 @@ fn a_point_without_time_for_visits_is_measured_in_one_go() {
     assert_eq!(visits(&short("199ms"), &usual), (1, 2));
     for (wrong, says) in [
         ("visit_lead_in=\"50ms\"", "say how many there are"),
-        ("visits=4\nvisit_lead_in=\"19ms\"", "20ms to 1min are possible"),
-        ("visits=4\nvisit_lead_in=\"61s\"", "20ms to 1min are possible"),
+        ("visits=4\nvisit_lead_in=\"19ms\"", "must be 20ms to 1min"),
+        ("visits=4\nvisit_lead_in=\"61s\"", "must be 20ms to 1min"),
     ] {
         let why = with(wrong, &usual).expect_err("refused").to_string();
         assert!(why.contains(says), "{wrong}: {why}");

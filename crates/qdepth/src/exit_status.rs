@@ -142,18 +142,16 @@ fn of_fio(error: &clap::Error) -> Option<(&'static str, &'static str)> {
 }
 
 /// Options that people know from fio, with ours.
-const FIO: [(&str, &str); 11] = [
-    ("--bs", "the request size is --request-size"),
-    ("--blocksize", "the request size is --request-size"),
-    ("--iodepth", "outstanding I/Os are --outstanding, as 1,8,64"),
-    ("--runtime", "the length of a point is --duration"),
-    ("--ramp_time", "the lead-in of a point is --warm-up"),
-    ("--size", "the measured area is --area, the size of a file that is made --file-size"),
-    ("--rw", "reads, writes and their order are a load profile: --profile (`qdepth profiles`)"),
-    ("--numjobs", "streams at the same time are --threads of the plan bandwidth, or `qdepth fio`"),
-    ("--ioengine", "the engine is --engine"),
-    ("--filename", "the target is a word of its own: qdepth run TARGET"),
-    ("--dry-run", "what a run would do says `qdepth plan`, with the same words"),
+const FIO: [(&str, &str); 9] = [
+    ("--blocksize", "use --block-size"),
+    ("--runtime", "use --duration"),
+    ("--ramp_time", "use --warm-up"),
+    ("--size", "use --area for the measurement area, --file-size for a new file"),
+    ("--rw", "choose a load profile with --profile (`qdepth profiles` lists them)"),
+    ("--numjobs", "use --threads with the plan bandwidth, or `qdepth fio`"),
+    ("--ioengine", "use --engine"),
+    ("--filename", "the target is a separate word: qdepth run TARGET"),
+    ("--dry-run", "use `qdepth plan` with the same words"),
 ];
 
 /// What may have been meant by a first word that is no command: a plan, a place, or a command whose
@@ -168,7 +166,7 @@ fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Op
     let given = error.get(ContextKind::InvalidSubcommand)?.to_string();
     if given != *first {
         let of_its_own = known.find_subcommand(&given)?.get_name();
-        return Some(format!("`{of_its_own}` is a command of its own: qdepth {of_its_own}"));
+        return Some(format!("`{of_its_own}` is a separate command: qdepth {of_its_own}"));
     }
     let line = || words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
     if let Some(plan) = alike(first, shipped_plan_names()) {

@@ -75,7 +75,7 @@ fn ended(folder: &Path, words: &[OsString]) -> Option<Output> {
 /// How commands are brought to where they use their files, without the words that are tried; those
 /// that are not here need no more than those.
 const WAYS: &[(&str, &str)] = &[
-    ("run", "media:p3700-800gb --profile database --outstanding 1 --duration 10ms --no-pin"),
+    ("run", "media:p3700-800gb --profile database --queue-depth 1 --duration 10ms --no-pin"),
     ("plan", "media:p3700-800gb --profile database"),
     ("fio", "--no-report"),
     ("ior", "--no-report"),
@@ -105,7 +105,7 @@ const MORE: &[&str] = &[
     "fio --no-report include.fio",
     "ior --no-report -- -a POSIX -t 1m -b 1m -O summaryFile={} -o made",
     "ior --no-report -- -w -t 1m -b 1m -o {}",
-    "run {} --profile database --outstanding 1 --duration 10ms --no-report",
+    "run {} --profile database --queue-depth 1 --duration 10ms --no-report",
     "run quick no-target --destroy nothing --consent {} --no-report",
     "report --format md -o {}",
     "report --format csv -o {}",
@@ -352,7 +352,7 @@ fn tried(lines: &[String]) -> (usize, usize, Vec<String>) {
         |line: &str| -> Vec<OsString> { line.split_whitespace().map(OsString::from).collect() };
     // A logbook with a run, for those that read it.
     let made =
-        "run media:p3700-800gb --profile database --outstanding 1 --duration 10ms --no-report";
+        "run media:p3700-800gb --profile database --queue-depth 1 --duration 10ms --no-report";
     assert!(ended(&scratch, &words(made)).unwrap().status.code().is_some_and(|code| code < 2));
     let things = world.things();
     let (before, no_devices_before) = (described(&things), no_devices());

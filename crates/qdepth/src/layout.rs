@@ -316,7 +316,7 @@ mod tests {
             column("Profile", Align::Text, 0),
             column("Target", Align::Text, 0),
             column("Out-\nstanding", Align::Number, 0),
-            column("IO/s", Align::Number, 0),
+            column("IOPS", Align::Number, 0),
             column("p99", Align::Number, 2),
             column("Max", Align::Number, 3),
             column("Grade", Align::Centre, 0),

@@ -350,7 +350,7 @@ fn line(point: &PointStarted, on: &str, ended: &PointEnded) -> String {
     let PointEnded { io_per_s, mib_per_s, grade, .. } = ended;
     let ms = ended.response_time_mean_ns.unwrap_or(0.0) / 1e6;
     let what = what(point, on);
-    format!("{what} {io_per_s:>10.0} IO/s {mib_per_s:>9.1} MiB/s {ms:>9.3} ms  {grade}")
+    format!("{what} {io_per_s:>10.0} IOPS {mib_per_s:>9.1} MiB/s {ms:>9.3} ms  {grade}")
 }
 
 /// A doubt as it is raised; the table's end has it with its figures.

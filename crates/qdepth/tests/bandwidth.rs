@@ -32,7 +32,7 @@ fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
         assert_eq!(point["ended_by"], "bytes", "{point}");
     }
     let told = workspace.run("show").expect(0).out;
-    for said in ["Write 1 MiB", "Read 16 MiB", "Write: at best", "95 % of it is reached with"] {
+    for said in ["Write 1 MiB", "Read 16 MiB", "MiB/s at best", "95 % of it is reached with"] {
         assert!(told.contains(said), "`{said}` in {told}");
     }
     let page = fs::read_to_string(workspace.join("qdepth-report.html")).unwrap();
@@ -96,7 +96,7 @@ fn wrong_words_are_refused_before_anything_is_done() {
     let workspace = Workspace::new();
     for (words, said) in [
         ("run quick media:p3700-800gb --threads 3", "is none"),
-        ("run bandwidth media:p3700-800gb --transfer 3MiB", "no whole number of transfers"),
+        ("run bandwidth media:p3700-800gb --transfer 3MiB", "not a whole number of transfers"),
         ("run bandwidth media:p3700-800gb --passes 0", "passes = 0"),
         ("run bandwidth media:p3700-800gb --area 1GiB", "leave --area out"),
         ("run bandwidth . --read-only", "only reading is allowed"),

@@ -79,7 +79,7 @@ mod tests {
         }
         let workspace = Workspace::new();
         for depth in ["1,8", "1", "1"] {
-            let words = format!("run quick media:p3700-800gb --outstanding {depth} {QUICK}");
+            let words = format!("run quick media:p3700-800gb --queue-depth {depth} {QUICK}");
             workspace.run(&words).expect(0);
         }
         workspace.run("note latest one of two").expect(0);
@@ -106,7 +106,7 @@ mod tests {
             addresses.push(format!("{base}{page}{and}lang=ja"));
         }
         let short = "--duration 100ms --warm-up 20ms --no-report";
-        let loads = "--profile database,streaming --outstanding 1,8,64";
+        let loads = "--profile database,streaming --queue-depth 1,8,64";
         for (name, words) in [
             ("pressure", format!("write-pressure media:p3700-800gb media:p4800x-375gb {short}")),
             ("options", format!("options {OPTIONS} {loads} {short}")),

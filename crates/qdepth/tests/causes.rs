@@ -51,7 +51,7 @@ fn blocks_that_were_never_written_are_told_in_every_output() {
             "fio --name=r --filename=sparse --rw=randread --bs=4k --direct=1 --runtime=1 --size=8m",
         )
         .expect(0);
-    assert!(fio.err.contains("grade C, not valid (unwritten-read)"), "{}", fio.err);
+    assert!(fio.err.contains("grade C, invalid (unwritten-read)"), "{}", fio.err);
 }
 
 #[test]

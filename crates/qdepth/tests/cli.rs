@@ -27,12 +27,12 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run unknown.toml", &["unknown.toml", "line 3, column 1", "warmup", "`warm_up`"]),
         ("run time.toml", &["line 3, column 12", "3 parsecs", "500ms"]),
         ("run share.toml", &["profile `a`", "random = 140", "0 to 100"]),
-        ("run --outstanding 0", &["0 outstanding", "1 to 4096"]),
-        ("run --outstanding 100000", &["100000 outstanding", "1 to 4096"]),
-        ("run --outstanding x", &["'x'", "--outstanding"]),
-        ("run --duration 5", &["`5` is no duration", "500ms"]),
+        ("run --queue-depth 0", &["queue depth 0", "1 to 4096"]),
+        ("run --queue-depth 100000", &["queue depth 100000", "1 to 4096"]),
+        ("run --queue-depth x", &["'x'", "--queue-depth"]),
+        ("run --duration 5", &["`5` is not a duration", "500ms"]),
         ("run --duration 0s", &["10ms to 168h"]),
-        ("run --area banana", &["`banana` is no size", "8KiB"]),
+        ("run --area banana", &["`banana` is not a size", "8KiB"]),
         ("run --profile nosuch", &["no profile `nosuch`", "database, file-server"]),
         ("run --engine foo", &["'foo'", "io_uring, linux-aio, threads"]),
         ("run --resume", &["nothing to resume"]),
@@ -40,13 +40,13 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run --nosuch", &["--nosuch"]),
         ("plan --show nosuch", &["no plan or profile `nosuch`", "standard, quick, latency"]),
         ("measure", &["measure"]),
-        ("run --bs 4k", &["--bs", "--request-size", "qdepth fio"]),
-        ("run --iodepth=32", &["--outstanding", "qdepth fio"]),
+        ("run --runtime 4", &["--runtime", "--duration", "qdepth fio"]),
+        ("run --ramp_time=3", &["--warm-up", "qdepth fio"]),
         ("run . --dry-run", &["qdepth plan"]),
         ("run . --durration 5s", &["a similar argument exists: '--duration'"]),
         ("run . --duration -5s", &["'-5'", "no option takes a number below zero"]),
-        ("logbook list", &["'list'", "a command of its own: qdepth list"]),
-        ("run . quick", &["quick is a plan, and stands before the targets: qdepth run quick ."]),
+        ("logbook list", &["'list'", "a separate command: qdepth list"]),
+        ("run . quick", &["quick is a plan, and must come before the targets: qdepth run quick ."]),
         ("predict quick --profile database", &["which medium?", "`qdepth predict quick mydrive"]),
         ("predict", &["which medium?", "`qdepth predict mydrive.toml`"]),
     ];
@@ -74,7 +74,7 @@ fn file_of_the_user_is_refused_and_unchanged() {
     for (target, file) in [("precious", "precious"), (FILE, FILE), (".", FILE)] {
         let before = fs::read(workspace.join(file)).unwrap();
         let ended =
-            workspace.run(&format!("run {target} {SHORT} --outstanding 1 --json")).expect(3);
+            workspace.run(&format!("run {target} {SHORT} --queue-depth 1 --json")).expect(3);
         assert!(ended.err.contains("refused by guard G8, nothing was changed"), "{}", ended.err);
         assert!(ended.err.contains("Give a directory") || target == ".", "{}", ended.err);
         assert_eq!(ended.out, "");
@@ -82,7 +82,7 @@ fn file_of_the_user_is_refused_and_unchanged() {
     }
     assert!(!workspace.has("qdepth-report.html"));
     // A file for which there is no room is refused before anything is made, too.
-    workspace.run(&format!("run . --file-size 999TiB {SHORT} --outstanding 1")).expect(3);
+    workspace.run(&format!("run . --file-size 999TiB {SHORT} --queue-depth 1")).expect(3);
     assert!(!workspace.has("qdepth.db"), "a refusal changes nothing");
 }
 
@@ -99,7 +99,7 @@ fn device_is_refused_without_consent_and_unchanged() {
     let run = |more: &str, guard: &str, says: &str| {
         let before = sum(&node);
         let ended =
-            workspace.run(&format!("run {node} {SHORT} --outstanding 1 --json {more}")).expect(3);
+            workspace.run(&format!("run {node} {SHORT} --queue-depth 1 --json {more}")).expect(3);
         let refused = format!("refused by guard {guard}, nothing was changed");
         assert!(ended.err.contains(&refused) && ended.err.contains(says), "{}", ended.err);
         assert_eq!(ended.out, "");
@@ -108,7 +108,7 @@ fn device_is_refused_without_consent_and_unchanged() {
     };
     // What no consent mends is said before how to consent.
     workspace.write("notes.txt", "no logbook");
-    let ended = workspace.run(&format!("run {node} {SHORT} --outstanding 1 --logbook notes.txt"));
+    let ended = workspace.run(&format!("run {node} {SHORT} --queue-depth 1 --logbook notes.txt"));
     assert!(ended.err.contains("notes.txt") && !ended.err.contains("--destroy"), "{}", ended.err);
     let name = token(&node, 64 << 20);
     let right = format!("--destroy {name}");
@@ -151,7 +151,7 @@ fn device_is_read_without_consent_and_unchanged() {
     sh(&format!("head -c 33554432 /dev/urandom > {}", workspace.join("image").display())).unwrap();
     let device = workspace.attach(&workspace.join("image"));
     let before = sh(&format!("sha256sum < {}", device.display())).unwrap();
-    let words = "--read-only --duration 300ms --outstanding 1,8 --json";
+    let words = "--read-only --duration 300ms --queue-depth 1,8 --json";
     let ended = workspace.run(&format!("run {} {words}", device.display())).expect_finished();
     let document = ended.json();
     assert!(!points(&document).is_empty());
@@ -247,7 +247,7 @@ fn promised(document: &Value) {
 #[test]
 fn machine_output_is_one_document_with_the_promised_fields() {
     let (_alone, workspace) = (alone(), Workspace::new());
-    let words = "--area 8MiB --profile database --outstanding 1,8 --duration 1s";
+    let words = "--area 8MiB --profile database --queue-depth 1,8 --duration 1s";
     let first = workspace.run(&format!("run . {words} --json --seed 7")).expect_finished().json();
     promised(&first);
     assert_eq!(points(&first).len(), 2);
@@ -255,10 +255,10 @@ fn machine_output_is_one_document_with_the_promised_fields() {
     assert!(workspace.has("qdepth-report.html") && !workspace.has(FILE));
     assert_eq!(first, workspace.run("export --json").expect(0).json());
     let again =
-        workspace.run(&format!("run . {SHORT} --outstanding 1 --json --seed 7 --no-report"));
-    let same = workspace.run(&format!("run . {SHORT} --outstanding 1 --json --seed 7 --no-report"));
+        workspace.run(&format!("run . {SHORT} --queue-depth 1 --json --seed 7 --no-report"));
+    let same = workspace.run(&format!("run . {SHORT} --queue-depth 1 --json --seed 7 --no-report"));
     let other =
-        workspace.run(&format!("run . {SHORT} --outstanding 1 --json --seed 8 --no-report"));
+        workspace.run(&format!("run . {SHORT} --queue-depth 1 --json --seed 8 --no-report"));
     let [again, same, other] =
         [again, same, other].map(|e| e.expect_finished().json()["run"]["plan_hash"].clone());
     assert_eq!(again, same, "same plan, same seed");
@@ -272,7 +272,7 @@ fn machine_output_is_one_document_with_the_promised_fields() {
 #[test]
 fn measurement_file_goes_unless_it_is_to_be_kept() {
     let (_alone, workspace) = (alone(), Workspace::new());
-    let words = format!("run . {SHORT} --outstanding 1 --no-report");
+    let words = format!("run . {SHORT} --queue-depth 1 --no-report");
     let ended = workspace.run(&words).expect_finished();
     assert!(ended.out.contains("Database"), "the table: {}", ended.out);
     assert!(!workspace.has(FILE));
@@ -284,7 +284,7 @@ fn measurement_file_goes_unless_it_is_to_be_kept() {
     fs::remove_file(workspace.join(FILE)).unwrap();
 
     // Interrupted while it is filled: nothing is left, nothing is in the logbook as measured.
-    let run = workspace.start("run . --area 4GiB --duration 1s --outstanding 1 --json");
+    let run = workspace.start("run . --area 4GiB --duration 1s --queue-depth 1 --json");
     pause(300);
     run.signal("INT");
     let ended = run.wait();
@@ -297,7 +297,7 @@ fn targets_are_measured_one_after_the_other() {
     let (_alone, workspace) = (alone(), Workspace::new());
     fs::create_dir(workspace.join("a")).unwrap();
     fs::create_dir(workspace.join("b")).unwrap();
-    let document = workspace.run(&format!("run a b {SHORT} --outstanding 1,2 --json"));
+    let document = workspace.run(&format!("run a b {SHORT} --queue-depth 1,2 --json"));
     let document = document.expect_finished().json();
     let names: Vec<&str> =
         points(&document).iter().map(|p| p["target"].as_str().unwrap()).collect();
@@ -311,7 +311,7 @@ fn targets_are_measured_one_after_the_other() {
 fn every_engine_measures() {
     let (_alone, workspace) = (alone(), Workspace::new());
     for engine in ["io_uring", "linux-aio", "threads"] {
-        let words = format!("run . {SHORT} --outstanding 1,8 --engine {engine} --json --no-report");
+        let words = format!("run . {SHORT} --queue-depth 1,8 --engine {engine} --json --no-report");
         let ended = workspace.run(&words);
         if engine == "io_uring" && ended.err.contains("io_uring") && ended.status == Some(4) {
             println!("SKIPPED: every_engine_measures: {engine}: {}", ended.err.trim());
@@ -322,7 +322,7 @@ fn every_engine_measures() {
         for point in points(&document) {
             lawful(point);
             let (in_flight, asked) = (&point["mean_in_flight"], &point["outstanding"]);
-            println!("{engine}: {asked} asked, {in_flight} in flight, {} IO/s", point["io_per_s"]);
+            println!("{engine}: {asked} asked, {in_flight} in flight, {} IOPS", point["io_per_s"]);
         }
     }
 }
@@ -331,7 +331,7 @@ fn every_engine_measures() {
 fn an_engine_that_the_target_does_not_offer_is_refused_with_the_reason() {
     let (_alone, workspace) = (alone(), Workspace::new());
     for (engine, why) in [
-        ("io_uring-passthrough", ". is no NVMe namespace, so it takes no commands"),
+        ("io_uring-passthrough", ". is not an NVMe namespace, so it takes no commands"),
         ("io_uring-passthrough-polled", "poll"),
         // Here the temporary directory may lie on memory, or on a device.
         ("io_uring-polled", "poll"),
@@ -439,11 +439,11 @@ fn every_kind_of_load_gives_lawful_points() {
             continue;
         }
         let said = point(name)["io_per_s"].as_f64().unwrap();
-        assert!((said - rate).abs() < rate * within, "{name}: {said} IO/s of {rate}");
+        assert!((said - rate).abs() < rate * within, "{name}: {said} IOPS of {rate}");
     }
     // What a paced load misses on a busy machine, it does not make up for.
     let paced = point("paced")["io_per_s"].as_f64().unwrap();
-    assert!((150.0..=306.0).contains(&paced), "paced: {paced} IO/s of 300");
+    assert!((150.0..=306.0).contains(&paced), "paced: {paced} IOPS of 300");
     let response = |name: &str| point(name)["response_time_ns"]["all"]["mean"].as_f64().unwrap();
     let service = |name: &str| point(name)["service_time_ns"]["all"]["mean"].as_f64().unwrap();
     assert!(response("poisson") >= service("poisson"));
@@ -467,7 +467,7 @@ fn every_kind_of_load_gives_lawful_points() {
 fn workers_run_on_the_cpus_that_are_chosen_and_others_are_refused_by_number() {
     let (_alone, workspace) = (alone(), Workspace::new());
     let words =
-        "run --profile database --outstanding 1 --duration 100ms --area 8MiB --no-report --json";
+        "run --profile database --queue-depth 1 --duration 100ms --area 8MiB --no-report --json";
     let document = workspace.run(&format!("{words} --cpus 0")).expect_finished().json();
     let facts = document["environment"].as_array().unwrap();
     let chosen = facts.iter().find(|fact| fact["key"] == "cpus_of_workers").unwrap();
@@ -496,7 +496,7 @@ fn what_is_named_and_is_nothing_of_that_kind_is_wrong_usage_whatever_names_it() 
         "run broken.toml media:null".to_owned(),
         "run quick media:nosuch".to_owned(),
         format!("{run} --profile nosuch"),
-        format!("{run} --outstanding 0"),
+        format!("{run} --queue-depth 0"),
         format!("{run} --no-such-option"),
         format!("{run} --logbook garbage.db"),
         format!("{run} --logbook notes.db"),

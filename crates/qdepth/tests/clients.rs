@@ -119,7 +119,7 @@ fn scripts_find_their_figures_where_fio_has_them() {
     let (read_iops, write_iops) = (figure(8), figure(49));
     assert!(read_iops > 0.0 && write_iops > 0.0, "{terse}");
     for (kib, iops) in [(figure(7), read_iops), (figure(48), write_iops)] {
-        assert!((kib / iops - 4.0).abs() < 0.05, "KiB/s {kib} and IO/s {iops} of 4 KiB");
+        assert!((kib / iops - 4.0).abs() < 0.05, "KiB/s {kib} and IOPS {iops} of 4 KiB");
     }
     let found = |rw: &str, more: &str, pick: &str| {
         let job = format!(

@@ -11,7 +11,7 @@ fn measure(workspace: &Workspace, logbook: &str, medium: &str, seeds: std::ops::
     for seed in seeds {
         workspace
             .run(&format!(
-                "run quick {medium} --profile database --outstanding 1,8 --duration 60ms \
+                "run quick {medium} --profile database --queue-depth 1,8 --duration 60ms \
                  --seed {seed} --logbook {logbook} --no-report"
             ))
             .expect(0);
@@ -41,9 +41,12 @@ fn two_groups_of_runs_are_told_apart_or_not() {
     let words = workspace.run("compare a.db:all c.db:all").expect(1).out;
     assert!(words.contains("EMULATED") && words.contains("B is slower in"), "{words}");
     let markdown = workspace.run("compare a.db:all c.db:all --markdown").expect(1).out;
-    assert!(markdown.contains("| Database |") && markdown.contains("\n- Of "), "{markdown}");
     assert!(
-        words.contains("B is slower than A in") && words.contains("Farthest: Database"),
+        markdown.contains("| Database |") && markdown.contains("\n- B is slower in "),
+        "{markdown}"
+    );
+    assert!(
+        words.contains("B is slower than A in") && words.contains("Largest difference: Database"),
         "{words}"
     );
 }
@@ -85,7 +88,7 @@ fn single_runs_are_not_told_apart_and_it_is_said_why() {
     measure(&workspace, "a.db", "media:p3700-800gb", 1..3);
     let ended = workspace.run("compare latest~1 latest --logbook a.db").expect(5);
     assert!(
-        ended.out.contains("One run a side") && ended.out.contains("qdepth run"),
+        ended.out.contains("One run per side") && ended.out.contains("qdepth run"),
         "{}",
         ended.out
     );
@@ -108,7 +111,7 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
     for seed in 11..14 {
         workspace
             .run(&format!(
-                "run quick media:iodrive-320gb --profile database --outstanding 1 --duration 60ms \
+                "run quick media:iodrive-320gb --profile database --queue-depth 1 --duration 60ms \
                  --seed {seed} --logbook a.db --no-report"
             ))
             .expect(0);
@@ -147,10 +150,10 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
         ("plan=quick+disk=x", "not asked for by `disk`"),
         ("a.db:disk=x", "not asked for by `disk`"),
         ("Plan=quick", "not asked for by `Plan`"),
-        ("since=2026-02-30", "`2026-02-30` is no day; write YYYY-MM-DD"),
-        ("until=yesterday", "`yesterday` is no day"),
+        ("since=2026-02-30", "`2026-02-30` is not a date; use YYYY-MM-DD"),
+        ("until=yesterday", "`yesterday` is not a date"),
         ("plan=quick+plan=area", "plan= is given twice"),
-        ("plan=", "nothing stands behind plan="),
+        ("plan=", "plan= has no value"),
         ("plan=quick", "on both sides"),
     ] {
         let ended = workspace.run(&format!("compare {asked} plan=quick --logbook a.db")).expect(2);
@@ -259,7 +262,7 @@ fn a_side_may_be_results_of_fio() {
     assert_eq!(told["sides"][0]["runs"][0], "before.json#1");
     workspace.write("other.json", "{\"title\": 1}");
     let ended = workspace.run("compare other.json after.json").expect(2);
-    assert!(ended.err.contains("is no result that is known"), "{}", ended.err);
+    assert!(ended.err.contains("is not a result that is known"), "{}", ended.err);
 }
 
 #[test]

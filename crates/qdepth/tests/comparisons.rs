@@ -20,7 +20,7 @@ fn four_drives_scale_as_the_paper_says() {
     // Database, 3.17 times at the maximum, since the host is shared; RAID 0 does no better than a
     // single drive.
     let words = "media:p3700-800gb*4 --array raid0(media:p3700-800gb*4) --profile database \
-                 --outstanding 1,128 --duration 2s --json";
+                 --queue-depth 1,128 --duration 2s --json";
     let document = workspace.run(&format!("run devices {words}")).expect_finished().json();
     let rate = |variant: u64, outstanding: u64| -> f64 {
         let is = |point: &&Value| {
@@ -45,7 +45,7 @@ fn four_drives_scale_as_the_paper_says() {
 fn a_slow_drive_is_seen_in_the_skew() {
     let workspace = Workspace::new();
     let words = "media:p3700-800gb*3 delay(media:p3700-800gb,1ms) --profile database \
-                 --outstanding 1 --duration 500ms";
+                 --queue-depth 1 --duration 500ms";
     let ended = workspace.run(&format!("run devices {words}")).expect_finished();
     // The last table is that of the drives.
     let row = ended.out.lines().rfind(|line| line.trim_start().starts_with("Database  ")).unwrap();
@@ -59,12 +59,12 @@ fn a_slow_drive_is_seen_in_the_skew() {
 #[test]
 fn processes_and_areas_are_those_of_the_paper() {
     let workspace = Workspace::new();
-    let words = "--profile random-4k-read --outstanding 64 --duration 300ms --no-report --json";
+    let words = "--profile random-4k-read --queue-depth 64 --duration 300ms --no-report --json";
     let document = workspace.run(&format!("run processes media:p3700-800gb {words}")).json();
     let factor = rate(&document, 1, "random-4k-read") / rate(&document, 0, "random-4k-read");
     // Up to 100 % more by four processes, clearest at 100 % read.
     assert!((1.85..2.05).contains(&factor), "{factor}");
-    let words = "--profile random-4k-read,random-64k-write --outstanding 64 --duration 300ms \
+    let words = "--profile random-4k-read,random-64k-write --queue-depth 64 --duration 300ms \
                  --no-report --json";
     let document = workspace.run(&format!("run area media:p3700-800gb {words}")).json();
     let share = |load| rate(&document, 1, load) / rate(&document, 0, load);
@@ -88,7 +88,7 @@ fn options_are_shaded_and_published_drives_are_marked() {
     assert!(report.contains("shade-3"), "the page is shaded");
 
     let words = "media:p3700-800gb published:sas-12g-hdd-450gb --profile database,latency-read \
-                 --outstanding 256 --duration 300ms";
+                 --queue-depth 256 --duration 300ms";
     let ended = workspace.run(&format!("run media-comparison {words}")).expect_finished();
     // The answer is how many times as much, also where nothing else was measured.
     let answer = "times the largest value of SAS-12G HDD 450GB 15k (published)";
@@ -105,7 +105,7 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
     for name in ["a", "b"] {
         fs::create_dir(workspace.join(name)).unwrap();
     }
-    let words = "--profile random-4k-read --outstanding 1,4 --duration 2s --file-size 8MiB \
+    let words = "--profile random-4k-read --queue-depth 1,4 --duration 2s --file-size 8MiB \
                  --no-report --json --events events.jsonl";
     let document = workspace.run(&format!("run media-comparison a b {words}")).json();
     let compared = document["compared"].as_array().unwrap();
@@ -234,10 +234,10 @@ fn a_slow_drive_is_done_last() {
 #[test]
 fn each_line_of_progress_says_which_column_it_is_of() {
     let workspace = Workspace::new();
-    let load = "--profile random-4k-read --outstanding 1 --duration 20ms --no-report --plain";
+    let load = "--profile random-4k-read --queue-depth 1 --duration 20ms --no-report --plain";
     let lines = |words: &str| {
         let told = workspace.run(&format!("run {words} {load}")).expect_finished().err;
-        let lines = told.lines().filter(|line| line.contains(" IO/s "));
+        let lines = told.lines().filter(|line| line.contains(" IOPS "));
         let what = lines.map(|line| line.split("  ").next().unwrap().to_owned());
         what.collect::<Vec<_>>()
     };

@@ -45,7 +45,7 @@ fn the_same_run_twice_gives_the_same_figures() {
             "raid0(media:iodrive-320gb/improved-write*2)",
             "--duration",
             "200ms",
-            "--outstanding",
+            "--queue-depth",
             "1,16",
             "--no-report",
             "--json",
@@ -87,14 +87,14 @@ fn the_catalogue_says_where_each_number_is_from() {
     assert!(disk.contains("error of 5 published figures (reproduced, not validated"), "{disk}");
     assert!(list.contains("15 krpm (calibrated)"), "{list}");
     let null = text(&qdepth(folder.path(), &["media", "null"]).stdout);
-    assert!(null.contains("error: not known"), "{null}");
+    assert!(null.contains("error: unknown"), "{null}");
     // How each was checked stands in the list, at each, and in the facts of a run.
     assert!(described.contains("checked: published figures"), "{described}");
     for mark in ["checked: data sheet only", "checked: class", "checked: definition"] {
         assert!(list.contains(mark), "{mark}: {list}");
     }
     let line =
-        ["run", "quick", "media:aws-gp3-3000", "--profile", "database", "--outstanding", "1"];
+        ["run", "quick", "media:aws-gp3-3000", "--profile", "database", "--queue-depth", "1"];
     let run = qdepth(folder.path(), &[&line[..], &["--json", "--no-report"]].concat());
     let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     let said = document["targets"].to_string();
@@ -111,7 +111,7 @@ fn a_drive_of_ones_own_is_a_file() {
     let write = |text: &str| std::fs::write(folder.path().join("mine.toml"), text).unwrap();
     let run = || {
         let load =
-            ["--profile", "database", "--outstanding", "1", "--duration", "100ms", "--no-report"];
+            ["--profile", "database", "--queue-depth", "1", "--duration", "100ms", "--no-report"];
         qdepth(
             folder.path(),
             &[&["run", "quick", "raid0(media:./mine.toml*2)"], &load[..]].concat(),

@@ -94,7 +94,7 @@ fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
     // It bears no mark of ours: the next run asks again.
     refused(
         &workspace,
-        &format!("run --profile database --outstanding 1 {line}", line = "precious"),
+        &format!("run --profile database --queue-depth 1 {line}", line = "precious"),
         &["guard G8", &right],
     );
 }
@@ -157,7 +157,7 @@ fn all_that_consents_lack_is_said_at_once() {
     let device = token(&node, 64 << 20);
     let lacks =
         format!("--destroy {device} --overwrite-signature ext4 --destroy {file} --consent FILE");
-    let words = format!("run {node} precious --profile database --outstanding 1");
+    let words = format!("run {node} precious --profile database --queue-depth 1");
     refused(&workspace, &words, &["writing to /dev/", "precious was not made", &lacks]);
 }
 

@@ -7,7 +7,7 @@ mod tests {
 
     use crate::common::Workspace;
 
-    const LOAD: &str = "--duration 300ms --profile database,streaming --outstanding 1,32";
+    const LOAD: &str = "--duration 300ms --profile database,streaming --queue-depth 1,32";
 
     fn run(workspace: &Workspace, target: &str, medium: &str, more: &str) -> crate::common::Ended {
         workspace.run(&format!("run quick {target} --expect {medium} {LOAD} {more}"))
@@ -67,11 +67,11 @@ mod tests {
         let [first, second, _] = heads.as_slice() else { panic!("{shown}") };
         assert!(first.contains("Expected") && second.contains("EMULATED"), "{shown}");
         assert!(first.contains("Of") && second.contains("expected"), "{shown}");
-        assert!(shown.contains("Beside it stands media:p3700-800gb, EMULATED"), "{shown}");
+        assert!(shown.contains("Compared with media:p3700-800gb (EMULATED)"), "{shown}");
         assert!(shown.contains("4 points are clearly below it"), "{shown}");
         let page =
             std::fs::read_to_string(workspace.dir.path().join("qdepth-report.html")).unwrap();
-        assert!(page.contains("Expected EMULATED") && page.contains("Slower than its kind"));
+        assert!(page.contains("Expected EMULATED") && page.contains("Slower than expected"));
         let table = workspace.run("export --csv").expect(0).out;
         assert!(table.lines().nth(1).unwrap().contains("media:p3700-800gb"), "{table}");
     }

@@ -226,7 +226,7 @@ fn device_that_hangs_does_not_hang_the_program() {
 #[cfg(test)]
 fn finished_lines(ended: &Ended) -> usize {
     let whole = ended.err.rfind('\n').map_or("", |end| &ended.err[..end]);
-    whole.lines().filter(|line| line.contains("IO/s")).count()
+    whole.lines().filter(|line| line.contains("IOPS")).count()
 }
 
 #[cfg(test)]

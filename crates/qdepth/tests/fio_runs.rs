@@ -310,7 +310,7 @@ fn priorities_are_refused_where_nobody_would_keep_them() {
         ("--ioengine=libaio --cmdprio_percentage=1 --cmdprio_bssplit=4k/1", "not together"),
         ("--ioengine=libaio --cmdprio_bssplit=4k/1/2", "64k/25/1/0"),
         ("--prio=8", "0 to 7"),
-        ("--prioclass=4", "1, 2 and 3"),
+        ("--prioclass=4", "1, 2 or 3"),
     ] {
         let refused = workspace.run(&format!("fio --convert {words} {more}")).expect(2);
         assert!(refused.err.contains(why), "{more}: {}", refused.err);

@@ -70,7 +70,7 @@ fn alone_it_measures_four_points_and_leaves_nothing() {
         assert!(names(&folder).is_empty(), "{:?}", names(&folder));
     }
     let said = run_in(&workspace.path().join("plain"), None, &[]).expect_finished();
-    for text in ["made for this and removed", "qdepth run disk-mark", "qdepth plans", "IO/s"] {
+    for text in ["temporary file of", "qdepth run disk-mark", "qdepth plans", "IOPS"] {
         assert!(said.out.contains(text), "no `{text}`: {}", said.out);
     }
     assert!(said.out.lines().filter(|line| line.contains('─')).all(|l| l.chars().count() <= 80));
@@ -88,7 +88,7 @@ fn the_first_answer_is_one_screen_of_a_small_terminal() {
         assert!(lines.len() <= 23, "{} lines: {}{}", lines.len(), said.err, said.out);
         let wide = |line: &&&str| unicode_width::UnicodeWidthStr::width(**line) > 80;
         assert_eq!(lines.iter().find(wide), None);
-        for text in ["Random 4 KiB", "IO/s", "A read alone", "\nNext, in this directory:\n"] {
+        for text in ["Random 4 KiB", "IOPS", "at QD 1", "\nNext, in this directory:\n"] {
             let found = said.out.to_lowercase().contains(&text.to_lowercase());
             assert!(found, "no `{text}`: {}", said.out);
         }
@@ -147,7 +147,7 @@ fn a_file_of_an_earlier_run_is_read_and_kept() {
 #[test]
 fn no_table_is_wider_than_the_terminal() {
     let workspace = Workspace::new();
-    let words = "run media:p3700-800gb raid0(media:p3700-800gb*2) --outstanding 1,8 \
+    let words = "run media:p3700-800gb raid0(media:p3700-800gb*2) --queue-depth 1,8 \
                  --duration 50ms --no-report --profile database,streaming";
     workspace.run(words).expect_finished();
     workspace.run(words).expect_finished();
@@ -201,17 +201,21 @@ fn what_a_newcomer_types_wrong_is_answered() {
         ("media:null", 2, &["qdepth run first media:null"]),
         ("rum", 2, &["'run'"]),
         ("rnu", 2, &["did you mean `qdepth run`?"]),
-        ("run . quick", 2, &["quick is a plan, and stands before the targets: qdepth run quick"]),
+        (
+            "run . quick",
+            2,
+            &["quick is a plan, and must come before the targets: qdepth run quick"],
+        ),
         ("run standart", 2, &["did you mean `standard`?", "`qdepth plans` lists"]),
         ("run nowhere/x", 2, &["there is no file, directory or device nowhere/x"]),
         ("run own.toml", 2, &["no profile `mail`"]),
         ("run --profile databse media:null", 2, &["did you mean `database`?"]),
         ("plan --show quik", 2, &["did you mean `quick`?"]),
-        ("run --outstanding -1", 2, &["`-1` is no number", "1-8"]),
-        ("run --outstanding 8-1", 2, &["as 1-8"]),
-        ("run --outstanding 1-512", 2, &["as 1,2,4,8,16,32,64,128,256,512"]),
-        ("run --outstanding 1;8", 2, &["`1;8` is no number"]),
-        ("run --outstanding", 2, &["--outstanding"]),
+        ("run --queue-depth -1", 2, &["`-1` is not a number", "1-8"]),
+        ("run --queue-depth 8-1", 2, &["as 1-8"]),
+        ("run --queue-depth 1-512", 2, &["as 1,2,4,8,16,32,64,128,256,512"]),
+        ("run --queue-depth 1;8", 2, &["`1;8` is not a number"]),
+        ("run --queue-depth", 2, &["--queue-depth"]),
         ("run --duration -5s", 2, &["'-5'"]),
         ("run --warm-up 9999h media:p3700-800gb", 2, &["a warm-up of", "at most 24h"]),
         ("run --file-size 10parsecs", 2, &["10parsecs"]),
@@ -271,7 +275,7 @@ fn plans_fit_a_small_space_and_own_profiles_have_names() {
     assert_eq!(names, ["mail", "streaming"]);
     assert!(points(&document).iter().all(|point| point["warm_up_ns"] == 20_000_000));
     let ranged = workspace.run(
-        "run quick media:p3700-800gb --profile streaming --outstanding 1-3,8 \
+        "run quick media:p3700-800gb --profile streaming --queue-depth 1-3,8 \
                             --duration 20ms --json --no-report",
     );
     assert_eq!(points(&ranged.expect_finished().json()).len(), 4);
@@ -300,7 +304,7 @@ fn a_plans_own_small_file_is_no_remark_and_a_smaller_one_is() {
 #[test]
 fn a_medium_that_takes_no_time_takes_little_of_ours() {
     let workspace = Workspace::new();
-    let words = "run quick media:null --json --no-report --profile database --outstanding 1,512";
+    let words = "run quick media:null --json --no-report --profile database --queue-depth 1,512";
     let ended = workspace.start(words).wait_at_most(std::time::Duration::from_secs(120));
     let document = ended.expect_finished().json();
     for point in points(&document) {

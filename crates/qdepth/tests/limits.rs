@@ -8,7 +8,7 @@ mod tests {
 
     use crate::common::{Ended, Workspace, can, codes, points, sh};
 
-    const POINT: &str = "--profile database --outstanding 1 --duration 20ms";
+    const POINT: &str = "--profile database --queue-depth 1 --duration 20ms";
 
     /// Runs the program behind a line of the shell, which sets limits or redirects.
     fn limited(workspace: &Workspace, line: &str) -> Ended {
@@ -146,7 +146,7 @@ mod tests {
             return println!("SKIPPED: memory of a control group: there is none here");
         };
         let workspace = Workspace::new();
-        let asked = "qdepth run . --profile database --outstanding 512 --request-size 1MiB \
+        let asked = "qdepth run . --profile database --queue-depth 512 --block-size 1MiB \
                      --duration 20ms --area 64MiB --no-report";
         let ended = limited(&workspace, &format!("{} {asked}", group.within()));
         assert_eq!(ended.status, Some(3), "{}", ended.err);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     /// A generator that gets a twelfth of a CPU says so, and the storage is not blamed. At 32
-    /// outstanding even a disk of 10,000 IO/s keeps it busier than that; at 1 a slow one does not.
+    /// outstanding even a disk of 10,000 IOPS keeps it busier than that; at 1 a slow one does not.
     #[test]
     fn a_control_groups_share_of_the_cpu_is_a_finding() {
         let old = [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "8000")];
@@ -193,7 +193,7 @@ mod tests {
             return println!("SKIPPED: CPU of a control group: there is none here");
         };
         let workspace = Workspace::new();
-        let asked = "qdepth run . --profile latency-read --outstanding 32 --duration 2s \
+        let asked = "qdepth run . --profile latency-read --queue-depth 32 --duration 2s \
                      --area 8MiB --no-report --json";
         let ended = limited(&workspace, &format!("{} {asked}", group.within())).expect(1);
         let document = ended.json();

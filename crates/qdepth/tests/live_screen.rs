@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    const RUN: &str = "run quick . --area 16MiB --profile database --outstanding 1,2 \
+    const RUN: &str = "run quick . --area 16MiB --profile database --queue-depth 1,2 \
                        --warm-up 3s --duration 6s --no-report";
 
     /// Whether a line tells the time that is left, as the last of the live ones does.
@@ -121,7 +121,7 @@ mod tests {
         assert!(live.iter().all(|count| *count <= 1) && live.last() == Some(&0), "{live:?}");
         let last = all.last().unwrap();
         assert!(!last.contains("measuring  "), "{last}");
-        assert!(last.contains("Database") && last.contains("IO/s"), "{last}");
+        assert!(last.contains("Database") && last.contains("IOPS"), "{last}");
         assert!(last.contains("logbook  qdepth.db"), "{last}");
         // Points stand in the table alone when all is over.
         assert!(!last.contains("Database     × 1 "), "{last}");
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn an_emulated_run_leaves_its_lines_and_an_intact_table() {
         let workspace = Workspace::new();
-        let words = "run quick media:p3700-800gb --profile database --outstanding 1,8 --no-report";
+        let words = "run quick media:p3700-800gb --profile database --queue-depth 1,8 --no-report";
         let Some(terminal) = Terminal::start(&workspace, (40, 20), "", words) else { return };
         let all = terminal.until("ended ");
         let last = all.last().unwrap();

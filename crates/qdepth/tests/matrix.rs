@@ -76,7 +76,7 @@ fn interrupted(workspace: &Workspace) -> PathBuf {
         "run plan.toml {} {words} --json --no-report --logbook base.db",
         link.display()
     ));
-    run.wait_for_err("IO/s");
+    run.wait_for_err("IOPS");
     pause(200);
     run.signal("INT");
     run.wait().expect(130);

@@ -65,13 +65,13 @@ mb_s = { value = 125, from = \"test\" }
     fn a_drive_becomes_a_medium_that_predicts_and_watches() {
         let workspace = measured("fit");
         let told = workspace.run("media fit latest --kind network -o my.toml").expect(0).out;
-        for says in ["EMULATED", "service_us", "95 % interval", "kept back", "kind: network"] {
+        for says in ["EMULATED", "service_us", "95 % CI", "kept back", "kind: network"] {
             assert!(told.contains(says), "{says}: {told}");
         }
         let text = std::fs::read_to_string(workspace.join("my.toml")).unwrap();
         assert!(text.contains("EMULATED") && text.contains("[fit]"), "{text}");
         // Seven servers of 140 µs + 1.5 µs/KiB: 8 KiB reads at 7 · 10^6 / 152 a second.
-        let line = "predict quick my.toml --profile random-8k-read --outstanding 64 --json";
+        let line = "predict quick my.toml --profile random-8k-read --queue-depth 64 --json";
         let document = workspace.run(line).expect(0).json();
         let point = &points(&document)[0];
         let truth = 7e6 / 152.0;
@@ -81,13 +81,13 @@ mb_s = { value = 125, from = \"test\" }
         assert_eq!((&point["standing"], &document["emulated"]), (&"inside".into(), &true.into()));
         // Two of them as RAID 0 are twice as fast.
         let line =
-            "predict quick my.toml*2 as raid0 --profile random-8k-read --outstanding 64 --json";
+            "predict quick my.toml*2 as raid0 --profile random-8k-read --queue-depth 64 --json";
         let of_two = workspace.run(line).expect(0).json();
         let two = points(&of_two)[0]["io_per_s"].as_f64().unwrap();
         assert!((two / truth / 2.0 - 1.0).abs() < 0.1, "{two}");
         // The drive as it is raises no finding, one of seven servers less does.
         let watch = "--expect media:./my.toml --duration 2s --no-report --json";
-        let load = "--profile database,streaming --outstanding 8,64";
+        let load = "--profile database,streaming --queue-depth 8,64";
         let night =
             workspace.run(&format!("run quick media:./drive.toml {load} {watch}")).expect(0);
         assert_eq!(findings(&night.json()), 0);
@@ -103,7 +103,7 @@ mb_s = { value = 125, from = \"test\" }
         let workspace = measured("fit-read");
         workspace.run("media fit --kind network -o my.toml").expect(0);
         let told = workspace
-            .run("predict quick my.toml --profile database,random-64k-read --outstanding 8,512")
+            .run("predict quick my.toml --profile database,random-64k-read --queue-depth 8,512")
             .expect(0)
             .out;
         assert!(told.contains("not known: no write was measured"), "{told}");
@@ -115,7 +115,7 @@ mb_s = { value = 125, from = \"test\" }
     #[test]
     fn a_data_sheet_gives_a_wide_interval_that_is_assumed() {
         let workspace = Workspace::new();
-        let load = "--profile database,streaming --outstanding 1,64";
+        let load = "--profile database,streaming --queue-depth 1,64";
         for target in
             ["media:crucial-t700-2tb", "raid0(media:aws-gp2-100gib*2)", "media:generic-qlc-ssd"]
         {
@@ -153,7 +153,7 @@ mb_s = { value = 125, from = \"test\" }
         assert!(told.contains("flash"), "{told}");
         workspace
             .run(
-                "run quick media:./drive.toml media:null --profile database --outstanding 1 \
+                "run quick media:./drive.toml media:null --profile database --queue-depth 1 \
                    --duration 100ms --no-report",
             )
             .expect_finished();

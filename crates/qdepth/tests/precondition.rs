@@ -145,7 +145,7 @@ fn an_emulated_medium_is_put_into_the_state() {
     let measured = |state: &str, precondition: &str| {
         let words = format!(
             "run area media:p3700-800gb@state={state} {precondition} --profile random-4k-write \
-             --outstanding 64 --duration 1s --no-report --json"
+             --queue-depth 64 --duration 1s --no-report --json"
         );
         let document = workspace.run(&words).expect_finished().json();
         (points(&document)[1]["io_per_s"].as_f64().unwrap(), preconditioned_facts(&document))
@@ -192,7 +192,7 @@ fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
     let rounds = |rule: &str| {
         let words = format!(
             "run quick media:p3700-800gb@state=fresh --precondition {rule} --round 1s \
-             --profile random-4k-write --outstanding 64 --duration 1s --no-report --json"
+             --profile random-4k-write --queue-depth 64 --duration 1s --no-report --json"
         );
         let document = workspace.run(&words).expect_finished().json();
         assert!(preconditioned_facts(&document).contains(&"steady".to_owned()), "it was put there");
@@ -252,7 +252,7 @@ fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
     workspace.write("volume.toml", BURSTS);
     let point = |profile: &str, more: &str| {
         let words = format!(
-            "run quick media:volume.toml --profile {profile} --outstanding 64 --duration 50s \
+            "run quick media:volume.toml --profile {profile} --queue-depth 64 --duration 50s \
              --warm-up 100ms --no-report --json {more}"
         );
         let document = workspace.run(&words).expect_finished().json();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::common::{Workspace, pause};
 use serde_json::Value;
 
-const LOAD: &str = "--profile database --outstanding 1,8 --duration 60ms";
+const LOAD: &str = "--profile database --queue-depth 1,8 --duration 60ms";
 
 /// Facts of each run of a logbook by key, the oldest first.
 #[cfg(test)]
@@ -100,7 +100,7 @@ fn until_it_is_decided() {
 fn a_campaign_that_was_killed_is_taken_up_where_it_was() {
     let workspace = Workspace::new();
     let words = "run standard media:p3700-800gb media:iodrive-320gb --profile database \
-                 --outstanding 1,8 --duration 1s --repeat 3 --seed 9 --logbook k.db --json";
+                 --queue-depth 1,8 --duration 1s --repeat 3 --seed 9 --logbook k.db --json";
     let mut running = workspace.start(words);
     running.wait_for_err("block 2");
     pause(20);
@@ -149,7 +149,7 @@ fn what_cannot_be_repeated_is_said() {
     let workspace = Workspace::new();
     for (words, why) in [
         ("run quick media:p3700-800gb --repeat 0", "write how often"),
-        ("run quick media:p3700-800gb --repeat until=2", "is no tolerance"),
+        ("run quick media:p3700-800gb --repeat until=2", "is not a tolerance"),
         ("run --resume --repeat 3", "--repeat"),
         ("run quick media:p3700-800gb --repeat 3 --report x.pdf", "qdepth report RUN RUN -o x.pdf"),
         (
@@ -200,7 +200,7 @@ fn a_change_of_a_target_is_found_where_it_was() {
     workspace.run("trend --logbook t.db -o trend.html").expect(1);
     let page = std::fs::read_to_string(workspace.join("trend.html")).unwrap();
     assert!(!page.contains("faster in 0"), "{page}");
-    for part in ["Did quick on", "Slower for good in", "Most: ", "<svg", "EMULATED"] {
+    for part in ["Did quick on", "Permanently slower in", "Largest change: ", "<svg", "EMULATED"] {
         assert!(page.contains(part), "{part}");
     }
     // The runs stand on it by number and by id.

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::Workspace;
 
-const RUN: &str = "run quick media:p3700-800gb --outstanding 1 --duration 1s";
+const RUN: &str = "run quick media:p3700-800gb --queue-depth 1 --duration 1s";
 
 /// Every option by which a file is named for a result.
 const WAYS: [&str; 6] = [
@@ -13,7 +13,7 @@ const WAYS: [&str; 6] = [
     "report latest --format json -o FILE.json",
     "trend -o FILE.html",
     "compare latest~1 latest -o FILE.html",
-    "run quick media:p3700-800gb --outstanding 1 --duration 1s --report FILE.html",
+    "run quick media:p3700-800gb --queue-depth 1 --duration 1s --report FILE.html",
 ];
 
 #[test]

@@ -42,7 +42,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         let logo = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><path d=\"M0 \
                     0H9V9z\"/></svg>";
         std::fs::write(folder.path().join("logo.svg"), logo).unwrap();
-        let words = ["run", "quick", "media:p3700-800gb", "--outstanding", "1,8,64"];
+        let words = ["run", "quick", "media:p3700-800gb", "--queue-depth", "1,8,64"];
         let more = ["--profile", "database,streaming", "--duration", "2s", "--no-report"];
         let output = qdepth(folder.path(), &[&words[..], &more].concat());
         assert_eq!(status(&output), 0, "{}", stderr(&output));
@@ -153,7 +153,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         ];
         let path = Path::new(env!("CARGO_BIN_EXE_qdepth")).parent().unwrap();
         for kind in kinds {
-            let more = ["--outstanding", "1", "--duration", "100ms", "--no-report", "--json"];
+            let more = ["--queue-depth", "1", "--duration", "100ms", "--no-report", "--json"];
             let hash = |output: &Output| {
                 assert!(matches!(status(output), 0 | 1), "{kind:?}: {}", stderr(output));
                 let run: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -188,7 +188,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     fn several_runs_are_one_paper_with_the_method_once() {
         let run = measured();
         let folder = run.path();
-        let second = ["run", "quick", "media:iodrive-320gb", "--outstanding", "1,8", "--no-report"];
+        let second = ["run", "quick", "media:iodrive-320gb", "--queue-depth", "1,8", "--no-report"];
         let second = [&second[..], &["--profile", "restore", "--duration", "2s"]].concat();
         assert_eq!(status(&qdepth(folder, &second)), 0);
         let runs = stdout(&qdepth(folder, &["list"]));
@@ -336,7 +336,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     fn a_run_writes_its_report_as_what_its_name_says() {
         let (folder, (programs, built)) = (tempfile::tempdir().unwrap(), programs());
         let run = |report: &str| {
-            let line = "run quick media:null --profile database --outstanding 1 --duration 50ms";
+            let line = "run quick media:null --profile database --queue-depth 1 --duration 50ms";
             let words: Vec<&str> = line.split(' ').chain(["--report", report]).collect();
             ran(&programs.path().join("qdepth"), folder.path(), &words).unwrap()
         };
@@ -390,7 +390,7 @@ changes = { en = "Second series", ja = "第二の計測" }
             drives.iter().chain(&others).map(|name| format!("media:{name}")).collect();
         let media = media.iter().map(String::as_str);
         let words = ["run", "devices"].into_iter().chain(media).collect::<Vec<_>>();
-        holds_its_answer(&[&words[..], &["--outstanding", "1,8", "--duration", "1s"]].concat());
+        holds_its_answer(&[&words[..], &["--queue-depth", "1,8", "--duration", "1s"]].concat());
     }
 
     /// Words of a PDF that end in the margin of 21 mm; a full stop of Japanese may hang into it.
@@ -441,7 +441,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         let outstanding = outstanding.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         // What is published has a thousand points, however short each is.
         let short = ["--duration", "20ms", "--warm-up", "10ms", "--no-report"];
-        let more = [&["--outstanding", &*outstanding][..], &short].concat();
+        let more = [&["--queue-depth", &*outstanding][..], &short].concat();
         let output = qdepth(run.path(), &[words, more].concat());
         assert_eq!(status(&output), 0, "{}", stderr(&output));
         run

@@ -172,7 +172,7 @@ fn an_altered_plan_is_not_resumed() {
     ] {
         fs::write(workspace.join("qdepth.db"), replaced(&whole, from, to)).unwrap();
         let refused = workspace.run("run --resume --no-report").expect(4);
-        assert!(refused.err.contains("cannot be taken up again"), "{to}: {}", refused.err);
+        assert!(refused.err.contains("cannot be resumed"), "{to}: {}", refused.err);
         assert!(refused.err.contains("qdepth logbook check"), "{to}: {}", refused.err);
         let checked = workspace.run("logbook check").expect(1);
         assert!(checked.out.contains(": run: run, plan"), "{to}: {}", checked.out);

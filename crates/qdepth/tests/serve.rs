@@ -98,7 +98,7 @@ mod tests {
         let workspace = Workspace::new();
         for _ in 0..2 {
             workspace
-                .run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}"))
+                .run(&format!("run quick media:p3700-800gb --queue-depth 1 {QUICK}"))
                 .expect(0);
         }
         let served = Served::start(&workspace, "");
@@ -113,11 +113,11 @@ mod tests {
         assert_eq!(served.url, format!("http://127.0.0.1:{}/", served.port));
         assert_eq!(served.json("/api/runs")["runs"], Value::Array(Vec::new()));
         let empty = served.get("/").ok().body;
-        assert!(empty.contains("no logbook at this place yet") && empty.contains("later.db"));
+        assert!(empty.contains("no logbook here yet") && empty.contains("later.db"));
         assert_eq!(served.get("/api/runs/latest").status, 404);
 
         for depth in ["1", "1,8"] {
-            let words = format!("run quick media:p3700-800gb --outstanding {depth} {QUICK}");
+            let words = format!("run quick media:p3700-800gb --queue-depth {depth} {QUICK}");
             workspace.run(&format!("{words} --logbook later.db")).expect(0);
         }
         let runs = served.json("/api/runs");
@@ -181,7 +181,7 @@ mod tests {
     fn runs_are_searched_and_filtered() {
         let workspace = Workspace::new();
         for medium in ["p3700-800gb", "iodrive-320gb"] {
-            workspace.run(&format!("run quick media:{medium} --outstanding 1 {QUICK}")).expect(0);
+            workspace.run(&format!("run quick media:{medium} --queue-depth 1 {QUICK}")).expect(0);
         }
         let served = Served::start(&workspace, "");
         let rows = |query: &str| {
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn every_link_leads_to_a_page_of_ours_without_scripts() {
         let workspace = Workspace::new();
-        workspace.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
+        workspace.run(&format!("run quick media:p3700-800gb --queue-depth 1 {QUICK}")).expect(0);
         let served = Served::start(&workspace, "");
         let (mut seen, mut left) = (Vec::new(), vec!["/".to_owned()]);
         while let Some(address) = left.pop() {
@@ -265,10 +265,10 @@ mod tests {
     #[test]
     fn a_plan_has_a_course_without_what_was_retracted() {
         let workspace = Workspace::new();
-        let run = format!("run quick media:p3700-800gb --outstanding 1 {QUICK}");
+        let run = format!("run quick media:p3700-800gb --queue-depth 1 {QUICK}");
         workspace.run(&run).expect(0);
         let served = Served::start(&workspace, "");
-        assert!(served.get("/trend").ok().body.contains("There is none like that"), "one run");
+        assert!(served.get("/trend").ok().body.contains("There are none."), "one run");
         for _ in 0..2 {
             workspace.run(&run).expect(0);
         }
@@ -285,10 +285,7 @@ mod tests {
         let told = served.get("/trend?plan=quick&lang=ja").ok().body;
         assert!(told.contains("計測ごとの推移"), "{told}");
         let other = served.get("/trend?plan=other").ok().body;
-        assert!(
-            other.contains("There is none like that") && other.contains("plan=quick"),
-            "{other}"
-        );
+        assert!(other.contains("There are none.") && other.contains("plan=quick"), "{other}");
         // The same runs as the command's.
         let trend = workspace.run("trend --json");
         assert_eq!(trend.json()["runs"].as_array().unwrap().len(), 2);
@@ -298,7 +295,7 @@ mod tests {
     #[test]
     fn a_trend_is_of_the_newest_run_and_of_targets_as_typed_or_shown() {
         let workspace = Workspace::new();
-        let brief = "--outstanding 1 --profile database --duration 60ms --no-report";
+        let brief = "--queue-depth 1 --profile database --duration 60ms --no-report";
         let run =
             |target: &str| workspace.run(&format!("run quick {target} {brief}")).expect_finished();
         std::fs::create_dir(workspace.join("d1")).unwrap();
@@ -337,7 +334,7 @@ mod tests {
         }
         // Of several each has its verdict and a way to the whole of it.
         let several = served.get("/compare?run=latest~1&run=latest~2&run=latest").ok().body;
-        assert_eq!(several.matches("All of this comparison</a>").count(), 2, "{several}");
+        assert_eq!(several.matches("Full comparison</a>").count(), 2, "{several}");
         let whole =
             several.split("<p><a href=\"/compare?").nth(1).unwrap().split('"').next().unwrap();
         let whole = served.get(&format!("/compare?{}", whole.replace("&#38;", "&"))).ok().body;
@@ -359,31 +356,27 @@ mod tests {
         let (_place, served, runs) = two_runs();
         let many = "run=latest&".repeat(21);
         for (path, status, said) in [
-            ("/runs/01", 409, "<h1>Several runs have an id that begins so</h1>"),
-            ("/compare?run=01", 409, "<h1>Several runs have an id that begins so</h1>"),
-            ("/runs/nothing", 404, "<h1>There is no such run</h1>"),
+            ("/runs/01", 409, "<h1>Several runs match this ID</h1>"),
+            ("/compare?run=01", 409, "<h1>Several runs match this ID</h1>"),
+            ("/runs/nothing", 404, "<h1>Run not found</h1>"),
             ("/runs/nothing?lang=ja", 404, "<h1>該当する計測がありません</h1>"),
-            ("/nothing", 404, "<h1>There is no such page</h1>"),
-            (&format!("/compare?{many}"), 400, "<h1>Too many runs are chosen</h1>"),
-            (&format!("/compare?{many}"), 400, "21 runs are chosen; a page compares 20 at most"),
-            ("/?since=yesterday", 400, "`yesterday` is no day: write YYYY-MM-DD"),
+            ("/nothing", 404, "<h1>Page not found</h1>"),
+            (&format!("/compare?{many}"), 400, "<h1>Too many runs selected</h1>"),
+            (&format!("/compare?{many}"), 400, "21 runs are selected; a page compares at most 20"),
+            ("/?since=yesterday", 400, "`yesterday` is not a valid date: use YYYY-MM-DD"),
             ("/?until=2026-13-01&lang=ja", 400, "`2026-13-01`は日付ではありません"),
-            ("/?state=bogus", 400, "`bogus` is no state of a run: there are running, sealed,"),
-            ("/api/runs?state=bogus", 400, "`bogus` is no state of a run"),
-            ("/api/runs?since=yesterday", 400, "`yesterday` is no day"),
-            (
-                "/api/runs?plam=quick",
-                400,
-                "`plam` is nothing that runs are chosen by: there are q,",
-            ),
+            ("/?state=bogus", 400, "`bogus` is not a run state. The states are running, sealed,"),
+            ("/api/runs?state=bogus", 400, "`bogus` is not a run state"),
+            ("/api/runs?since=yesterday", 400, "`yesterday` is not a valid date"),
+            ("/api/runs?plam=quick", 400, "`plam` is not a filter. The filters are q,"),
             ("/api/runs/01/events", 409, "write more of the id"),
             ("/api/runs/nothing/events", 404, "no run `nothing`"),
-            ("/live?run=nothing", 404, "<h1>There is no such run</h1>"),
+            ("/live?run=nothing", 404, "<h1>Run not found</h1>"),
         ] {
             let answer = served.get(path);
             assert_eq!(answer.status, status, "{path}: {}", answer.body);
             assert!(answer.body.contains(said), "{path}: {}", answer.body);
-            for wrong in ["No run is like that", "cannot be read", "条件に合う"] {
+            for wrong in ["No run matches", "cannot be read", "条件に合う"] {
                 assert!(!answer.body.contains(wrong), "{path}: {wrong}");
             }
         }
@@ -406,7 +399,7 @@ mod tests {
     fn a_run_is_followed_by_any_name_and_is_killed_on_every_page() {
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "");
-        let words = "run quick . --area 16MiB --outstanding 1 --duration 60s --no-report";
+        let words = "run quick . --area 16MiB --queue-depth 1 --duration 60s --no-report";
         let running = workspace.start(&format!("{words} --profile database"));
         let began = std::time::Instant::now();
         let id = loop {
@@ -427,7 +420,10 @@ mod tests {
             );
         }
         let during = served.get("/runs/latest").ok().body;
-        assert!(during.contains("still measuring") && during.contains("has not ended"), "{during}");
+        assert!(
+            during.contains("still in progress") && during.contains("has not ended"),
+            "{during}"
+        );
         running.kill();
         assert_eq!(served.json("/api/runs?state=killed")["runs"][0]["id"], id);
         assert!(served.get("/?state=killed").ok().body.contains(&id));
@@ -441,7 +437,7 @@ mod tests {
         }
         workspace.run("report latest -o killed.html").expect(0);
         let report = std::fs::read_to_string(workspace.join("killed.html")).unwrap();
-        assert!(report.contains("The run was killed") && !report.contains("still measuring"));
+        assert!(report.contains("process was killed") && !report.contains("still in progress"));
         served.end();
     }
 
@@ -482,7 +478,7 @@ mod tests {
         let workspace = Workspace::new();
         workspace.write("plan.toml", "name = \"x\"");
         let ended = workspace.run("serve --port 0 --logbook plan.toml").expect(2);
-        assert!(ended.err.contains("plan.toml is no qdepth logbook"), "{}", ended.err);
+        assert!(ended.err.contains("plan.toml is not a qdepth logbook"), "{}", ended.err);
         assert_eq!(ended.out, "");
         let other = Served::start(&workspace, "");
         let ended = workspace.run(&format!("serve --port {}", other.port)).expect(4);
@@ -677,9 +673,9 @@ mod tests {
     fn a_run_in_another_terminal_is_shown_as_it_is_measured() {
         let workspace = Workspace::new();
         let served = Served::start(&workspace, "");
-        assert!(served.get("/live").ok().body.contains("No run is being measured"));
+        assert!(served.get("/live").ok().body.contains("No run is in progress"));
         assert!(served.get("/metrics").ok().body.contains("\nqdepth_runs 0\n"));
-        let words = "run quick . --area 16MiB --outstanding 1,2 --duration 3s --no-report";
+        let words = "run quick . --area 16MiB --queue-depth 1,2 --duration 3s --no-report";
         let running = workspace.start(&format!("{words} --profile database --events told.jsonl"));
         let began = std::time::Instant::now();
         let id = loop {
@@ -739,7 +735,7 @@ mod tests {
     #[test]
     fn events_go_to_standard_output_or_to_a_file_of_events() {
         let workspace = Workspace::new();
-        let words = format!("run quick media:p3700-800gb --outstanding 1 {QUICK} --events");
+        let words = format!("run quick media:p3700-800gb --queue-depth 1 {QUICK} --events");
         let ended = workspace.run(&format!("{words} -")).expect(0);
         assert!(ended.out.lines().all(|line| line.starts_with("{\"event\":")), "{}", ended.out);
         assert!(ended.out.contains("\"emulated\":true"));
@@ -774,7 +770,7 @@ mod tests {
         assert!(workspace.run("list").expect(0).out.contains("retracted"));
         assert!(workspace.run("show latest").expect(0).out.contains("RETRACTED: cable was loose"));
         let page = served.get(&format!("/compare?run={oldest}&run={newest}")).ok().body;
-        assert!(page.contains("Left out") && !page.contains("<dt>B</dt>"), "{page}");
+        assert!(page.contains("Excluded because") && !page.contains("<dt>B</dt>"), "{page}");
         let ended = workspace.run(&format!("compare {oldest} {newest}")).expect(2);
         assert!(ended.err.contains("was retracted (cable was loose)"), "{}", ended.err);
         served.end();
@@ -784,7 +780,7 @@ mod tests {
     fn runs_are_pruned_by_rules_and_merged_back() {
         let workspace = Workspace::new();
         for medium in ["p3700-800gb", "p3700-800gb", "iodrive-320gb"] {
-            workspace.run(&format!("run quick media:{medium} --outstanding 1 {QUICK}")).expect(0);
+            workspace.run(&format!("run quick media:{medium} --queue-depth 1 {QUICK}")).expect(0);
         }
         let count = || {
             let ended = workspace.run("list --json").expect(0);
@@ -832,7 +828,7 @@ mod tests {
             return;
         }
         let workspace = Workspace::new();
-        workspace.run(&format!("run quick media:p3700-800gb --outstanding 1,8 {QUICK}")).expect(0);
+        workspace.run(&format!("run quick media:p3700-800gb --queue-depth 1,8 {QUICK}")).expect(0);
         let served = Served::start(&workspace, "");
         for path in ["?lang=ja", "runs/latest", "live"] {
             let said = complaints(&workspace, &format!("{}{path}", served.url), "390,844");

@@ -38,7 +38,7 @@ mod tests {
         // Eight before four servers of 20 ms: 200 a second, 40 ms each. Not faster.
         let load = "--rw=randread --bs=8k --iodepth=8 --size=1g --time_based --runtime=3";
         let (rate, mean, _) = fio(&workspace, load);
-        assert!(rate <= 205.0 && rate > 100.0, "{rate} IO/s");
+        assert!(rate <= 205.0 && rate > 100.0, "{rate} IOPS");
         assert!((39_000.0..100_000.0).contains(&mean), "{mean} µs");
         let verify = "--rw=randwrite --bs=16k --iodepth=64 --size=3m --offset=7g --verify=crc32c";
         assert_eq!(fio(&workspace, verify).2, 0);

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::common::{Workspace, alone, can, sh, token};
 
-const SHORT: &str = "--area 8MiB --duration 100ms --profile database --outstanding 1";
+const SHORT: &str = "--area 8MiB --duration 100ms --profile database --queue-depth 1";
 
 /// When something was last made in or taken out of a directory.
 #[cfg(test)]
@@ -66,7 +66,7 @@ fn room_is_counted_for_all_targets_together() {
     workspace
         .later(format!("for n in 1 2 3 4 5; do umount {at} && exit 0; sleep 0.3; done; exit 1"));
     sh(&format!("mkdir {at}/a {at}/b")).unwrap();
-    let words = "--area 16MiB --duration 100ms --profile database --outstanding 1 --no-report";
+    let words = "--area 16MiB --duration 100ms --profile database --queue-depth 1 --no-report";
     let ended = workspace.run(&format!("run small/a small/b {words}")).expect(3);
     assert!(ended.err.contains("refused by guard G13, nothing was changed"), "{}", ended.err);
     assert_eq!(sh(&format!("ls {at}/a")).unwrap(), "");

@@ -10,9 +10,9 @@ mod tests {
     /// Two drives, one with a read and a write profile; a point that is not valid; a retraction.
     fn runs(workspace: &Workspace) {
         for line in [
-            "run quick media:p3700-800gb --outstanding 1,16 --duration 1s",
-            "run quick media:generic-7200rpm-hdd --outstanding 1,16 --duration 1s",
-            "run quick fault(media:p3700-800gb,errors=1000) --outstanding 1 --duration 1s",
+            "run quick media:p3700-800gb --queue-depth 1,16 --duration 1s",
+            "run quick media:generic-7200rpm-hdd --queue-depth 1,16 --duration 1s",
+            "run quick fault(media:p3700-800gb,errors=1000) --queue-depth 1 --duration 1s",
         ] {
             workspace.run(&format!("{line} --no-report"));
         }
@@ -48,7 +48,7 @@ mod tests {
     fn a_table_of_runs_has_one_header_and_says_what_is_damaged() {
         let workspace = Workspace::new();
         for _ in 0..2 {
-            let line = "run quick media:p3700-800gb --outstanding 1 --duration 1s --no-report";
+            let line = "run quick media:p3700-800gb --queue-depth 1 --duration 1s --no-report";
             workspace.run(line).expect(0);
         }
         let ended = workspace.run("export --all --csv").expect(0);
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn what_cannot_be_exported_is_said() {
         let workspace = Workspace::new();
-        let line = "run quick media:p3700-800gb --outstanding 1 --duration 1s --no-report";
+        let line = "run quick media:p3700-800gb --queue-depth 1 --duration 1s --no-report";
         workspace.run(line).expect(0);
         for (words, says) in [
             ("export nobody --csv", "no run `nobody`"),

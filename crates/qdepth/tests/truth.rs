@@ -46,7 +46,7 @@ fn fixed_delays_give_the_closed_form_rate() {
         let mean = point["service_time_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
         let truth = outstanding / DELAY_S;
         println!(
-            "outstanding {outstanding}: {said:.3} IO/s, closed form {truth} ({:+.2} %), mean {:.3} \
+            "outstanding {outstanding}: {said:.3} IOPS, closed form {truth} ({:+.2} %), mean {:.3} \
              ms, {:?}",
             100.0 * (said / truth - 1.0),
             mean * 1e3,

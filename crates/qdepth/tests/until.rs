@@ -2,7 +2,7 @@
 
 use crate::common::{Workspace, alone, codes, figure, points};
 
-const RUN: &str = "run standard media:sas-2-hdd-600gb --profile database --outstanding 1,8";
+const RUN: &str = "run standard media:sas-2-hdd-600gb --profile database --queue-depth 1,8";
 
 #[test]
 fn a_point_ends_by_its_precision_and_says_so() {
@@ -101,7 +101,7 @@ fn the_generator_is_calibrated_with_the_engine_that_is_used() {
         assert!(rates >= 3, "{text}");
     }
     let run =
-        "run --profile database --outstanding 1 --duration 100ms --area 8MiB --no-report --json";
+        "run --profile database --queue-depth 1 --duration 100ms --area 8MiB --no-report --json";
     let document = workspace.run(run).expect_finished().json();
     let facts = document["environment"].as_array().unwrap();
     let known = |key: &str| facts.iter().any(|f| f["subject"] == "generator" && f["key"] == key);
@@ -112,7 +112,7 @@ fn the_generator_is_calibrated_with_the_engine_that_is_used() {
 #[test]
 fn visits_give_each_point_of_a_directory_an_interval() {
     let (_alone, workspace) = (alone(), Workspace::new());
-    let words = "run quick . --profile database --outstanding 1,8 --duration 2s --area 16MiB";
+    let words = "run quick . --profile database --queue-depth 1,8 --duration 2s --area 16MiB";
     let planned = workspace.run(&words.replace("run", "plan")).expect(0).out;
     assert!(planned.contains("2s in 4 visits"), "{planned}");
     workspace.run(&format!("{words} --no-report --json --logbook v.db"));
@@ -143,7 +143,7 @@ fn visits_give_each_point_of_a_directory_an_interval() {
 #[test]
 fn an_interruption_keeps_the_visits_that_were_made_and_they_are_measured_again() {
     let (_alone, workspace) = (alone(), Workspace::new());
-    let words = "run quick . --profile database --outstanding 1,8 --duration 4s --area 16MiB";
+    let words = "run quick . --profile database --queue-depth 1,8 --duration 4s --area 16MiB";
     let mut run = workspace.start(&format!("{words} --no-report --json --logbook v.db"));
     run.wait_for_err("seed");
     crate::common::pause(3500);

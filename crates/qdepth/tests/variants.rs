@@ -86,7 +86,7 @@ fn what_is_wrong_with_the_last_variant_is_said_before_the_first() {
         workspace.write("plan.toml", &PLAN.replace(from, to));
         let refused = workspace.run("run plan.toml").expect(2);
         assert!(refused.err.contains(says), "{}", refused.err);
-        assert!(!refused.err.contains("IO/s"), "nothing is measured: {}", refused.err);
+        assert!(!refused.err.contains("IOPS"), "nothing is measured: {}", refused.err);
     }
     workspace.write("plan.toml", PLAN);
     let refused = workspace.run("run plan.toml media:p3700-800gb").expect(2);

@@ -55,7 +55,7 @@ fn optane_stays_flat_where_nand_rises() {
     let document = ended.json();
     let (nand, optane) = (reader_means(&document, "p3700"), reader_means(&document, "p4800x"));
     println!("P3700 {nand:.0?} ns, P4800X {optane:.0?} ns");
-    assert_eq!((nand.len(), optane.len()), (4, 4), "a step was not followed");
+    assert_eq!((nand.len(), optane.len()), (4, 4), "a step was not sustained");
     assert!(nand.windows(2).all(|pair| pair[1] > 1.2 * pair[0]), "{nand:?}");
     assert!(optane.iter().all(|mean| *mean < 1.5 * optane[0]), "{optane:?}");
     assert!(nand[3] > BETTER * optane[3], "{} times", nand[3] / optane[3]);
@@ -88,10 +88,10 @@ fn optane_stays_flat_where_nand_rises() {
 
     let told = workspace.run("show --limit mean=300us").expect(0).out;
     for said in [
-        "At 600 MiB/s of writes, the highest step that all targets followed",
-        "On Intel P3700 1.6 TB the mean of the reader passes 300 µs between write loads of 0 and",
-        "(the steps 0 MiB/s and 200 MiB/s)",
-        "On Intel Optane P4800X 375 GB the mean of the reader stays within 300 µs",
+        "At 600 MiB/s of writes, the highest step that all targets sustained",
+        "On Intel P3700 1.6 TB the reader's mean exceeds 300 µs between write loads of 0 and",
+        "(steps 0 MiB/s and 200 MiB/s)",
+        "On Intel Optane P4800X 375 GB the reader's mean stays within 300 µs",
     ] {
         assert!(told.contains(said), "`{said}` in {told}");
     }
@@ -105,7 +105,7 @@ fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
     let steep = PLAN.replace("600MiB", "4000MiB").replace("200MiB", "1000MiB");
     workspace.write("steep.toml", &steep);
     let told = workspace.run("run steep.toml media:p3700-1600gb --no-report").expect(0).out;
-    assert!(told.contains("not followed"), "{told}");
+    assert!(told.contains("not sustained"), "{told}");
     assert!(told.contains("1,000 MiB/s") && !told.contains("2,000 MiB/s"), "{told}");
 }
 

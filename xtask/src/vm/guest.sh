@@ -63,7 +63,7 @@ done >/tmp/consent
 device_of() { for d in /sys/block/nvme*n1; do grep -q "$1" "$d/device/serial" && echo "${d##*/}"; done; }
 A=$(device_of QD0000) B=$(device_of QD0001) C=$(device_of QD0002) D=$(device_of QD0003)
 DESTROY="--destroy QD0000 --destroy QD0001 --destroy QD0002 --destroy QD0003 --consent /tmp/consent"
-SMALL="--profile database --outstanding 4 --duration 300ms --no-report --logbook /tmp/q.db"
+SMALL="--profile database --queue-depth 4 --duration 300ms --no-report --logbook /tmp/q.db"
 
 # --- inventory ---
 inventory() {
@@ -325,7 +325,7 @@ for drive in $A $B; do blkdiscard -f /dev/$drive; done
 # --- wear ---
 preconditioned() {
     before=$(written $C)
-    words="quick /dev/$C --profile streaming --outstanding 4 --duration 300ms --precondition preconditioned"
+    words="quick /dev/$C --profile streaming --queue-depth 4 --duration 300ms --precondition preconditioned"
     # A plan says what it would write, and which guards want a word first.
     ends 3 qdepth plan $words && says '2044MiB to precondition it' /tmp/out || return 1
     ends 0 qdepth plan $words $DESTROY --overwrite-signature data || { cat /tmp/out; return 1; }

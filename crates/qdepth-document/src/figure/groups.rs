@@ -246,7 +246,7 @@ mod tests {
         let figure = Figure {
             x_label: "Load".to_owned(),
             x_axis: Horizontal::Groups(names.to_vec()),
-            y_label: "Transaction rate [IO/s]".to_owned(),
+            y_label: "IOPS[IOPS]".to_owned(),
             y_scale: Scale::FromZero,
             series: vec![series],
             right: None,

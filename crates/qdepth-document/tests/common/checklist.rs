@@ -16,7 +16,7 @@ pub(crate) enum Stands {
 }
 pub(crate) use Stands::{Cover, Edition, Not, Paper, Pressure};
 
-const SALES: &str = "what a vendor sells, and where, is no measurement: it goes into the \
+const SALES: &str = "what a vendor sells, and where, is not a measurement: it goes into the \
                      introduction of the paper's file";
 const TOOLS: &str = "commands of other tools: a plan is printed whole under `reproduce`, with the \
                      command that repeats it";
@@ -88,7 +88,7 @@ const ITEMS: &[(u32, u32, Stands)] = &[
     (
         86,
         86,
-        Not("formatting options of one vendor: an emulated medium names its format in `media`"),
+        Not("formatting options of one vendor: an emulated device names its format in `media`"),
     ),
     (87, 87, Paper(&["method"])),
     (88, 88, Edition(&["ioDrive 320 GB, formatting options, Database"])),

@@ -191,7 +191,7 @@ impl OutputOptions {
                 "json" => formats.push(OutputFormat::Json),
                 "json+" => formats.push(OutputFormat::JsonPlus),
                 other => {
-                    let why = format!("`{other}`: normal, terse, json and json+ are possible");
+                    let why = format!("`{other}`: must be normal, terse, json or json+");
                     refused.add(refuse("--output-format", why).into());
                 }
             }

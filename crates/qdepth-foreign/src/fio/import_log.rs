@@ -71,7 +71,7 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
         let mut list = Vec::new();
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let row = row(line).ok_or_else(|| {
-                ((*name).to_owned(), format!("line {} is no row of a log", number + 1))
+                ((*name).to_owned(), format!("line {} is not a row of a log", number + 1))
             })?;
             // A year: beyond it a time is damage.
             if row.direction > 2 || row.time_ms > 31_536_000_000 {

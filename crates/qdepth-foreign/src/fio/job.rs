@@ -151,7 +151,7 @@ impl Job {
         let kb = base.value("kb_base", 1024, |text| match text {
             "1024" => Ok(1024),
             "1000" => Ok(1000),
-            _ => Err("1024 and 1000 are possible".to_owned()),
+            _ => Err("must be 1024 or 1000".to_owned()),
         });
         refused.add(base.refused.into_inner());
         let opts = OptionReader::new(section, Base { kb: refused.keep(kb).unwrap_or(1024) });
@@ -254,7 +254,7 @@ fn drawn(
 fn clones(opts: &OptionReader<'_>) -> Result<u32, FioRefusal> {
     match opts.whole("numjobs", 1)? {
         clones @ 1..=CLONES_MAX => Ok(clones as u32),
-        _ => Err(opts.refuse("numjobs", format!("1 to {CLONES_MAX} are possible"))),
+        _ => Err(opts.refuse("numjobs", format!("must be 1 to {CLONES_MAX}"))),
     }
 }
 
@@ -354,7 +354,7 @@ fn split(text: &str) -> Result<bool, String> {
     match text {
         "shared" => Ok(false),
         "split" => Ok(true),
-        other => Err(format!("`{other}`: shared and split are possible")),
+        other => Err(format!("`{other}`: must be shared or split")),
     }
 }
 
@@ -362,6 +362,6 @@ fn poisson(text: &str) -> Result<bool, String> {
     match text {
         "linear" => Ok(false),
         "poisson" => Ok(true),
-        other => Err(format!("`{other}`: linear and poisson are possible")),
+        other => Err(format!("`{other}`: must be linear or poisson")),
     }
 }

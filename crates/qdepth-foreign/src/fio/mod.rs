@@ -151,7 +151,7 @@ fn from_command_line(line: &CommandLine, reader: &mut Reader<'_>) -> Result<(), 
 fn nothing(line: &CommandLine, sections: &[setting::Section]) -> FioRefusal {
     let names: Vec<&str> = sections.iter().map(|section| section.name.as_str()).collect();
     let why = match names.as_slice() {
-        [] => "there is no job: a section [NAME] in a file, or --name=NAME, is one".to_owned(),
+        [] => "there is no job: add a section [NAME] to a file, or --name=NAME".to_owned(),
         names => {
             format!("no job has the name that --section asks for; there are {}", names.join(", "))
         }

@@ -24,12 +24,12 @@ pub(super) fn size(text: &str, base: Base) -> Result<u64, String> {
         return whole(arithmetic(text, 1.0)?);
     }
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        return u64::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no number"));
+        return u64::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is not a number"));
     }
     let (number, unit) = split(text)?;
     let factor = size_factor(unit, base).ok_or_else(|| match unit {
         "z" => format!("`{text}` counts zones of zonemode=zbd; write it in bytes"),
-        _ => format!("`{text}` is no size: a number with k, m, g, t or p behind it is one"),
+        _ => format!("`{text}` is not a size: use a number with k, m, g, t or p, for example 4k"),
     })?;
     whole(number * factor)
 }
@@ -75,14 +75,18 @@ pub(super) fn time_with(text: &str, unit_ns: f64) -> Result<u64, String> {
         "m" => 60e9,
         "h" => 3600e9,
         "d" => 86_400e9,
-        _ => return Err(format!("`{text}` is no time: 500ms, 30, 30s, 5m, 2h are times")),
+        _ => {
+            return Err(format!(
+                "`{text}` is not a time: use for example 500ms, 30, 30s, 5m or 2h"
+            ));
+        }
     };
     whole(number * ns)
 }
 
 fn split(text: &str) -> Result<(f64, &str), String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let number = text[..end].parse::<f64>().map_err(|_| format!("`{text}` is no number"))?;
+    let number = text[..end].parse::<f64>().map_err(|_| format!("`{text}` is not a number"))?;
     Ok((number, text[end..].trim()))
 }
 
@@ -190,7 +194,7 @@ impl Arithmetic<'_> {
             "ms" => 1e3,
             "s" | "sec" => 1e6,
             other => size_factor(other, Base::default())
-                .ok_or_else(|| format!("`{text}` is no number that can be reckoned with"))?,
+                .ok_or_else(|| format!("`{text}` is not a valid number"))?,
         };
         self.at += length;
         Ok(number * factor)

@@ -83,7 +83,7 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
-        other => Err(format!("`{other}`: 0 and 1 are possible")),
+        other => Err(format!("`{other}`: must be 0 or 1")),
     }
 }
 /// Own options of the section, each once, as fio reports them: what stands alone is empty.
@@ -154,7 +154,7 @@ impl OptionReader<'_> {
         let blocks = self.whole("thinktime_blocks", 1)?;
         match u32::try_from(blocks) {
             Ok(blocks) if blocks > 0 => Ok(Some((time, blocks))),
-            _ => Err(self.refuse("thinktime_blocks", "1 to 4294967295 are possible")),
+            _ => Err(self.refuse("thinktime_blocks", "must be 1 to 4294967295")),
         }
     }
 
@@ -163,7 +163,7 @@ impl OptionReader<'_> {
         let up_to = |most: u32| {
             move |text: &str| match text.parse::<u32>() {
                 Ok(number) if number <= most => Ok(number),
-                _ => Err(format!("0 to {most} are possible")),
+                _ => Err(format!("must be 0 to {most}")),
             }
         };
         let weight = self.value("flow", 0, up_to(1000))?;
@@ -310,7 +310,7 @@ impl OptionReader<'_> {
             "md5" | "crc64" | "crc32c" | "crc32c-intel" | "crc32" | "crc16" | "crc7" | "xxhash"
             | "sha1" | "sha256" | "sha512" | "sha3-224" | "sha3-256" | "sha3-384" | "sha3-512"
             | "meta" | "1" | "pattern" | "pattern_hdr" => Ok(true),
-            _ => Err("md5, crc…, xxhash, sha…, meta and pattern are possible".to_owned()),
+            _ => Err("must be md5, crc…, xxhash, sha…, meta or pattern".to_owned()),
         };
         let verifies = self.value("verify", false, known)?;
         let trims = self.access()?.trims;
@@ -333,7 +333,7 @@ impl OptionReader<'_> {
         }
         let share = self.whole("buffer_compress_percentage", 0)?;
         if share > 100 {
-            return Err(self.refuse("buffer_compress_percentage", "0 to 100 are possible"));
+            return Err(self.refuse("buffer_compress_percentage", "must be 0 to 100"));
         }
         Ok(share as f64)
     }

@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
             return Err(whole(
                 file,
                 line,
-                format!("`{text}` stands before the first [section]; write [global] above it"),
+                format!("`{text}` is before the first [section]; add [global] above it"),
             ));
         }
         let section = self.section_name(scope);

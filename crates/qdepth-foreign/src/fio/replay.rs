@@ -68,7 +68,7 @@ pub(super) fn into(
     }
     let speed = (!no_stall).then_some(per_cent as f64 / 100.0);
     if speed.is_some_and(|speed| !(0.001..=1000.0).contains(&speed)) {
-        return Err(refuse("replay_time_scale=1 to 100000 is possible".to_owned()));
+        return Err(refuse("must be replay_time_scale=1 to 100000".to_owned()));
     }
     let probed = logs.iter().filter_map(|log| log.depth).max();
     if let Some(depth) =
@@ -98,7 +98,7 @@ fn how(opts: &OptionReader<'_>) -> Result<How, FioRefusal> {
             "write" => Ok(Direction::Write),
             "trim" => Ok(Direction::Trim),
             "sync" => Ok(Direction::Sync),
-            other => Err(format!("`{other}`: read, write, trim and sync are possible")),
+            other => Err(format!("`{other}`: must be read, write, trim or sync")),
         };
         text.split(',').map(direction).collect::<Result<Vec<_>, _>>()
     };
@@ -106,7 +106,7 @@ fn how(opts: &OptionReader<'_>) -> Result<How, FioRefusal> {
         Ok(align) if align.is_power_of_two() && align <= 1 << 30 => Ok(align),
         _ => super::number::size(text, opts.base).and_then(|align| {
             let good = align.is_power_of_two() && align <= 1 << 30;
-            good.then_some(align).ok_or_else(|| "a power of two is possible".to_owned())
+            good.then_some(align).ok_or_else(|| "must be a power of two".to_owned())
         }),
     };
     Ok(How {
@@ -135,7 +135,7 @@ fn iolog<'a>(lines: impl Iterator<Item = &'a str>, timed: bool) -> Result<Log, S
     let (mut log, mut at_ns) = (Log::default(), 0);
     let mut first = None;
     for (number, line) in (2..).zip(lines) {
-        let wrong = || format!("line {number}: `{line}` is no action of an iolog");
+        let wrong = || format!("line {number}: `{line}` is not an action of an iolog");
         let mut words: Vec<&str> = line.split_whitespace().collect();
         if words.is_empty() {
             continue;

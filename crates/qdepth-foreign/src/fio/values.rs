@@ -27,7 +27,7 @@ impl Amount {
                 if (0.0..=100.0).contains(&share) {
                     Ok(Self::Share(share))
                 } else {
-                    Err("0% to 100% are possible".to_owned())
+                    Err("must be 0% to 100%".to_owned())
                 }
             }
         }
@@ -137,7 +137,7 @@ fn near(engine: &str) -> &'static str {
             "; libaio on a file, where it is mounted, is near"
         }
         "net" | "netsplice" | "rdma" | "rpma" => "; it measures a network, and no storage",
-        "cpuio" | "exec" => "; it is no load of storage: run it beside, and leave its section out",
+        "cpuio" | "exec" => "; it is not a storage load: run it separately, and remove its section",
         "e4defrag" => "; no file is defragmented: leave its section out",
         _ => "",
     }
@@ -201,7 +201,7 @@ impl Distribution {
                 }
                 Ok(Self::Zones(normal(deviation)))
             }
-            _ => Err("random, zipf, pareto, normal, zoned and zoned_abs are possible".to_owned()),
+            _ => Err("must be random, zipf, pareto, normal, zoned or zoned_abs".to_owned()),
         }
     }
 }
@@ -227,7 +227,9 @@ fn zones(text: &str, in_bytes: bool) -> Result<Vec<(f64, Amount)>, String> {
     for part in text.split(':').filter(|part| !part.is_empty()) {
         let (access, area) = part.split_once('/').unwrap_or((part, ""));
         let area = match area.trim() {
-            "" if in_bytes => return Err(format!("`{part}`: a zone has a size, as 50/10g")),
+            "" if in_bytes => {
+                return Err(format!("`{part}`: a zone has a size, for example 50/10g"));
+            }
             "" => Amount::Share(rest),
             area if in_bytes => Amount::Bytes(size(area, Base::default())?),
             area => Amount::Share(number(area)?),
@@ -286,7 +288,7 @@ pub struct SizePart {
 /// A finite number.
 pub(super) fn number(text: &str) -> Result<f64, String> {
     let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-    value.ok_or_else(|| format!("`{text}` is no number"))
+    value.ok_or_else(|| format!("`{text}` is not a number"))
 }
 
 /// A list with colons between; `\:` is a colon.
@@ -346,7 +348,7 @@ fn range(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
     let count = high.checked_div(low).filter(|count| *count > 0);
     let count = count.ok_or("the lower size is above 0 and not above the higher")?;
     if count > RANGE_MAX {
-        return Err(format!("refused: {count} different sizes; {RANGE_MAX} are possible"));
+        return Err(format!("refused: {count} different sizes; at most {RANGE_MAX} are allowed"));
     }
     Ok((1..=count).map(|times| SizePart { bytes: low * times, weight: 1 }).collect())
 }
@@ -358,7 +360,7 @@ fn split(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
         let (bytes, share) = part.split_once('/').unwrap_or((part, ""));
         let share = match share.trim() {
             "" => None,
-            text => Some(text.parse::<u32>().map_err(|_| format!("`{text}` is no share"))?),
+            text => Some(text.parse::<u32>().map_err(|_| format!("`{text}` is not a share"))?),
         };
         list.push((size(bytes, base)?, share));
         if list.len() > SIZES_MAX {

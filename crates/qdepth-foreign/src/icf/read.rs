@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str) -> Result<Icf, IcfRefusal> {
         reader.line(number + 1, line)?;
     }
     if !reader.is_one {
-        let what = "is no configuration of Iometer: it has no line `Version …` or `'TEST SETUP`";
+        let what = "is not a configuration of Iometer: it has no line `Version …` or `'TEST SETUP`";
         return Err(IcfRefusal { line: 1, what: what.to_owned() });
     }
     Ok(reader.icf)
@@ -115,7 +115,7 @@ impl Reader {
             "target",
         ];
         if !known.iter().chain(SHOWN).any(|known| key.starts_with(known)) {
-            let what = format!("`'{key}` is no key that is known");
+            let what = format!("`'{key}` is not a key that is known");
             return Err(IcfRefusal { line, what });
         }
         self.key = key;
@@ -183,7 +183,7 @@ impl Reader {
             "target" => worker.targets.push(value.to_owned()),
             _ if key.contains("outstanding ios") => {
                 let Some(outstanding) = number(0) else {
-                    return refused(format!("`{value}` is no number of outstanding I/Os"));
+                    return refused(format!("`{value}` is not a number of outstanding I/Os"));
                 };
                 worker.outstanding = u32::try_from(outstanding).unwrap_or(u32::MAX);
                 if enabled(1) {
@@ -199,7 +199,9 @@ impl Reader {
             }
             _ if key.starts_with("disk maximum size") => {
                 let (Some(sectors), Some(first)) = (number(0), number(1)) else {
-                    return refused(format!("`{value}` is no size in sectors, and first sector"));
+                    return refused(format!(
+                        "`{value}` is not a size in sectors, and first sector"
+                    ));
                 };
                 (worker.sectors, worker.first_sector) = (sectors, first);
                 worker.pattern = number(2).unwrap_or(0).try_into().unwrap_or(0);
@@ -255,7 +257,7 @@ fn varied(line: usize, value: &str) -> Result<Varied, IcfRefusal> {
             );
             return Err(IcfRefusal { line, what });
         }
-        _ => return Err(IcfRefusal { line, what: format!("`{value}` is no test type") }),
+        _ => return Err(IcfRefusal { line, what: format!("`{value}` is not a test type") }),
     })
 }
 
@@ -266,7 +268,7 @@ fn access(line: usize, value: &str) -> Result<Access, IcfRefusal> {
     let words: Vec<&str> = value.split([',', ' ', '\t']).filter(|word| !word.is_empty()).collect();
     let all: Option<Vec<u64>> = words.iter().map(|word| word.parse().ok()).collect();
     let Some(all) = all.filter(|all| (4..=8).contains(&all.len())) else {
-        return refused(format!("`{value}` is no line of an access specification"));
+        return refused(format!("`{value}` is not a line of an access specification"));
     };
     let at = |index: usize| all.get(index).copied().unwrap_or(0);
     let share = |index: usize| u32::try_from(at(index)).ok().filter(|share| *share <= 100);
@@ -281,7 +283,7 @@ fn access(line: usize, value: &str) -> Result<Access, IcfRefusal> {
         ));
     }
     if at(0) == 0 || u32::try_from(at(0)).is_err() {
-        return refused(format!("`{value}`: {} B is no size of a request", at(0)));
+        return refused(format!("`{value}`: {} B is not a size of a request", at(0)));
     }
     let burst = u32::try_from(at(5)).unwrap_or(u32::MAX);
     let (size, delay_ms, align) = (at(0), at(4), at(6));

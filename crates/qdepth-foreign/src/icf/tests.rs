@@ -175,13 +175,13 @@ fn what_cannot_be_followed_is_named_with_its_line() {
         ),
         (ask("NORMAL", &specs, &good.replace("\ta\n", "\tb\n")), "called `b`"),
         (ask("NORMAL", &spec("a", &["512,100,150,0,0,1,0,0"]), &good), "0 to 100"),
-        (ask("NORMAL", &spec("a", &["x,100,50,0,0,1,0,0"]), &good), "no line"),
+        (ask("NORMAL", &spec("a", &["x,100,50,0,0,1,0,0"]), &good), "not a line"),
         (
             ask("NORMAL", &spec("a", &["512,50,9,0,1,1,0,0", "512,50,9,0,2,1,0,0"]), &good),
             "several delays",
         ),
         (ask("NORMAL", &specs, &format!("{good}'Novelty\n\t7\n")), "novelty"),
-        (icf_plan("x", "hello\n").unwrap_err(), "no configuration"),
+        (icf_plan("x", "hello\n").unwrap_err(), "not a configuration"),
     ] {
         let text = refusal.to_string();
         assert!(text.contains(reason) && text.starts_with("line "), "`{reason}`: {text}");

@@ -30,7 +30,7 @@ pub enum IorRefusal {
     #[error("IOR's option {0} needs a value")]
     NoValue(String),
     /// A value that cannot be meant.
-    #[error("IOR's option {0}: `{1}` is no value for it")]
+    #[error("IOR's option {0}: `{1}` is not a value for it")]
     Value(String, String),
     /// An option that is known and cannot be followed.
     #[error("IOR's option {0} is not supported: {1}")]

@@ -136,7 +136,7 @@ fn the_plan_says_names_and_whether_files_stay() {
         let whole = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
         let shape = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };
         let refused = resolve(&wrong, &Choices::default(), &[shape]).unwrap_err().to_string();
-        assert!(refused.contains("is no name of a file"), "{refused}");
+        assert!(refused.contains("is not a name of a file"), "{refused}");
     }
 }
 

@@ -182,7 +182,7 @@ fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
         Guard::G7Contents,
         format!("/dev/{name} carries {what}"),
         format!(
-            "If all of that may be lost, name it beside the consent: --overwrite-signature {}",
+            "If all of that may be lost, name it as well: --overwrite-signature {}",
             names.join(",")
         ),
     )

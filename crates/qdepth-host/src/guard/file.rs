@@ -70,7 +70,7 @@ pub(crate) fn check_location(path: &Path, file_system: &FileSystem) -> Result<()
 /// neither swap space nor the back of a loop device.
 pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Refusal> {
     let Kind::RegularFile { sole_name, file_system, .. } = &target.kind else {
-        let found = format!("{} is no regular file", target.expression.display());
+        let found = format!("{} is not a regular file", target.expression.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a file, or a device"));
     };
     check_location(&target.path, file_system)?;

@@ -220,7 +220,7 @@ fn suspect(system: &System, user: &str, path: &str, target: &Stack) -> Option<St
     };
     let names = sysfs::overlapping(system, target.devices().next()?);
     let name = names.iter().find(|name| fits(name))?;
-    Some(format!("/dev/{name}, as far as its size tells, backs /dev/{user}"))
+    Some(format!("/dev/{name} backs /dev/{user}, judging by its size"))
 }
 
 /// Paths exported by the kernel's NVMe and SCSI targets, with the file that says so.

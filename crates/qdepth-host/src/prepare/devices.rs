@@ -239,7 +239,7 @@ impl<'a> Act<'a> {
 /// Making a file system or erasing a drive may take this long.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(4 * 3600);
 
-#[expect(clippy::disallowed_methods, reason = "the place of a mount is no file")]
+#[expect(clippy::disallowed_methods, reason = "the place of a mount is not a file")]
 fn make_directory(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }

@@ -156,7 +156,7 @@ pub(super) fn for_mkfs(kind: Kind, options: &[String]) -> Result<Vec<Text>, Stri
     while let Some(name) = given.next() {
         let form = known.iter().find(|(known, _)| *known == name).map(|(_, form)| *form);
         let form = form.ok_or_else(|| {
-            format!("`{name}` is no option of {tool} for a preparation: {} are possible", all())
+            format!("`{name}` is not an option of {tool} for a preparation: must be {}", all())
         })?;
         words.push(Text::try_from(name.to_owned())?);
         if matches!(form, Alone) {
@@ -177,7 +177,7 @@ fn is_word(word: &str) -> bool {
 
 impl Form {
     fn check(self, value: &str) -> Result<(), String> {
-        let no = |word: &str| Err(format!("`{word}` is no number, size or name"));
+        let no = |word: &str| Err(format!("`{word}` is not a number, size or name"));
         match self {
             Alone => Ok(()),
             Word if is_word(value) => Ok(()),
@@ -310,7 +310,7 @@ impl TryFrom<String> for MountOptions {
                 && !(key == "errors" && value == Some("panic"));
             if !fits {
                 return Err(format!(
-                    "`{option}` is no option of a mount for a preparation; {} are possible",
+                    "`{option}` is not an option of a mount for a preparation; must be {}",
                     MOUNT.join(", ")
                 ));
             }

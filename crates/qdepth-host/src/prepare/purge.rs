@@ -112,7 +112,8 @@ fn can_sanitize(system: &System, device: &str) -> Result<(), Refusal> {
         Ok(_) => Ok(()),
         Err(why) => Err(refused(
             format!(
-                "{device} does not tell how far a sanitize is, so it could not be waited for: {why}"
+                "{device} does not report the progress of a sanitize, so qdepth could not \
+                 wait for it: {why}"
             ),
             format!("Give {INSTEAD} for it"),
         )),
@@ -126,7 +127,8 @@ fn namespace(system: &System, device: &str, method: &str) -> Result<String, Refu
     let Some(name) = name else {
         return Err(refused(
             format!(
-                "{device} is no block device, and `method = \"{method}\"` needs an NVMe namespace"
+                "{device} is not a block device, and `method = \"{method}\"` needs an NVMe \
+                 namespace"
             ),
             "Give the path of a namespace, as /dev/nvme0n1",
         ));
@@ -141,7 +143,7 @@ fn namespace(system: &System, device: &str, method: &str) -> Result<String, Refu
     }
     if sysfs::nvme_controllers(system, &name).is_empty() {
         return Err(refused(
-            format!("{device} is no NVMe namespace, which `method = \"{method}\"` needs"),
+            format!("{device} is not an NVMe namespace, which `method = \"{method}\"` needs"),
             format!("Give {INSTEAD} for it"),
         ));
     }
@@ -252,7 +254,7 @@ impl Sanitized {
         let log = logs
             .into_iter()
             .find(|log| log["sstat"].is_object())
-            .ok_or("`nvme sanitize-log` tells no `sstat`")?;
+            .ok_or("`nvme sanitize-log` reports no `sstat`")?;
         let status = &log["sstat"]["status"];
         let number = status
             .as_str()
@@ -267,7 +269,7 @@ impl Sanitized {
                 estimate: log["time_block_erase"].as_u64().filter(|s| *s < u64::from(u32::MAX)),
             }),
             Some(3) => Ok(Self::Failed),
-            _ => Err(format!("`nvme sanitize-log` tells a status that is not known: {status}")),
+            _ => Err(format!("`nvme sanitize-log` reports an unknown status: {status}")),
         }
     }
 }

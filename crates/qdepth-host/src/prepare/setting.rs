@@ -271,7 +271,7 @@ impl Setting {
         let (knob, name) = find(path)?;
         if !knob.values.have(value) {
             let possible = knob.values.text();
-            return Err(format!("`{value}` is no value of `{path}` ({name}): {possible}"));
+            return Err(format!("`{value}` is not a value of `{path}` ({name}): {possible}"));
         }
         Ok(Self { path: path.to_owned(), value: value.to_owned(), name })
     }
@@ -284,7 +284,7 @@ impl Setting {
         let (_, name) = find(path)?;
         let plain = |c: char| c.is_ascii_graphic() || c == ' ';
         if value.is_empty() || value.len() > LONGEST || !value.chars().all(plain) {
-            return Err(format!("what `{path}` shows is no value that could be written back"));
+            return Err(format!("the value of `{path}` could not be written back"));
         }
         Ok(Self { path: path.to_owned(), value: value.to_owned(), name })
     }
@@ -309,8 +309,8 @@ fn find(path: &str) -> Result<(&'static Knob, String), String> {
     let found = KNOBS.iter().find_map(|knob| Some((knob, fit(knob, path)?)));
     found.ok_or_else(|| {
         format!(
-            "`{path}` is no setting that a preparation may change: those are below /sys and /proc, \
-             and docs/preparation.md lists them"
+            "`{path}` is not a setting that a preparation may change: those are below /sys and \
+             /proc, and docs/preparation.md lists them"
         )
     })
 }
@@ -371,11 +371,11 @@ impl Values {
 
     fn text(self) -> String {
         match self {
-            Words(words) => format!("{} are possible", words.join(", ")),
-            Name => "a name is possible, as `none` or `mq-deadline`".to_owned(),
-            Number(least, most) => format!("{least} to {most} are possible"),
-            Mask => "a mask of CPUs in hexadecimal digits is possible, as 000000ff".to_owned(),
-            List => "a list of CPUs is possible, as 0-3,8".to_owned(),
+            Words(words) => format!("must be {}", words.join(", ")),
+            Name => "must be a name, for example `none` or `mq-deadline`".to_owned(),
+            Number(least, most) => format!("must be {least} to {most}"),
+            Mask => "must be a mask of CPUs in hexadecimal digits, for example 000000ff".to_owned(),
+            List => "must be a list of CPUs, for example 0-3,8".to_owned(),
         }
     }
 }

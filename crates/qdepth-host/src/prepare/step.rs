@@ -277,7 +277,7 @@ impl Step {
     fn check(&self) -> Result<(), String> {
         match self {
             Self::Array { device, .. } if !device.is_of_an_array() => Err(format!(
-                "`{}` is no node of an array: give /dev/md0 or /dev/md/NAME",
+                "`{}` is not a node of an array: give /dev/md0 or /dev/md/NAME",
                 device.as_str()
             )),
             Self::Array { level, members, .. } => {

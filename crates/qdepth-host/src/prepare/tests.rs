@@ -105,7 +105,7 @@ fn what_cannot_be_is_said() {
         (
             "[[prepare]]\nstep = \"array\"\ndevice = \"/dev/sda\"\nlevel = \"0\"\n\
              members = [\"/dev/a\", \"/dev/b\"]",
-            "no node of an array",
+            "not a node of an array",
         ),
         ("[[prepare]]\nstep = \"dance\"", "dance"),
     ] {
@@ -295,7 +295,7 @@ fn no_other_word_names_a_file_or_a_device() {
             "step = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/a\"\noptions = \"{options}\""
         );
         let no = read(&format!("[[prepare]]\n{text}")).expect_err(options).to_string();
-        assert!(no.contains("no option of a mount"), "{options}: {no}");
+        assert!(no.contains("not an option of a mount"), "{options}: {no}");
     }
     for keys in [
         "step = \"volume\"\ngroup = \"../x\"\nname = \"v\"\ndevices = [\"/dev/a\"]",

@@ -45,7 +45,7 @@ impl TryFrom<String> for Text {
     fn try_from(word: String) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_graphic() && c != '/';
         if word.is_empty() || word.len() > 200 || !word.chars().all(plain) {
-            return Err(format!("`{word}` is no plain word: it would name a file or a device"));
+            return Err(format!("`{word}` is not a plain word: it would name a file or a device"));
         }
         Ok(Self(word))
     }
@@ -81,7 +81,7 @@ impl TryFrom<String> for Name {
             && name.len() <= 100
             && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+.-".contains(c));
         if !plain {
-            return Err(format!("`{name}` is no name: letters, digits and _ + . - are possible"));
+            return Err(format!("`{name}` is not a name: use letters, digits and _ + . -"));
         }
         Ok(Self(Text(name)))
     }
@@ -142,7 +142,7 @@ impl TryFrom<String> for Node {
         };
         let named = path.strip_prefix("/dev/").is_some_and(|name| name.split('/').all(part));
         if !named {
-            return Err(format!("`{path}` is no device: give its path below /dev"));
+            return Err(format!("`{path}` is not a device: give its path below /dev"));
         }
         Ok(Self(path))
     }
@@ -174,7 +174,7 @@ impl TryFrom<String> for MountPoint {
         };
         let whole = path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(part));
         if !whole {
-            return Err(format!("`{path}` is no place to mount: give a whole path"));
+            return Err(format!("`{path}` is not a place to mount: give a whole path"));
         }
         if crate::guard::is_system_path(std::path::Path::new(&path)) {
             return Err(format!("`{path}` is a place of the system: mount it elsewhere"));

@@ -32,8 +32,8 @@ impl FromStr for Repeat {
         match text.parse() {
             Ok(times @ 1..=TIMES_MAX) => Ok(Self::Times(times)),
             _ => Err(format!(
-                "write how often, 1 to {TIMES_MAX}, as 10; until=2%, until the answer is known so \
-                 well; or until-steady"
+                "must be 1 to {TIMES_MAX}, for example 10; or until=2% (repeat until differences \
+                 are resolved to 2 %); or until-steady"
             )),
         }
     }

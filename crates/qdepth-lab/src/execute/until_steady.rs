@@ -118,11 +118,11 @@ pub(crate) fn slices(measured: &Measured) -> Vec<(u64, Nanos)> {
     intervals.iter().map(|slice| (slice.completed.iter().sum(), slice.length)).collect()
 }
 
-/// What is said after a round: `round 7   45210 IO/s: drifting down (range 12.1 %, slope -9.3 %)`.
+/// What is said after a round: `round 7   45210 IOPS: drifting down (range 12.1 %, slope -9.3 %)`.
 fn progress_line(rounds: &SteadyRounds, rule: SteadyRule) -> String {
     let verdict = rounds.verdict();
     format!(
-        "round {:<4} {:.0} IO/s: {}",
+        "round {:<4} {:.0} IOPS: {}",
         rounds.count(),
         rounds.last_rate(),
         match verdict.state {

@@ -138,7 +138,7 @@ impl Calibration {
         }
         lines.push(String::new());
         lines.push(format!("storage that costs nothing, {}", self.engine.name()));
-        lines.push("workers  in flight each        IO/s  of one worker  CPU ns per I/O".to_owned());
+        lines.push("workers  in flight each        IOPS  of one worker  CPU ns per I/O".to_owned());
         for rate in &self.rates {
             let alone = self.rates.iter().find(|r| r.workers == 1 && r.in_flight == rate.in_flight);
             lines.push(format!(

@@ -71,7 +71,7 @@ pub fn certify(
         samples.extend(null_rate(engine));
     }
     if let Some(engine) = engine {
-        observer.message("beside fio, where it is installed");
+        observer.message("comparison with fio, if it is installed");
         proofs.extend(beside_fio(system, folder, engine, Nanos(duration.0 / 2)));
     }
     proofs.push(coverage(&samples));

@@ -112,8 +112,7 @@ impl Checked {
         lines.push(self.generator.clone());
         lines.push(String::new());
         lines.push(match &self.repeats {
-            None => "the generator was repeated too seldom to tell how it scatters: look longer"
-                .to_owned(),
+            None => "too few repetitions to estimate the variation: observe longer".to_owned(),
             Some(Repeatability { variation, smallest_difference }) => format!(
                 "the generator scatters by {:.2} % from second to second: without any storage, \
                  {RUNS} runs a side tell\na difference of {:.2} % from none (5 % false, 80 % \

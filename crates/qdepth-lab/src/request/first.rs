@@ -53,7 +53,7 @@ pub fn survey(system: &System) -> Result<Survey> {
             return Ok(Survey { plan: plan_request(".", Some(bytes))?, what });
         }
         Ok(Own::Provision(bytes)) => {
-            let what = format!("a file of {}, made for this and removed", Bytes(bytes));
+            let what = format!("temporary file of {}", Bytes(bytes));
             return Ok(Survey { plan: plan_request(".", Some(bytes))?, what });
         }
         Err(Problem::Refused(refusal)) => refusal,

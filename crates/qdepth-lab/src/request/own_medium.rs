@@ -108,11 +108,11 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
         .collect();
     let mut why = Vec::new();
     if invalid(&run.findings) {
-        why.push("the run as a whole is not valid".to_owned());
+        why.push("the run as a whole is invalid".to_owned());
     }
     if bad.len() as f64 > points.len() as f64 * most {
         why.push(format!(
-            "{} of {} points are not valid: {}",
+            "{} of {} points are invalid: {}",
             bad.len(),
             points.len(),
             bad.join("; ")

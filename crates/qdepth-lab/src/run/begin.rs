@@ -208,8 +208,8 @@ fn again(lab: Lab<'_>, publisher: &Publisher<'_>, logbook: &mut Logbook) -> Resu
     let targets: Vec<String> = run.targets.iter().map(|target| target.expression.clone()).collect();
     taken_up(lab, logbook, run).with_context(|| {
         format!(
-            "run {id} ({plan} on {}, begun {begun}) cannot be taken up again; where it is not to \
-             be, `qdepth retract {id} WHY` lets --resume go on to the one before it",
+            "run {id} ({plan} on {}, begun {begun}) cannot be resumed. To skip it, \
+             type `qdepth retract {id} WHY`: --resume then continues the run before it",
             targets.join(", ")
         )
     })

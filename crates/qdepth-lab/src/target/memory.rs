@@ -44,7 +44,7 @@ pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
     if needed > left {
         bail!(Missing(format!(
             "the requests in flight need {} of memory, and {holder} has {} left; nothing was \
-             changed. Ask for less at a time (--outstanding, --request-size), or raise the limit",
+             changed. Ask for less at a time (--queue-depth, --block-size), or raise the limit",
             Bytes(needed),
             Bytes(left),
         )));
@@ -140,7 +140,7 @@ mod tests {
         let plan = resolve(&file, &choices, &[whole]).unwrap();
         let (_root, system) = machine(&[("proc/meminfo", "MemAvailable: 100 kB\n")]);
         let error = is_enough(&system, &plan).unwrap_err();
-        assert!(error.is::<Missing>() && error.to_string().contains("--outstanding"), "{error}");
+        assert!(error.is::<Missing>() && error.to_string().contains("--queue-depth"), "{error}");
         let (_root, system) = machine(&[("proc/meminfo", "MemAvailable: 99000000 kB\n")]);
         is_enough(&system, &plan).unwrap();
     }

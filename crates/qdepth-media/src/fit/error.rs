@@ -21,8 +21,8 @@ pub enum FitError {
     #[error(
         "{have} points of one load at a time were valid, and none of them lies between two others \
          of its profile, so that none can be kept back to say what a medium is worth: measure with \
-         at least three intensities at which points are valid, as `qdepth run fit TARGET \
-         --outstanding 1,2,4`"
+         at least three intensities at which points are valid, for example `qdepth run fit TARGET \
+         --queue-depth 1,2,4`"
     )]
     NoneBetween {
         /// Usable points.

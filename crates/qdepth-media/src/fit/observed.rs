@@ -174,7 +174,7 @@ mod tests {
             crate::fit::fit(&two, Some(crate::fit::Kind::Memory), 1 << 30, &stop).unwrap_err();
         let text = refused.to_string();
         assert!(matches!(refused, crate::fit::FitError::NoneBetween { have } if have == two.len()));
-        assert!(text.contains("--outstanding 1,2,4"), "{text}");
+        assert!(text.contains("--queue-depth 1,2,4"), "{text}");
     }
 
     #[test]

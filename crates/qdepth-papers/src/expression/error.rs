@@ -12,7 +12,7 @@ pub enum ParseError {
         found: char,
     },
     /// A number that cannot be one.
-    #[error("column {column}: `{found}` is no number")]
+    #[error("column {column}: `{found}` is not a number")]
     Number {
         /// From 1.
         column: usize,
@@ -20,7 +20,7 @@ pub enum ParseError {
         found: String,
     },
     /// Something else than what must stand there.
-    #[error("column {column}: {found} stands where {expected} is expected")]
+    #[error("column {column}: {found} where {expected} is expected")]
     Expected {
         /// From 1.
         column: usize,

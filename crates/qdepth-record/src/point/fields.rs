@@ -109,7 +109,7 @@ macro_rules! rows {
                null where it was to last its time."
         kept Option<f64> = "tolerance": first,
         shown Option<f64> = |shown| shown.point.tolerance.map(finite),;
-    interim_checks "How often the rate was held against the tolerance."
+    interim_checks "Number of times that the rate was compared with the tolerance."
         kept u32 = "interim_checks": most,
         shown u32 = |shown| shown.point.interim_checks,;
     io_per_s "Transaction rate, I/Os per second: reads, writes and trims completed in full."
@@ -206,7 +206,7 @@ macro_rules! rows {
             let expected = shown.run.expected_at(shown.point.index);
             expected.map(|it| expected_entry(&(it, shown.summary.io_per_s.value)))
         },;
-    grade "`A` (no findings), `B` (remarks) or `C` (not valid)."
+    grade "`A` (valid), `B` (valid with warnings) or `C` (invalid)."
         shown String = |shown| shown.summary.grade.to_string(),;
     findings "Doubts."
         part Vec<Finding>: added,

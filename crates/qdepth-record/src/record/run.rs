@@ -73,7 +73,7 @@ fields! {
         part Vec<TargetRecord>: apart,;
     expected "What was expected of its points, by place in the plan; of none, or of each."
         part Vec<ExpectedRecord>: apart,;
-    findings "Doubts about the run as a whole."
+    findings "Findings about the run as a whole."
         part Vec<Finding>: added,;
 }
 
@@ -84,7 +84,7 @@ const SEED: Column<RunRecord> = Column {
     get: |run| Stored::Text(Cow::Owned(run.seed.to_string())),
     set: |run, value| {
         let digits = String::restored(value)?;
-        run.seed = digits.parse().map_err(|_| format!("`{digits}` is no seed"))?;
+        run.seed = digits.parse().map_err(|_| format!("`{digits}` is not a seed"))?;
         Ok(())
     },
 };

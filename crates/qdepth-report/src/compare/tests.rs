@@ -68,7 +68,7 @@ fn single_runs_tell_nothing_unless_earlier_ones_do() {
     let alone = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert_eq!(alone.count("cannot-tell"), alone.rows.len());
     let sentences = versus_sentences(&alone, Lang::En);
-    assert!(sentences[2].starts_with("One run a side"), "{sentences:?}");
+    assert!(sentences[2].starts_with("One run per side"), "{sentences:?}");
     let earlier = group("e", 6, 1.0);
     let known = versus(("a", &a), ("b", &b), &earlier, 0.02, 1);
     assert_eq!(known.history_runs, 6);

@@ -28,7 +28,7 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     // Few machines show what they draw, and fewer to everybody.
     let shown = [0, 1, 2].map(|at| watched.iter().any(|(_, point)| power(point)[at].is_some()));
     let [packages, machine, per_watt] = words.power_columns;
-    let heads = [number_in(packages, "W"), number_in(machine, "W"), number_in(per_watt, "IO/s")];
+    let heads = [number_in(packages, "W"), number_in(machine, "W"), number_in(per_watt, "IOPS")];
     columns.extend(heads.into_iter().zip(shown).filter_map(|(head, shown)| shown.then_some(head)));
     let rows: Vec<Row> = watched
         .into_iter()

@@ -97,7 +97,7 @@ pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
         let (first, last) = (points.first()?, points.last()?);
         let printed = |point: &Point<'_>| {
             let value = number::three_digits(point.main().value);
-            format!("{value} {}", if is_throughput(point) { "MiB/s" } else { "IO/s" })
+            format!("{value} {}", if is_throughput(point) { "MiB/s" } else { "IOPS" })
         };
         let mut values = vec![("target", view.target_name(*target))];
         if goes_over_time(view) {
@@ -130,7 +130,7 @@ fn within(point: &Point<'_>) -> Option<([String; 2], f64)> {
     let parts = parts(record, record.duration_ns / PARTS);
     let rate = |part: &(u64, u64, u64, u64)| part.1 as f64 / (part.3 as f64 / 1e9);
     let (first, last) = (rate(parts.first()?), rate(parts.last()?));
-    let printed = |rate: f64| format!("{} IO/s", number::three_digits(rate));
+    let printed = |rate: f64| format!("{} IOPS", number::three_digits(rate));
     (first > 0.0).then(|| ([printed(first), printed(last)], last / first))
 }
 
@@ -197,7 +197,7 @@ fn matrix(
     let grid = Grid::new(&points, |p| (&*p.record.request_size, p.record.read_share));
     let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
     let symbol = match shown {
-        [Shown::Rate] => "IO/s",
+        [Shown::Rate] => "IOPS",
         [Shown::Throughput] => "MiB/s",
         _ => unit.symbol(),
     };
@@ -274,7 +274,7 @@ fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<(Table, 
         text(words.until),
         number_in(words.written, ""),
         number_in(words.fills, ""),
-        number_in(view.words.columns.rate, "IO/s"),
+        number_in(view.words.columns.rate, "IOPS"),
     ];
     let points = vec![vec![record.index]; rows.len()];
     Some((Table { columns, rows, ..Table::default() }, points))
@@ -313,7 +313,7 @@ fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> (Table, Vec<Vec<u
     }
     let mut columns = vec![text(words.pause)];
     columns.extend(
-        [words.before, words.first, words.last, words.mean].map(|name| number_in(name, "IO/s")),
+        [words.before, words.first, words.last, words.mean].map(|name| number_in(name, "IOPS")),
     );
     columns.push(number_in(words.gain, ""));
     (Table { columns, rows, note: words.recovery_note.to_owned(), ..Table::default() }, of_rows)

@@ -330,10 +330,10 @@ mod tests {
         let (least, most) = rates.fold((f64::MAX, 0.0_f64), |(l, m), r| (l.min(r), m.max(r)));
         let [least, most] = [least, most].map(crate::number::three_digits);
         let beginning =
-            format!("The throughput of nvme0n1 lies between {least} MiB/s and {most} MiB/s");
+            format!("The throughput of nvme0n1 is between {least} MiB/s and {most} MiB/s");
         assert!(sentences[0].starts_with(&beginning), "{beginning}: {}", sentences[0]);
         let seen = &pictures[1].figure;
-        assert_eq!(seen.series.len(), 1, "a processor is no device");
+        assert_eq!(seen.series.len(), 1, "a processor is not a device");
         assert_eq!(known(&seen.series[0]), [(1.0, 25.0), (5.0, 75.0)]);
         let heat = &seen.right.as_ref().unwrap().series[0];
         assert_eq!(known(heat), [(1.0, 40.0), (3.0, 42.0), (5.0, 41.0), (7.0, 43.0)]);

@@ -11,7 +11,7 @@ pub(crate) const INTENSITIES: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const SECOND: u64 = 1_000_000_000;
 const INTERVALS: u64 = 30;
 
-/// Name, title, random share, read share, bytes, latency alone in µs, largest IO/s.
+/// Name, title, random share, read share, bytes, latency alone in µs, largest IOPS.
 type Profile = (&'static str, &'static str, f64, f64, u64, f64, f64);
 const PROFILES: [Profile; 5] = [
     ("database", "Database", 1.0, 0.67, 8192, 82.0, 168_000.0),

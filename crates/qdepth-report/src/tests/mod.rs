@@ -70,7 +70,7 @@ fn key_figures_are_those_recomputed_from_the_records() {
         let value = match cell(4) {
             "MiB/s" => io_per_s * best.request_size_mean_bytes / 1_048_576.0,
             unit => {
-                assert_eq!(unit, "IO/s");
+                assert_eq!(unit, "IOPS");
                 io_per_s
             }
         };
@@ -329,7 +329,7 @@ fn what_is_missing_or_not_valid_is_a_gap() {
         .collect();
     assert_eq!(struck, ["16"]);
     let trust = summary_sentences(&fixture::run(1), &points, Lang::En)[2].clone();
-    assert!(trust.contains("Of 44 points 38 are of grade A, 5 of grade B"), "{trust}");
+    assert!(trust.contains("38 of 44 points have grade A, 5 grade B"), "{trust}");
     assert!(
         trust.contains("1 point is missing") && trust.contains("I/Os failed (1 point)"),
         "{trust}"
@@ -343,9 +343,9 @@ fn an_only_point_is_told_as_one() {
         summary_sentences(&fixture::run(1), &[point], Lang::En)[2].clone()
     };
     let remarked = trust(Finding::remark(Code::TooFewSamples));
-    assert!(remarked.starts_with("The point is valid, with a remark (grade B)"), "{remarked}");
+    assert!(remarked.starts_with("The point is valid with warnings (grade B)"), "{remarked}");
     let invalid = trust(Finding::invalid(Code::TooFewSamples));
-    assert!(invalid.starts_with("The point is not valid, and in no diagram"), "{invalid}");
+    assert!(invalid.starts_with("The point is invalid (grade C) and excluded"), "{invalid}");
 }
 
 #[test]
@@ -387,7 +387,7 @@ fn retracted_runs_say_so_at_their_head() {
         let document = compose(&run, &fixture::points(1), lang);
         assert_eq!(document.banners[0].label, label);
         for text in [html(&document).unwrap(), markdown(&document, "report").0] {
-            let (reason, figure) = (text.find("the cable was loose"), text.find("IO/s"));
+            let (reason, figure) = (text.find("the cable was loose"), text.find("IOPS"));
             assert!(reason.unwrap() < figure.unwrap(), "{lang:?}");
         }
     }

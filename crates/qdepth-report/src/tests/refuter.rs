@@ -49,7 +49,11 @@ fn read<'t>(template: &str, text: &'t str) -> Option<(Values, &'t str)> {
                 let behind = &rest[at + literal.len()..];
                 index + 1 < pieces.len() || behind.is_empty() || behind.starts_with(' ')
             };
-            let (at, _) = rest.match_indices(literal).find(|(at, _)| ends_here(at))?;
+            let at = match literal.is_empty() && index + 1 < pieces.len() {
+                // Two values side by side: the first is a number.
+                true => rest.find(|c: char| !c.is_ascii_digit())?,
+                false => rest.match_indices(literal).find(|(at, _)| ends_here(at))?.0,
+            };
             values.insert((*name).to_owned(), rest[..at].to_owned());
             rest = &rest[at + literal.len()..];
         }
@@ -426,8 +430,8 @@ fn a_fall_to_the_value_of_the_first_point_is_no_lie() {
     let curve = vec![at(1, 472.0), at(2, 1_030.0), at(4, 472.0), at(16, 2_400.0)];
     let rest = after_series(
         &curve,
-        "With 1 outstanding, the transaction rate is 472 IO/s; it rises to 2,400 IO/s at 16. \
-         In between it falls, to 472 IO/s at 4 at the lowest.",
+        "At queue depth 1, the rate is 472 IOPS; it rises to 2,400 IOPS at 16. In between it \
+         falls to 472 IOPS at 4.",
     );
     assert_eq!(rest, "");
 }
@@ -442,8 +446,5 @@ fn a_hidden_fall_is_found() {
         (outstanding, rate, 1e5)
     };
     let curve = vec![at(1, 1_030.0), at(2, 472.0), at(16, 2_400.0)];
-    after_series(
-        &curve,
-        "With 1 outstanding, the transaction rate is 1,030 IO/s; it rises to 2,400 IO/s at 16.",
-    );
+    after_series(&curve, "At queue depth 1, the rate is 1,030 IOPS; it rises to 2,400 IOPS at 16.");
 }

@@ -61,7 +61,7 @@ pub(super) fn strides(
     let holds = sizes.sizes.iter().all(|(size, _)| whole(u64::from(*size))) && whole(alignment);
     if strides.zone_bytes == 0 || !holds || !strides.skip_bytes.is_multiple_of(alignment) {
         return Err(format!(
-            "strides: zones of {} behind {} each: whole requests and alignments are possible",
+            "strides: zones of {} after {} each: must be multiples of the block size and alignment",
             spec.zone, spec.skip
         ));
     }
@@ -143,7 +143,7 @@ fn area_of_part(
         [alignment, STANDARD_ALIGNMENT].iter().any(|unit| offset.is_multiple_of(*unit));
     if !is_aligned || offset >= usable.length_bytes {
         return Err(format!(
-            "area offset {}: a multiple of the alignment, or of {}, below {} is possible",
+            "area offset {}: must be a multiple of the alignment, or of {}, below {}",
             Bytes(offset),
             Bytes(STANDARD_ALIGNMENT),
             Bytes(usable.length_bytes)
@@ -156,7 +156,7 @@ fn area_of_part(
         Some(text) => match text.strip_suffix('%') {
             Some(share) => {
                 let share: f64 =
-                    share.trim().parse().map_err(|_| format!("area `{text}` is no share"))?;
+                    share.trim().parse().map_err(|_| format!("area `{text}` is not a share"))?;
                 if !(share > 0.0 && share <= 100.0) {
                     return Err(format!("area `{text}`: above 0% and at most 100%"));
                 }

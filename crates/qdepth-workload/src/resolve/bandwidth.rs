@@ -134,13 +134,13 @@ impl BandwidthSpec {
             return Err("no transfer size, or no number of threads, is given".to_owned());
         }
         if !(1..=PASSES_MAX).contains(&passes) {
-            return Err(format!("passes = {passes}; 1 to {PASSES_MAX} are possible"));
+            return Err(format!("passes = {passes}; must be 1 to {PASSES_MAX}"));
         }
         for transfer in &self.transfers {
             let size: Bytes = transfer.parse().map_err(|error| format!("{error}"))?;
             if size.0 == 0 || !self.bytes_per_thread.0.is_multiple_of(size.0) {
                 return Err(format!(
-                    "bytes_per_thread = {} is no whole number of transfers of {transfer}",
+                    "bytes_per_thread = {} is not a whole number of transfers of {transfer}",
                     self.bytes_per_thread
                 ));
             }

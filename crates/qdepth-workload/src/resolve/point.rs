@@ -164,7 +164,7 @@ fn own_writes(
     };
     let random = profile.write_random.unwrap_or(profile.random);
     if !(0.0..=100.0).contains(&random) {
-        return Err(format!("write_random = {random} is no share in per cent, 0 to 100"));
+        return Err(format!("write_random = {random} is not a share in per cent, 0 to 100"));
     }
     let plain = profile.strides.is_none()
         && profile.segments.is_none_or(|segments| segments == 1)
@@ -194,7 +194,7 @@ fn warm_up(
     let default = Nanos((stop.duration_ns / 10).max(200_000_000));
     let warm_up = choices.warm_up.or(load.warm_up).or(file.warm_up).unwrap_or(default);
     if warm_up > DELAY_MAX {
-        return Err(format!("a warm-up of {warm_up}; at most {DELAY_MAX} is possible"));
+        return Err(format!("a warm-up of {warm_up}; must be at most {DELAY_MAX}"));
     }
     Ok(warm_up.0)
 }
@@ -233,8 +233,7 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
         && profile.fsync.is_none_or(|fsync| fsync == FsyncSpec::Never);
     if !plain {
         return Err(
-            "an operation that moves no data, without trim, verify, trace, duplicates and fsync, \
-             is possible"
+            "an operation that moves no data excludes trim, verify, trace, duplicates and fsync"
                 .to_owned(),
         );
     }
@@ -359,7 +358,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
     let duration =
         choices.duration.or(load.duration).or(file.duration).unwrap_or(Nanos::from_secs(30));
     if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
-        return Err(format!("a duration of {duration}; 10ms to 168h are possible"));
+        return Err(format!("a duration of {duration}; must be 10ms to 168h"));
     }
     let passes = load.passes.map(|passes| part.saturating_mul(u64::from(passes)));
     let early = choices.until.or(file.until);
@@ -404,7 +403,7 @@ fn visit_lead_in(file: &PlanFile) -> Result<Option<Nanos>, String> {
         return Err("visit_lead_in is of visits: say how many there are".to_owned());
     }
     if !(least..=most).contains(&lead_in) {
-        return Err(format!("visit_lead_in = {lead_in}; {least} to {most} are possible"));
+        return Err(format!("visit_lead_in = {lead_in}; must be {least} to {most}"));
     }
     Ok(Some(lead_in))
 }
@@ -440,7 +439,7 @@ fn visits(file: &PlanFile, stop: Stop, lead_in: Nanos) -> Result<u32, String> {
     let Some(asked) = file.visits else { return Ok(1) };
     let (least, most) = VISITS;
     if !(least..=most).contains(&asked) {
-        return Err(format!("visits = {asked}; {least} to {most} are possible"));
+        return Err(format!("visits = {asked}; must be {least} to {most}"));
     }
     if file.bandwidth.is_some() || file.files.is_some() {
         return Err("files that a point makes are measured in one go: leave visits out".to_owned());
@@ -454,7 +453,7 @@ fn visits(file: &PlanFile, stop: Stop, lead_in: Nanos) -> Result<u32, String> {
 fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32), String> {
     let streams = profile.streams.unwrap_or(parts);
     if streams == 0 || streams > STREAMS_MAX {
-        return Err(format!("streams = {streams}; 1 to {STREAMS_MAX} are possible"));
+        return Err(format!("streams = {streams}; must be 1 to {STREAMS_MAX}"));
     }
     if streams < parts {
         return Err(format!(
@@ -464,13 +463,13 @@ fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32),
     let most = IN_FLIGHT_MAX.saturating_mul(parts.max(1));
     if outstanding == 0 || outstanding.saturating_mul(streams) > most {
         return Err(format!(
-            "{outstanding} outstanding I/Os for each of {streams} streams; 1 to {most} in all are \
-             possible"
+            "queue depth {outstanding} for each of {streams} streams; must be 1 to {most} in \
+             total"
         ));
     }
     let workers = profile.workers.unwrap_or(1);
     if workers == 0 || workers > streams {
-        return Err(format!("workers = {workers}; 1 to {streams}, its streams, are possible"));
+        return Err(format!("workers = {workers}; must be 1 to {streams}, its streams"));
     }
     Ok((streams, workers))
 }
@@ -482,7 +481,9 @@ fn shares(profile: &Profile) -> Result<(), String> {
     let compressible = profile.compressible.unwrap_or(0.0);
     let all = [("random", profile.random), ("read", profile.read), ("compressible", compressible)];
     match all.iter().find(|(_, share)| !(0.0..=100.0).contains(share)) {
-        Some((name, share)) => Err(format!("{name} = {share} is no share in per cent, 0 to 100")),
+        Some((name, share)) => {
+            Err(format!("{name} = {share} is not a share in per cent, 0 to 100"))
+        }
         None => Ok(()),
     }
 }
@@ -504,7 +505,7 @@ fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
             ));
         }
         if *weight == 0 || *weight > 1_000_000 {
-            return Err(format!("weight {weight}: 1 to 1000000 are possible"));
+            return Err(format!("weight {weight}: must be 1 to 1000000"));
         }
     }
     Ok(SizeMix { sizes: list.iter().map(|(size, weight)| (size.0 as u32, *weight)).collect() })
@@ -515,7 +516,7 @@ fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, Stri
     let alignment = profile.alignment.map_or(standard.max(block), |a| a.0);
     if alignment == 0 || alignment > 1 << 30 || !alignment.is_multiple_of(block) {
         return Err(format!(
-            "alignment {}: a whole multiple of {block} B up to 1GiB is possible on this target",
+            "alignment {}: must be a whole multiple of {block} B up to 1GiB on this target",
             Bytes(alignment)
         ));
     }
@@ -524,9 +525,7 @@ fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, Stri
 
 fn delay(load: &LoadSpec) -> Result<u64, String> {
     match load.delay {
-        Some(delay) if delay > DELAY_MAX => {
-            Err(format!("delay {delay}; 0 to {DELAY_MAX} are possible"))
-        }
+        Some(delay) if delay > DELAY_MAX => Err(format!("delay {delay}; must be 0 to {DELAY_MAX}")),
         delay => Ok(delay.unwrap_or_default().0),
     }
 }
@@ -539,20 +538,20 @@ fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
             Ok(arrivals)
         } else {
             Err(format!(
-                "a think time of {time} after {requests} requests; above 0 to {DELAY_MAX}, after 1 \
-                 request at least, are possible"
+                "a think time of {time} after {requests} requests; must be above 0 to {DELAY_MAX}, \
+                 after at least 1 request"
             ))
         };
     }
     if let Arrivals::Recorded { speed } = arrivals {
         return match (0.001..=1000.0).contains(&speed) {
             true => Ok(arrivals),
-            false => Err(format!("a speed of {speed}; 0.001 to 1000 are possible")),
+            false => Err(format!("a speed of {speed}; must be 0.001 to 1000")),
         };
     }
     match arrivals.rate() {
         Some(rate) if !(0.001..=1e9).contains(&rate) => {
-            Err(format!("a rate of {rate} requests per second; 0.001 to 1e9 are possible"))
+            Err(format!("a rate of {rate} requests per second; must be 0.001 to 1e9"))
         }
         _ => Ok(arrivals),
     }

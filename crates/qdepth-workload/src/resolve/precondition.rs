@@ -89,7 +89,7 @@ impl Step {
     fn check(self) -> Result<(), String> {
         let Self { method, passes, rule, round, rounds, .. } = self;
         if let Some(passes) = passes.filter(|passes| *passes == 0 || *passes > PASSES_MAX) {
-            return Err(format!("passes = {passes}; 1 to {PASSES_MAX} are possible"));
+            return Err(format!("passes = {passes}; must be 1 to {PASSES_MAX}"));
         }
         let of_rounds = rule.is_some() || round.is_some() || rounds.is_some();
         if method != Method::UntilSteady && of_rounds {
@@ -105,7 +105,7 @@ impl Step {
         let possible = SteadyRule::ROUNDS_MIN..=ROUNDS_MAX;
         match rounds.filter(|rounds| !possible.contains(rounds)) {
             Some(rounds) => Err(format!(
-                "rounds = {rounds}; {} to {ROUNDS_MAX} are possible",
+                "rounds = {rounds}; must be {} to {ROUNDS_MAX}",
                 SteadyRule::ROUNDS_MIN
             )),
             None => Ok(()),

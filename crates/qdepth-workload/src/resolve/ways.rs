@@ -166,7 +166,7 @@ fn processes(
     }
     let column = |count: &u32| {
         if *count == 0 || *count > PROCESSES_MAX {
-            return Err(bad(format!("{count} processes; 1 to {PROCESSES_MAX} are possible")));
+            return Err(bad(format!("{count} processes; must be 1 to {PROCESSES_MAX}")));
         }
         let parts = (0..*count).map(|part| part_of(destination, part, *count)).collect();
         let (variant, parts) = variant(Role::Variant, count.to_string(), parts);

@@ -140,9 +140,9 @@ fn table(target: &Path, answers: &[(Engine, Answer)]) -> Table {
     let columns = vec![
         column("engine", "", Align::Text),
         number("outstanding", ""),
-        number("rate", "IO/s"),
-        number("least", "IO/s"),
-        number("most", "IO/s"),
+        number("rate", "IOPS"),
+        number("least", "IOPS"),
+        number("most", "IOPS"),
         number("CPU an I/O", "ns"),
     ];
     let taken =
@@ -212,7 +212,7 @@ fn best(outstanding: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
         tried.iter().filter_map(|(engine, rates)| Some((*engine, (*rates)?))).collect();
     let fastest = rates.iter().max_by(|(_, rate), (_, other)| rate[1].total_cmp(&other[1]));
     let Some((first, [least, middle, _])) = fastest else {
-        return format!("{outstanding} outstanding: no round of any engine was valid");
+        return format!("queue depth {outstanding}: no round of any engine was valid");
     };
     let among = if rates.len() < tried.len() { ", of those with a valid round" } else { "" };
     let others = rates.iter().filter(|(engine, _)| engine != first);
@@ -224,13 +224,13 @@ fn best(outstanding: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
         .map(|(_, [_, usual, _])| format!(", {:.2} times the rate of io_uring", middle / usual));
     if as_fast.is_empty() {
         format!(
-            "{outstanding} outstanding: {} is the fastest{among}{}",
+            "queue depth {outstanding}: {} is the fastest{among}{}",
             first.name(),
             factor.unwrap_or_default()
         )
     } else {
         format!(
-            "{outstanding} outstanding: {} cannot be told from {}",
+            "queue depth {outstanding}: {} and {} do not differ significantly",
             first.name(),
             as_fast.join(", ")
         )
@@ -245,14 +245,14 @@ mod tests {
     fn an_engine_is_the_fastest_only_where_no_round_of_another_reaches_its_slowest() {
         let usual = (Engine::IoUring, Some([90.0, 100.0, 110.0]));
         let apart = best(1, &[usual, (Engine::Sync, Some([120.0, 150.0, 160.0]))]);
-        assert_eq!(apart, "1 outstanding: sync is the fastest, 1.50 times the rate of io_uring");
+        assert_eq!(apart, "queue depth 1: sync is the fastest, 1.50 times the rate of io_uring");
         let alike = best(1, &[usual, (Engine::Sync, Some([105.0, 150.0, 160.0]))]);
-        assert_eq!(alike, "1 outstanding: sync cannot be told from io_uring");
+        assert_eq!(alike, "queue depth 1: sync cannot be told from io_uring");
         let slower = best(32, &[usual, (Engine::Threads, Some([50.0, 60.0, 70.0]))]);
-        assert_eq!(slower, "32 outstanding: io_uring is the fastest");
+        assert_eq!(slower, "queue depth 32: io_uring is the fastest");
         let unknown = best(32, &[usual, (Engine::Threads, None)]);
-        assert_eq!(unknown, "32 outstanding: io_uring is the fastest, of those with a valid round");
+        assert_eq!(unknown, "queue depth 32: io_uring is the fastest, of those with a valid round");
         let none = best(32, &[(Engine::IoUring, None), (Engine::Threads, None)]);
-        assert_eq!(none, "32 outstanding: no round of any engine was valid");
+        assert_eq!(none, "queue depth 32: no round of any engine was valid");
     }
 }

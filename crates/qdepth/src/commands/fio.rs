@@ -84,7 +84,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     // TOML's whole numbers have a sign.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
     if set.jobs.is_empty() {
-        print_line("there is no job: a section [NAME] in a file, or --name=NAME, is one");
+        print_line("there is no job: add a section [NAME] to a file, or --name=NAME");
         return Ok(Status::Valid);
     }
     let absent = match (line.parse_only, run.convert) {
@@ -228,7 +228,7 @@ fn help() -> String {
   --enghelp
       the engines
 
-Of qdepth's own:
+Options of qdepth:
 {}",
         own_options()
     )

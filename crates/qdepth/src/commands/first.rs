@@ -71,9 +71,9 @@ fn fitting(words: FirstWords, width: usize) -> Vec<String> {
 /// What to type after the first number.
 const NEXT: &str = "
 Next, in this directory:
-  qdepth run disk-mark  the eight numbers of CrystalDiskMark, in a minute
-  qdepth run            five load profiles and a report, in two to three minutes
-  qdepth plans          every question there is a plan for";
+  qdepth run disk-mark  the eight CrystalDiskMark numbers, 1 min
+  qdepth run            five load profiles and a report, 2 to 3 min
+  qdepth plans          all test plans";
 
 #[cfg(test)]
 mod tests {

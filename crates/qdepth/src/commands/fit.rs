@@ -73,7 +73,7 @@ fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
             },
         ]
     });
-    let headings = ["parameter", "value", "95 % interval", "determined"];
+    let headings = ["parameter", "value", "95 % CI", "determined"];
     print_table(&table(&headings, rows.collect()), false)?;
     let mut lines = Vec::new();
     lines.push(format!(
@@ -95,7 +95,7 @@ fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
         }
     });
     if !seen.left_out.is_empty() {
-        lines.push(format!("points left out, not valid: {}", seen.left_out.join("; ")));
+        lines.push(format!("invalid points, left out: {}", seen.left_out.join("; ")));
     }
     if !seen.remarked.is_empty() {
         lines.push(format!("points with a remark: {}", seen.remarked.join("; ")));

@@ -85,7 +85,7 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it")]
 fn refused(refusal: IorRefusal) -> Usage {
-    let how = "qdepth's own options stand before IOR's: qdepth ior --no-report -- -t 1m …";
+    let how = "put options of qdepth before those of IOR: qdepth ior --no-report -- -t 1m …";
     Usage(format!("{refusal}. {how}; `qdepth ior -- -h` lists IOR's"))
 }
 
@@ -95,7 +95,7 @@ fn tests(words: &Ior) -> Result<Vec<Ior>> {
     let bytes = Input::at(script, limit::JOB).bytes()?;
     let tests = words.tests_of(script, &String::from_utf8_lossy(&bytes)).map_err(refused)?;
     if tests.is_empty() {
-        bail!(Usage(format!("{script}: no test stands between `IOR START` and `IOR STOP`")));
+        bail!(Usage(format!("{script}: there is no test between `IOR START` and `IOR STOP`")));
     }
     Ok(tests)
 }

@@ -53,7 +53,7 @@ pub(crate) fn note(options: &NoteOptions) -> Result<Status> {
     let text = text(options, "the note is empty", "note RUN 'new firmware'")?;
     let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
     let id = logbook.note(&options.run, &text, &at)?;
-    Screen::new().print_line(&format!("noted beside run {id}"));
+    Screen::new().print_line(&format!("note added to run {id}"));
     Ok(Status::Valid)
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
 }
 
 fn list() -> Result<String> {
-    let mut lines = vec!["EMULATED media, as `qdepth run standard media:NAME`".to_owned()];
+    let mut lines = vec!["EMULATED media, for example `qdepth run standard media:NAME`".to_owned()];
     for (name, description) in Description::all()? {
         let (standing, checked) = (standing(&description), description.checked().words());
         let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
@@ -54,7 +54,7 @@ fn standing(description: &Description) -> &'static str {
     let of_formats = description.formats.values().flat_map(|format| format.parameters.values());
     let mut all = description.parameters.values().chain(of_formats);
     if description.checked() == Checked::Class {
-        "generic: stands for a class"
+        "generic: represents a class"
     } else if description.fit.is_some() {
         "fitted to measured runs"
     } else if all.any(|number| number.from == "calibrated") {
@@ -139,7 +139,7 @@ const USES: [(Use, &str); 4] = [
 fn achieved(name: &str) -> Result<Vec<String>> {
     let reference = Reference::shipped()?.of_medium(name);
     if reference.published.is_empty() {
-        return Ok(vec!["error: not known, no published figure stands beside it".to_owned()]);
+        return Ok(vec!["error: unknown, there is no published figure to compare with".to_owned()]);
     }
     let signals = Signals::watch()?;
     let comparison = compare(&reference, emulate(&reference, &read_words, signals.stop())?);
@@ -163,6 +163,6 @@ fn achieved(name: &str) -> Result<Vec<String>> {
         ))
     };
     let mut lines: Vec<String> = USES.iter().filter_map(line).collect();
-    lines.push("each of them beside the emulated one: qdepth reproduce --all".to_owned());
+    lines.push("to compare each with the emulated one: qdepth reproduce --all".to_owned());
     Ok(lines)
 }

@@ -49,8 +49,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return Ok(Status::Valid);
     }
     if options.run.resume {
-        let what =
-            "a run that is taken up again has the plan that it began with: qdepth export prints it";
+        let what = "a resumed run keeps its plan: qdepth export prints it";
         return Err(Usage(what.to_owned()).into());
     }
     let asked = read_plan::read(&options.run.load)?;

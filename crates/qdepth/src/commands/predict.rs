@@ -31,7 +31,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     let Preview { plan, found, .. } = preview(&System::real(), &asked)?;
     let [ResolvedTarget::Emulated(medium)] = found.as_slice() else {
         bail!(Usage(
-            "predict: one target that is emulated, as `qdepth predict \
+            "predict: one target that is emulated, for example `qdepth predict \
              'raid0(media:./mydrive.toml*2)'`"
                 .to_owned()
         ));
@@ -159,7 +159,7 @@ fn print_predictions(
         vec![
             point.profile.clone(),
             point.outstanding.to_string(),
-            if throughput { "MiB/s" } else { "IO/s" }.to_owned(),
+            if throughput { "MiB/s" } else { "IOPS" }.to_owned(),
             or(shown(predicted.io_per_s)),
             or(format!("{} … {}", shown(low), shown(high))),
             stands.to_owned(),

@@ -56,7 +56,7 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
     }
     let request = options.request()?;
     let Some(asked) = &request.plan else {
-        anyhow::bail!(Usage("--repeat begins a campaign anew: leave --resume out".to_owned()));
+        anyhow::bail!(Usage("--repeat starts a new campaign: remove --resume".to_owned()));
     };
     let columns = columns(options, asked)?;
     if repeat == Repeat::UntilSteady && columns.len() > 1 {

@@ -12,7 +12,7 @@ use qdepth_lab::failure::Usage;
 
 pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
     if options.round == Nanos::ZERO {
-        bail!(Usage("--round: a round takes some time, as 1min".to_owned()));
+        bail!(Usage("--round: a round takes some time, for example 1min".to_owned()));
     }
     let (run, points) = chosen(&options.choice)?;
     let report = steady_report(&run, &points, options.round);

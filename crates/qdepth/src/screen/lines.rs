@@ -246,7 +246,7 @@ fn machines(live: &Live, size: Size) -> Vec<String> {
         let mut parts = Vec::new();
         if several {
             parts.push((0, visible(&machine.host, Lines::One).into_owned()));
-            parts.push((0, format!("{} IO/s", grouped(machine.io_per_s))));
+            parts.push((0, format!("{} IOPS", grouped(machine.io_per_s))));
             let mib = machine.bytes_per_s / f64::from(1 << 20);
             parts.push((2, format!("{mib:.1} MiB/s")));
         }
@@ -296,7 +296,7 @@ fn columns(names: &[String], figures: &[Option<&Figures>], has_names: bool) -> V
         columns.push(Column { heading: "", rank: 1, least: 0, cells, is_name: true });
     }
     let rate = cells(&|i| grouped(i.io_per_s().iter().sum()));
-    columns.push(number("IO/s", 0, 9, rate));
+    columns.push(number("IOPS", 0, 9, rate));
     let mib =
         cells(&|i| format!("{:.1}", i.bytes_per_s().iter().sum::<f64>() / f64::from(1 << 20)));
     columns.push(number("MiB/s", 4, 8, mib));
@@ -327,8 +327,8 @@ fn together(figures: &[Option<&Figures>], more: usize) -> String {
     let rates: Vec<f64> = last.map(|interval| interval.io_per_s().iter().sum()).collect();
     let rate = if rates.is_empty() { "–".to_owned() } else { grouped(rates.iter().sum()) };
     match more {
-        0 => format!("together {rate} IO/s"),
-        more => format!("together {rate} IO/s, {more} more not shown"),
+        0 => format!("together {rate} IOPS"),
+        more => format!("together {rate} IOPS, {more} more not shown"),
     }
 }
 

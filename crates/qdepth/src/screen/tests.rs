@@ -126,7 +126,7 @@ fn all_that_runs_at_once_has_a_line_each_up_to_a_bound() {
     let few = screen(&many_loads(3), 14, (119, 40));
     assert!(few[0].contains("Database × 8, 3 at once  points 3 to 5 of 30"), "{few:?}");
     assert_eq!(few.iter().filter(|line| line.contains("129,000")).count(), 3, "{few:?}");
-    assert!(few.iter().any(|line| line == "together 387,000 IO/s"), "{few:?}");
+    assert!(few.iter().any(|line| line == "together 387,000 IOPS"), "{few:?}");
     for height in [1, 2, 10, 24, 40] {
         let many = screen(&many_loads(200), 14, (79, height));
         assert!(many.len() <= 18 && (height < 8 || many.len() < height), "{height}: {many:?}");
@@ -141,7 +141,7 @@ fn without_a_figure_none_is_told_of_all_together() {
     events.truncate(first);
     for seconds in [0, 3, 14] {
         let shown = screen(&events, seconds, (79, 24)).join("\n");
-        assert!(shown.contains("together – IO/s") && !shown.contains("-0"), "{shown}");
+        assert!(shown.contains("together – IOPS") && !shown.contains("-0"), "{shown}");
     }
     // One load tells first, and nothing may be what it tells.
     let mut nothing = interval(2, 1);
@@ -150,7 +150,7 @@ fn without_a_figure_none_is_told_of_all_together() {
     }
     events.push(nothing);
     let shown = screen(&events, 6, (79, 24)).join("\n");
-    assert!(shown.contains("together 0 IO/s") && !shown.contains("-0"), "{shown}");
+    assert!(shown.contains("together 0 IOPS") && !shown.contains("-0"), "{shown}");
 }
 
 fn machine(number: u32) -> RunEvent {
@@ -177,7 +177,7 @@ fn a_machine_tells_its_load_and_its_drives_heat_and_several_what_each_does() {
     let alone = with(1, (79, 24));
     assert!(alone.contains(&"CPU 34 %  stolen 1.2 %  nvme0n1 41 °C".to_owned()), "{alone:?}");
     let two = with(2, (79, 24));
-    let of_two = "node1  5,000 IO/s  19.5 MiB/s  CPU 34 %  stolen 1.2 %  nvme0n1 41 °C".to_owned();
+    let of_two = "node1  5,000 IOPS  19.5 MiB/s  CPU 34 %  stolen 1.2 %  nvme0n1 41 °C".to_owned();
     assert!(two.contains(&of_two), "{two:?}");
     for height in [2, 10, 24, 40] {
         let many = with(64, (39, height));
@@ -249,7 +249,7 @@ fn what_ended_stands_above_as_far_as_there_is_room() {
     let mut live = Live::default();
     one_load(2).iter().for_each(|event| live.learn(event, Duration::ZERO));
     (0..60).for_each(|n| {
-        live.print_above(format!("Database × {n} 1000 IO/s and more words than fit"))
+        live.print_above(format!("Database × {n} 1000 IOPS and more words than fit"))
     });
     for (width, height) in [(79, 24), (39, 20), (20, 3), (1, 1)] {
         let shown = lines(&live, Duration::from_secs(8), Size { width, height });

@@ -36,7 +36,7 @@ impl OptionReader<'_> {
         let cycle_ms = match self.whole("rate_cycle", 1000)? {
             0 => 1000,
             cycle @ 1..=86_400_000 => cycle,
-            _ => return Err(self.refuse("rate_cycle", "up to 86400000 ms are possible")),
+            _ => return Err(self.refuse("rate_cycle", "must be at most 86400000 ms")),
         };
         let [bytes, ios] = least;
         let any = bytes.iter().chain(&ios).any(|rate| *rate > 0.0);

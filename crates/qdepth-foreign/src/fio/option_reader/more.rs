@@ -30,9 +30,11 @@ impl OptionReader<'_> {
                 "trim" | "trimwrite" => (0.0, 0.0),
                 "randtrim" | "randtrimwrite" => (100.0, 0.0),
                 _ => {
-                    return Err("read, write, trim, rw, trimwrite and the same behind rand \
-                                (randread …) are possible"
-                        .to_owned());
+                    return Err(
+                        "must be read, write, trim, rw or trimwrite, or one of them after \
+                                rand (randread …)"
+                            .to_owned(),
+                    );
                 }
             };
             let trims = match kind.trim_start_matches("rand") {
@@ -153,7 +155,7 @@ impl OptionReader<'_> {
             "0" | "none" => Ok(Durability::Cached),
             "1" | "sync" => Ok(Durability::Sync),
             "dsync" => Ok(Durability::DataSync),
-            _ => Err("none, sync and dsync are possible".to_owned()),
+            _ => Err("must be none, sync or dsync".to_owned()),
         })
     }
 
@@ -165,7 +167,8 @@ impl OptionReader<'_> {
                 None => text.parse::<u64>(),
             };
             let bits = bits.ok().filter(|bits| *bits > 0);
-            let bits = bits.ok_or_else(|| format!("`{text}` is no mask of CPUs, as 0x0f"))?;
+            let bits =
+                bits.ok_or_else(|| format!("`{text}` is not a mask of CPUs, for example 0x0f"))?;
             let set = (0..u64::BITS).filter(|cpu| bits >> cpu & 1 == 1);
             Ok(Some(set.map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(",")))
         };
@@ -182,7 +185,7 @@ impl OptionReader<'_> {
     pub(in crate::fio) fn histogram_log(&self) -> Result<Option<(String, u64, u32)>, FioRefusal> {
         let coarse = |text: &str| match text.parse::<u32>() {
             Ok(coarse @ 0..=6) => Ok(coarse),
-            _ => Err("0 to 6 are possible".to_owned()),
+            _ => Err("must be 0 to 6".to_owned()),
         };
         let coarse = self.value("log_hist_coarseness", 0, coarse)?;
         let name = match self.get("write_hist_log") {
@@ -198,14 +201,14 @@ impl OptionReader<'_> {
     pub(in crate::fio) fn duplicates(&self) -> Result<Option<Duplicates>, FioRefusal> {
         let share = |text: &str| match number(text)? {
             share if (0.0..=100.0).contains(&share) => Ok(share),
-            _ => Err("0 to 100 are possible".to_owned()),
+            _ => Err("must be 0 to 100".to_owned()),
         };
         let of_writes = self.value("dedupe_percentage", 0.0, share)?;
         let working_set = self.value("dedupe_working_set_percentage", 5.0, share)?;
         let is_set = self.value("dedupe_mode", false, |text| match text {
             "repeat" => Ok(false),
             "working_set" => Ok(true),
-            _ => Err("repeat and working_set are possible".to_owned()),
+            _ => Err("must be repeat or working_set".to_owned()),
         })?;
         let common = self.switch("dedupe_global", false)?;
         if of_writes > 0.0 && self.verifies()? {
@@ -242,7 +245,7 @@ impl OptionReader<'_> {
             "none" | "0" => Ok(Unified::Apart),
             "mixed" | "1" => Ok(Unified::Mixed),
             "both" | "2" => Ok(Unified::Both),
-            _ => Err("none, mixed and both are possible".to_owned()),
+            _ => Err("must be none, mixed or both".to_owned()),
         })
     }
 
@@ -258,7 +261,7 @@ impl OptionReader<'_> {
             "group" => Ok(Ends::Group),
             "stonewall" => Ok(Ends::Step),
             "all" => Ok(Ends::Run),
-            _ => Err("group, stonewall and all are possible".to_owned()),
+            _ => Err("must be group, stonewall or all".to_owned()),
         })?;
         Ok(self.switch("exitall", false)?.then_some(what))
     }

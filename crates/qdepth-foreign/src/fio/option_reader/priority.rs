@@ -12,14 +12,14 @@ fn class(text: &str) -> Result<PriorityClass, String> {
         "1" => Ok(PriorityClass::Realtime),
         "2" => Ok(PriorityClass::BestEffort),
         "3" => Ok(PriorityClass::Idle),
-        _ => Err(format!("class `{text}`: 1, 2 and 3 are possible")),
+        _ => Err(format!("class `{text}`: must be 1, 2 or 3")),
     }
 }
 
 fn level(text: &str) -> Result<u8, String> {
     match text.parse() {
         Ok(level @ 0..=7) => Ok(level),
-        _ => Err(format!("`{text}`: 0 to 7 are possible")),
+        _ => Err(format!("`{text}`: must be 0 to 7")),
     }
 }
 

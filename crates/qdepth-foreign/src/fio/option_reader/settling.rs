@@ -40,7 +40,7 @@ fn criterion(text: &str) -> Result<(SettlingFigure, bool, f64, bool), String> {
         "iops" => SettlingFigure::Requests,
         "bw" => SettlingFigure::Bytes,
         "lat" => SettlingFigure::Latency,
-        _ => return Err("iops, bw and lat are possible, each with _slope".to_owned()),
+        _ => return Err("must be iops, bw or lat, each with _slope".to_owned()),
     };
     let percent = limit.ends_with('%');
     Ok((figure, slope, number(limit.trim_end_matches('%'))?, percent))

@@ -3,12 +3,12 @@
 pub(super) const ZONES: &str = "write pointers of zones are not followed; zonemode=strided reads \
                                 and writes parts of a device in their order, and fio itself writes \
                                 to zoned devices";
-const PROGRAM: &str = "the engine exec is none of storage; run the program beside it";
+const PROGRAM: &str = "`exec` is not a storage engine; run the program separately";
 const SG: &str = "an option of the engine sg; libaio on the device is near";
 const GROUP: &str = "no control group is made: systemd-run --scope -p IOWeight=… qdepth fio …";
 pub(super) const DATA_PLACEMENT: &str = "data placement is not asked of the device";
 const GPU: &str = "buffers are in main memory";
-const CPU_LOAD: &str = "the engine cpuio is none of storage; run a load of CPU beside it";
+const CPU_LOAD: &str = "`cpuio` is not a storage engine; run the CPU load separately";
 const NETWORK: &str = "an engine of a network, which qdepth has not; mount it, and name a file";
 const USER: &str = "qdepth does not change its user: sudo -u USER qdepth fio …";
 pub(super) const TRIM: &str =

@@ -320,7 +320,7 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
              near",
         ),
     ),
-    ("bs_unaligned", Only(OFF, "requests are aligned; ba=512 is possible")),
+    ("bs_unaligned", Only(OFF, "requests are aligned; use ba=512")),
     ("bs_is_seq_rand", Only(OFF, "sizes do not depend on the place; two jobs do it")),
     ("opendir", Only(&[""], "name the files: filename=a:b:c")),
     ("lockfile", Only(&["none"], "requests are not ordered by a lock")),

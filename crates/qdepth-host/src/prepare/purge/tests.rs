@@ -98,10 +98,10 @@ fn a_sanitize_needs_block_erase_and_a_log_to_wait_for() {
         asked(&able().with_output(LOG, 0, &log(WORKING, 1)), PurgeMethod::Sanitize),
         &["is being sanitized already", LOG.trim_end_matches(" -o json")],
     );
-    assert_refused(asked(&able(), PurgeMethod::Sanitize), &["could not be waited for"]);
+    assert_refused(asked(&able(), PurgeMethod::Sanitize), &["could not wait for it"]);
     assert_refused(
         asked(&able().with_output(LOG, 1, "NVMe status: Invalid Log Page"), PurgeMethod::Sanitize),
-        &["could not be waited for", "Invalid Log Page"],
+        &["could not wait for it", "Invalid Log Page"],
     );
 }
 
@@ -146,9 +146,9 @@ fn only_a_whole_namespace_is_purged_by_its_drive() {
             .map_err(|no| no.to_string())
     };
     assert_refused(ask("/dev/nvme0n1p1"), &["is a partition", "erases all of /dev/nvme0n1"]);
-    assert_refused(ask("/dev/sda"), &["/dev/sda is no NVMe namespace", "discard"]);
-    assert_refused(ask("/dev/md0"), &["/dev/md0 is no NVMe namespace"]);
-    assert_refused(ask("/dev/nvme0"), &["/dev/nvme0 is no block device"]);
+    assert_refused(ask("/dev/sda"), &["/dev/sda is not an NVMe namespace", "discard"]);
+    assert_refused(ask("/dev/md0"), &["/dev/md0 is not an NVMe namespace"]);
+    assert_refused(ask("/dev/nvme0"), &["/dev/nvme0 is not a block device"]);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_sanitize_that_did_not_complete_is_a_failure() {
     assert_eq!(slow.kind(), io::ErrorKind::TimedOut);
     assert!(slow.to_string().contains("goes on"), "{slow}");
     let unknown = end(&[log("(6) ?", 0)]).to_string();
-    assert!(unknown.contains("not known"), "{unknown}");
+    assert!(unknown.contains("unknown status"), "{unknown}");
     // After the first answer the drive, or nvme-cli, is gone.
     let gone = end(&[log(WORKING, 9)]).to_string();
     assert!(gone.contains("whether the sanitize goes on"), "{gone}");

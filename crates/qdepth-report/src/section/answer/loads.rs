@@ -27,7 +27,7 @@ type One<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
 pub(super) struct Loads<'v, 'a> {
     /// The intensity, where all have one.
     outstanding: Option<u32>,
-    /// What one axis can have: IO/s where all are judged by them, else MiB/s.
+    /// What one axis can have: IOPS where all are judged by them, else MiB/s.
     unit: &'static str,
     all: Vec<One<'v, 'a>>,
 }
@@ -232,4 +232,4 @@ fn finished(view: &View<'_>, table: Table, shown: usize) -> Table {
 type Layout<'v, 'a> = (Vec<String>, Vec<String>, Vec<Vec<Option<One<'v, 'a>>>>);
 
 /// What loads are judged by.
-const UNITS: [&str; 2] = ["IO/s", "MiB/s"];
+const UNITS: [&str; 2] = ["IOPS", "MiB/s"];

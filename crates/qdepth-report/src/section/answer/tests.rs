@@ -94,7 +94,7 @@ fn one_load_is_shown_in_its_own_unit() {
     let profile = points[0].profile.clone();
     points.retain(|point| point.profile == profile);
     let (id, axis) = label(&points);
-    assert!(id == "answer" && axis.contains("IO/s"), "{id}: {axis}");
+    assert!(id == "answer" && axis.contains("IOPS"), "{id}: {axis}");
 }
 
 /// Two targets: the quotients of the table are those of the largest values.
@@ -111,7 +111,7 @@ fn the_table_divides_the_largest_values() {
         assert!((quotient - top(1) / top(0)).abs() < 0.01, "{row:?}");
     }
     let sentence = factors.sentence(&view).unwrap();
-    assert!(sentence.starts_with("Beside nvme0n1, the largest values are "), "{sentence}");
+    assert!(sentence.starts_with("Compared with nvme0n1, the largest values are "), "{sentence}");
 }
 
 /// One directory beside its twin: what chance makes of it is not told as a difference.
@@ -138,7 +138,11 @@ fn where_one_lies_in_every_interval_no_difference_is_told() {
         let view = View::new(&run, &points, None, &presentation);
         factors::collect(&view).unwrap().sentence(&view).unwrap()
     };
-    assert!(sentence(Lang::En).starts_with("No difference between "), "{}", sentence(Lang::En));
+    assert!(
+        sentence(Lang::En).starts_with("There is no significant difference between "),
+        "{}",
+        sentence(Lang::En)
+    );
     assert!(sentence(Lang::Ja).contains("差は確認できません"), "{}", sentence(Lang::Ja));
 }
 
@@ -148,7 +152,7 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
     points.retain(|point| point.outstanding == 1);
     run.plan_name = "latency".into();
     let document = compose(&run, &points, Lang::En);
-    assert!(document.summary[0].starts_with("The mean latency at 1 outstanding is "));
+    assert!(document.summary[0].starts_with("The mean latency at queue depth 1 is "));
     // Of several targets too the table answers in latencies, not in quotients of rates.
     let mut points = fixture::points(2);
     points.retain(|point| point.outstanding == 1);
@@ -175,12 +179,12 @@ fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
         assert_eq!(table.rows.len(), 5);
         let figure = &pictures[0].figure;
         assert_eq!(figure.series.len(), 1, "one axis, one unit");
-        for load in ["IO/s", "MiB/s"] {
+        for load in ["IOPS", "MiB/s"] {
             assert!(sentence.contains(load), "{sentence}");
         }
         let drawn = document.sections.iter().flat_map(|section| &section.blocks);
         let drawn = drawn.filter(|block| matches!(block, Block::Pictures(_))).count();
-        assert_eq!(drawn, 0, "a single value is no curve");
+        assert_eq!(drawn, 0, "a single value is not a curve");
     }
 }
 
@@ -198,8 +202,8 @@ fn loads_at_two_intensities_of_their_own_have_a_bar_for_each() {
     let Horizontal::Groups(groups) = &pictures[0].figure.x_axis else { panic!() };
     assert_eq!((groups.len(), table.rows.len()), (4, 8));
     let names: Vec<&str> = pictures[0].figure.series.iter().map(|series| &*series.name).collect();
-    assert_eq!(names, ["1 outstanding", "8 outstanding", "32 outstanding"]);
-    assert_eq!(table.rows[1].cells[0].text, "Database, 32 outstanding");
+    assert_eq!(names, ["queue depth 1", "queue depth 8", "queue depth 32"]);
+    assert_eq!(table.rows[1].cells[0].text, "Database, queue depth 32");
     assert_eq!(pictures[0].figure.y_label, "Throughput [MiB/s]");
     // Loads that were all asked the same have curves.
     let (run, mut points) = (fixture::run(1), fixture::points(1));
@@ -222,7 +226,7 @@ fn a_test_of_a_course_is_answered_by_its_ends() {
     let sentence = &document.summary[0];
     let share: f64 =
         sentence.split(", ").last().unwrap().split(' ').next().unwrap().parse().unwrap();
-    assert!(sentence.contains(" begins with ") && (share - 50.0).abs() < 5.0, "{sentence}");
+    assert!(sentence.contains(" starts at ") && (share - 50.0).abs() < 5.0, "{sentence}");
     let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else { panic!() };
     assert_eq!((pictures[0].id.as_str(), table.rows.len()), ("answer", 6));
     assert!(matches!(pictures[0].figure.x_axis, Horizontal::UpTo(_)));

@@ -60,7 +60,7 @@ fn targets_add_up_to_the_last_end_and_the_last_pass_counts() {
     assert_eq!(row(1), ["4", "75.0", "–"]);
     let summary = summary_sentences(&run, &points, Lang::En).join(" ");
     assert!(
-        summary.contains("Write: at best 1,500 MiB/s, with 4 threads and transfers of 1 MiB"),
+        summary.contains("Write: 1,500 MiB/s at best, with 4 threads and a transfer size of 1 MiB"),
         "{summary}"
     );
     assert!(summary.contains("all 2 together reach 75"), "{summary}");
@@ -81,5 +81,5 @@ fn an_invalid_point_is_struck_and_is_not_the_best() {
     let table = &point_tables(&run, &points, Lang::En)[0];
     assert_eq!(table.rows[1].cells[1].mark, Mark::Struck);
     let summary = summary_sentences(&run, &points, Lang::En).join(" ");
-    assert!(summary.contains("at best 100 MiB/s, with 1 thread and"), "{summary}");
+    assert!(summary.contains("100 MiB/s at best, with 1 thread and"), "{summary}");
 }

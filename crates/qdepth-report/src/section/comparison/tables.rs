@@ -212,7 +212,7 @@ fn parts_of(view: &View<'_>, compared: &Compared<'_>, target: u32) -> Table {
         columns.extend([
             number_in(own.first_done, "s").ranked(5),
             number_in(own.last_done, "s").ranked(5),
-            number_in(own.until_first_done, "IO/s").ranked(5),
+            number_in(own.until_first_done, "IOPS").ranked(5),
         ]);
     }
     let of_process = usize::from(compared.record.of == "processes");

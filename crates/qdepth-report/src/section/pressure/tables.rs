@@ -172,7 +172,7 @@ pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
         number_in(words.outstanding, ""),
         number_in(of_steps.asked_of_load, "MiB/s"),
         number_in(words.throughput, "MiB/s"),
-        number_in(words.rate, "IO/s"),
+        number_in(words.rate, "IOPS"),
         number_in(words.mean, unit.symbol()),
     ]);
     columns.extend(SHORT.map(|q| number_in(&Statistic::Quantile(q).to_string(), unit.symbol())));

@@ -15,7 +15,7 @@ const PLATEAU: f64 = 0.05;
 pub(crate) struct At {
     /// Outstanding I/Os.
     pub(crate) outstanding: u32,
-    /// IO/s or MiB/s.
+    /// IOPS or MiB/s.
     pub(crate) value: f64,
     /// Its 95 % interval.
     pub(crate) interval: Option<(f64, f64)>,

@@ -234,8 +234,8 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
     let mut columns: Vec<Column> = target_column(view).into_iter().collect();
     columns.extend([
         number_in(view.outstanding_heading(), ""),
-        number_in(words.rate, "IO/s"),
-        number_in(words.half_width, "IO/s"),
+        number_in(words.rate, "IOPS"),
+        number_in(words.half_width, "IOPS"),
         number_in(words.throughput, "MiB/s"),
     ]);
     columns.extend(latency_columns(view, unit));
@@ -271,7 +271,7 @@ fn asks_precision(point: &Point<'_>) -> bool {
 fn expected_columns(view: &View<'_>) -> [Column; 2] {
     let words = view.words.columns;
     let expected = format!("{} {}", words.expected, view.words.emulated[0]);
-    [number_in(&expected, "IO/s"), number_in(words.of_expected, "%")]
+    [number_in(&expected, "IOPS"), number_in(words.of_expected, "%")]
 }
 
 fn expected_cells(view: &View<'_>, point: &Point<'_>) -> [Cell; 2] {
@@ -328,7 +328,7 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     let mut columns: Vec<Column> = target_column(view).into_iter().collect();
     columns.push(number_in(view.outstanding_heading(), ""));
     columns.push(text(words.direction));
-    columns.push(number_in(words.rate, "IO/s"));
+    columns.push(number_in(words.rate, "IOPS"));
     columns.extend(latency_columns(view, unit));
     let (mut rows, mut points) = (Vec::new(), Vec::new());
     for point in &load.points {
@@ -366,7 +366,7 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     columns.extend(target_column(view));
     columns.extend([
         number_in(&view.outstanding_heading().replacen(' ', "\n", 1), ""),
-        number_in("", "IO/s"),
+        number_in("", "IOPS"),
         number_in(words.half_width, "").ranked(3),
         number_in("", "MiB/s").ranked(2),
         number_in(words.mean, unit.symbol()),

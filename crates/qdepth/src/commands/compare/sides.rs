@@ -90,9 +90,9 @@ fn of_file(part: &str) -> Result<Vec<Document>> {
     let is_ours = text.contains("\"qdepth-");
     let runs = import(&files).map_err(|other| {
         Usage(match is_ours {
-            true => format!("{part} is no run that `qdepth export` wrote: {exported}"),
+            true => format!("{part} is not a run that `qdepth export` wrote: {exported}"),
             false => format!(
-                "{part} is no result that is known: {}; not one that `qdepth export` wrote, \
+                "{part} is not a result that is known: {}; not one that `qdepth export` wrote, \
                  either: {exported}",
                 other.why
             ),
@@ -146,7 +146,7 @@ fn filter(asked: &str) -> Result<RunFilter> {
         let (key, value) = term.split_once('=').unwrap_or((term, ""));
         let value = value.trim();
         if value.is_empty() && KEYS.contains(&key) {
-            bail!(Usage(format!("`{asked}`: nothing stands behind {key}=")));
+            bail!(Usage(format!("`{asked}`: {key}= has no value")));
         }
         let slot = match key {
             "note" => {
@@ -179,7 +179,7 @@ fn day(asked: &str, value: &str) -> Result<String> {
     match value.parse::<Date>() {
         Ok(day) => Ok(day.to_string()),
         Err(_) => bail!(Usage(format!(
-            "`{asked}`: `{value}` is no day; write YYYY-MM-DD (UTC), as since=2026-11-01"
+            "`{asked}`: `{value}` is not a date; use YYYY-MM-DD (UTC), for example since=2026-11-01"
         ))),
     }
 }

@@ -101,7 +101,7 @@ pub(super) fn invalid(ran: &Ran) -> Vec<String> {
         if finding.severity != Severity::Invalid || finding.code == Code::RateNotKept {
             continue;
         }
-        let start = format!("qdepth: grade C, not valid ({}): ", finding.code);
+        let start = format!("qdepth: grade C, invalid ({}): ", finding.code);
         if !lines.iter().any(|line| line.starts_with(&start)) {
             lines.push(start + &finding_text(finding, Lang::En).explanation);
         }
