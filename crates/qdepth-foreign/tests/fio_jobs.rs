@@ -139,7 +139,7 @@ fn a_refusal_names_option_section_and_line() {
         ("[a]\nstartdelay=1-2\n", "jobs.fio:2: [a] startdelay=1-2: "),
         ("[a]\nsize=1m\n[b]\nsize=1m\n[c]\nsize=1m\nwait_for=a\n", "[c] wait_for=a: refused: "),
         ("[a]\ntrim_backlog=5\n", "jobs.fio:2: [a] trim_backlog=5: refused: blocks that are"),
-        ("[a]\nverify=what\n", "jobs.fio:2: [a] verify=what: md5, "),
+        ("[a]\nverify=what\n", "jobs.fio:2: [a] verify=what: must be md5, "),
         (
             "[a]\nlatency_target=5ms\n",
             "jobs.fio:2: [a] latency_target=5ms: latency_window= says how long",

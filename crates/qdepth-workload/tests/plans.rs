@@ -64,7 +64,7 @@ fn wrong_profiles_say_what_would_be_right() {
     for (profile, says) in [
         ("random=101\nread=0\nrequest_size=\"4KiB\"", "0 to 100"),
         ("random=0\nread=0\nrequest_size=\"5000\"", "512"),
-        ("random=0\nread=0\nrequest_size=\"8 cows\"", "no size"),
+        ("random=0\nread=0\nrequest_size=\"8 cows\"", "not a size"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=0", "1 to 512"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\narea={size=\"2GiB\"}", "does not fit"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\narrivals={kind=\"fixed\",rate=0}", "rate"),

@@ -148,7 +148,7 @@ fn a_plan_that_is_edited_meanwhile_does_not_reach_its_campaign() {
 fn what_cannot_be_repeated_is_said() {
     let workspace = Workspace::new();
     for (words, why) in [
-        ("run quick media:p3700-800gb --repeat 0", "write how often"),
+        ("run quick media:p3700-800gb --repeat 0", "must be 1 to 1000"),
         ("run quick media:p3700-800gb --repeat until=2", "is not a tolerance"),
         ("run --resume --repeat 3", "--repeat"),
         ("run quick media:p3700-800gb --repeat 3 --report x.pdf", "qdepth report RUN RUN -o x.pdf"),
@@ -158,7 +158,7 @@ fn what_cannot_be_repeated_is_said() {
         ),
         (
             "run quick media:p3700-800gb media:p3700-800gb --variants a --repeat 3",
-            "names 1 columns",
+            "1 name for 2 targets",
         ),
     ] {
         let ended = workspace.run(words).expect(2);

@@ -117,7 +117,7 @@ impl Figure {
         plot
     }
 
-    /// Where a mark stands on the horizontal axis as it is drawn.
+    /// Position of a mark on the horizontal axis as drawn.
     fn horizontal(&self, mark: &Mark) -> f64 {
         match self.x_axis {
             Horizontal::Intensities(_) => mark.at.max(1.0).log2(),
@@ -145,7 +145,7 @@ impl Figure {
         }
     }
 
-    /// How far values and intervals are from 1.
+    /// Largest distance of values and intervals from 1.
     fn reach(&self) -> f64 {
         let marks = self.series.iter().flat_map(|series| &series.marks);
         let far = marks.map(|mark| match mark.value {
@@ -260,10 +260,12 @@ impl Figure {
 }
 
 impl Figure {
-    /// What a mark says where the pointer rests on it: series, place, value, interval.
+    /// Tooltip of a mark: series, position, value, interval.
     fn hover(&self, series: &Series, mark: &Mark) -> String {
         let unit = self.y_label.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        let unit = unit.map_or("", |(unit, _)| unit);
+        // A label of one word is its own unit: `IOPS`.
+        let whole = if self.y_label.contains(' ') { "" } else { self.y_label.as_str() };
+        let unit = unit.map_or(whole, |(unit, _)| unit);
         let at = match &self.x_axis {
             Horizontal::Intensities(_) => number::thousands(mark.at, 0),
             Horizontal::UpTo(_) => number::three_digits(mark.at),
@@ -302,7 +304,7 @@ fn values(series: &[Series]) -> impl Iterator<Item = f64> + '_ {
     })
 }
 
-/// Where an axis from zero ends: at a whole step.
+/// Upper end of an axis that starts at zero: a whole step.
 fn top(largest: f64) -> f64 {
     let step = tick_step(largest);
     (largest * 1.02 / step).ceil().max(1.0) * step

@@ -142,7 +142,7 @@ fn a_setting_is_one_of_the_list() {
         ("/sys/devices/system/cpu/cpu0x/cpufreq/scaling_governor", "performance"),
     ] {
         let no = set(path, value).unwrap_err().to_string();
-        assert!(no.contains("no setting that a preparation may change"), "{path}: {no}");
+        assert!(no.contains("not a setting that a preparation may change"), "{path}: {no}");
     }
     for (path, value, possible) in [
         ("/sys/block/sda/queue/nomerges", "3", "0 to 2"),

@@ -47,13 +47,13 @@ struct Tried {
     cpu_ns: Vec<f64>,
 }
 
-/// Of an engine, by outstanding I/Os; or why the storage or the kernel does not take it.
+/// Rates of an engine by queue depth; or the reason why the storage or the kernel refuses it.
 type Answer = Result<BTreeMap<u32, Tried>, String>;
 
 /// Reads the target by every engine in turn, and says which is the fastest.
 ///
 /// # Errors
-/// Where no engine reads it: the refusal of the one that is taken where none is named.
+/// If no engine reads it: the refusal of the one that is taken where none is named.
 pub(crate) fn compare(target: &Path) -> Result<Status> {
     if target.to_str().is_some_and(qdepth_media::is_emulated) {
         anyhow::bail!(Usage(format!(
@@ -120,7 +120,7 @@ fn add(tried: &mut BTreeMap<u32, Tried>, points: &[PointRecord]) {
     }
 }
 
-/// What was found, without the advice for a run.
+/// Problem without the advice for a run.
 fn reason(why: &anyhow::Error) -> String {
     let refusal = why.downcast_ref::<Refusal>().or_else(|| match why.downcast_ref::<Problem>() {
         Some(Problem::Refused(refusal)) => Some(refusal),
@@ -205,8 +205,8 @@ fn verdict(target: &Path, answers: &[(Engine, Answer)]) -> String {
     lines.join("\n")
 }
 
-/// Which is faster than each other, if one is: its slowest round is above every round of theirs. Of
-/// an engine without a valid round nothing is known.
+/// Fastest engine, if there is one: its slowest round is faster than every round of the others. An
+/// engine without a valid round is ignored.
 fn best(outstanding: u32, tried: &[(Engine, Option<[f64; 3]>)]) -> String {
     let rates: Vec<(Engine, [f64; 3])> =
         tried.iter().filter_map(|(engine, rates)| Some((*engine, (*rates)?))).collect();
@@ -247,7 +247,7 @@ mod tests {
         let apart = best(1, &[usual, (Engine::Sync, Some([120.0, 150.0, 160.0]))]);
         assert_eq!(apart, "queue depth 1: sync is the fastest, 1.50 times the rate of io_uring");
         let alike = best(1, &[usual, (Engine::Sync, Some([105.0, 150.0, 160.0]))]);
-        assert_eq!(alike, "queue depth 1: sync cannot be told from io_uring");
+        assert_eq!(alike, "queue depth 1: sync and io_uring do not differ significantly");
         let slower = best(32, &[usual, (Engine::Threads, Some([50.0, 60.0, 70.0]))]);
         assert_eq!(slower, "queue depth 32: io_uring is the fastest");
         let unknown = best(32, &[usual, (Engine::Threads, None)]);

@@ -31,10 +31,10 @@ use qdepth_lab::run;
 const INTERIM_CHECKS: [u32; 5] = [6, 9, 14, 20, 30];
 /// Differences up to this do not matter where nothing else was asked for.
 const THRESHOLD: f64 = 0.02;
-/// What looking several times costs an interval that ends its own campaign (docs/design/0009).
+/// Cost of repeated checks for an interval that ends its campaign (docs/design/0009).
 const INTERIM_WIDENING: f64 = 1.13;
 
-/// What a campaign is measured with.
+/// Context of a campaign.
 struct Desk<'a> {
     options: &'a RunOptions,
     screen: &'a Screen,
@@ -49,8 +49,8 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
     let report = &options.report.report;
     if report != Path::new(REPORT_NAME) {
         anyhow::bail!(Usage(format!(
-            "--report with --repeat: a campaign writes none by itself. Leave it out, and \
-             afterwards name the runs that `qdepth list` shows: qdepth report RUN RUN -o {}",
+            "--report with --repeat: a campaign does not write a report. Remove --report, then \
+             report the runs that `qdepth list` shows: qdepth report RUN RUN -o {}",
             report.display()
         )));
     }
@@ -133,16 +133,16 @@ fn columns(options: &RunOptions, asked: &PlanRequest) -> Result<Vec<CampaignColu
     let names = match &options.load.variants {
         Some(names) if names.len() == targets.len() => names.clone(),
         Some(names) => anyhow::bail!(Usage(format!(
-            "--variants names {} columns, and there are {} targets",
-            names.len(),
+            "--variants: {} for {} targets; give one name per target, separated by commas",
+            if names.len() == 1 { "1 name".to_owned() } else { format!("{} names", names.len()) },
             targets.len()
         ))),
         None => targets.iter().map(|target| target.display().to_string()).collect(),
     };
     if options.json && targets.len() > 2 {
         anyhow::bail!(Usage(
-            "--json tells of one target or of two; of more: qdepth compare A B --json, two at a \
-             time"
+            "--json supports one or two targets. For more, compare two at a time: qdepth compare \
+             A B --json"
                 .to_owned()
         ));
     }
@@ -251,7 +251,7 @@ fn groups(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
     Ok(all)
 }
 
-/// Whether every rate is known so well: of one column its interval, of several every verdict. The
+/// True if every rate is known so well: of one column its interval, of several every verdict. The
 /// tails of the latency are told too, and are not waited for.
 fn is_decided(groups: &[Vec<Measured>], campaign: &Campaign, tolerance: Tolerance) -> bool {
     if let [alone] = groups {

@@ -1,4 +1,4 @@
-//! What may be said beside `--resume`.
+//! Options that are allowed with `--resume`.
 
 use std::ffi::OsString;
 
@@ -8,8 +8,8 @@ use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
 
 use crate::flags::{Flags, with_examples};
 
-/// What a run that is taken up again still asks for: where it is kept and told of, whose loss is
-/// consented to, and where its workers are kept. Everything else is the stored plan's.
+/// Options of a resumed run: outputs, consent, and placement of workers. Everything else comes from
+/// the stored plan.
 pub(super) const APPLIES: &[&str] = &[
     "resume",
     "logbook",
@@ -34,7 +34,7 @@ impl Flags {
     /// Reads a command line, the program's name first.
     ///
     /// # Errors
-    /// Where it is wrong, or asks for help.
+    /// If it is wrong, or asks for help.
     pub(crate) fn read_from<T: Into<OsString> + Clone>(
         words: impl IntoIterator<Item = T>,
     ) -> Result<Self, Error> {
@@ -65,8 +65,8 @@ fn refused(known: &Command, ignored: &[&Arg]) -> Error {
         |arg: &&Arg| arg.get_long().map_or("PLAN | TARGET".to_owned(), |long| format!("--{long}"));
     let names: Vec<String> = ignored.iter().map(named).collect();
     let why = format!(
-        "--resume goes on with the plan and the targets that the run began with, so it cannot be \
-         used with {}. Without --resume a new run begins",
+        "--resume uses the plan and targets of the interrupted run, so it cannot be combined with \
+         {}. To start a new run, remove --resume",
         names.join(", ")
     );
     known.clone().error(ErrorKind::ArgumentConflict, why)

@@ -126,7 +126,7 @@ const modes = {
       await mark.scrollIntoView();
       await mark.hover();
       const tip = await page.$eval(".tip", (told) => (told.hidden ? "" : told.textContent));
-      if (!/IO\/s|MiB\/s|ms|µs/.test(tip)) complain(address, "no value at the pointer", tip);
+      if (!/IOPS|MiB\/s|ms|µs/.test(tip)) complain(address, "no value at the pointer", tip);
       const firsts = () => page.$$eval("figure.table table", (tables) => {
         const table = tables.find((one) => one.querySelector("th[title]"));
         return [...table.tBodies[0].rows].map((row) => row.cells[1].textContent).join(" ");

@@ -14,7 +14,7 @@ const WORKING: &str = "(2) A sanitize operation is currently in progress.";
 const DONE: &str = "(1) Most Recent Sanitize Command Completed Successfully.";
 const FAILED: &str = "(3) Most Recent Sanitize Command Failed.";
 
-/// As nvme-cli writes it.
+/// Document of nvme-cli.
 fn log(status: &str, progress: u32) -> String {
     format!(
         "{{\"nvme0n1\":{{\"sprog\":{progress},\"sstat\":{{\"global_erased\":0,\
@@ -213,7 +213,7 @@ fn a_sanitize_that_did_not_complete_is_a_failure() {
     let gone = end(&[log(WORKING, 9)]).to_string();
     assert!(gone.contains("whether the sanitize goes on"), "{gone}");
     let other = end(&["{\"nvme0n1\":{}}".to_owned()]).to_string();
-    assert!(other.contains("tells no `sstat`"), "{other}");
+    assert!(other.contains("reports no `sstat`"), "{other}");
 }
 
 #[test]
