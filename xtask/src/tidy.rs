@@ -6,6 +6,7 @@ mod cited;
 pub(crate) mod links;
 mod lints;
 mod names;
+mod plain;
 mod raised;
 mod security;
 mod sizes;
@@ -31,6 +32,7 @@ pub fn tidy() -> Result<()> {
     arrows(&mut broken)?;
     lints::check(&mut broken)?;
     links::check(&mut broken)?;
+    plain::check(&mut broken)?;
     let (mut sources, mut modules) = (Vec::new(), circles::Modules::default());
     let words = words::Words::read(&mut broken)?;
     for folder in ["crates", "xtask"] {
@@ -42,6 +44,7 @@ pub fn tidy() -> Result<()> {
             widths::check(&relative(&file), &text, &mut broken)?;
             tuples::check(&relative(&file), &text, &mut broken)?;
             names::check(&relative(&file), &text, &mut broken)?;
+            plain::comments(&relative(&file), &text, &mut broken);
             sources.push(text);
         }
     }
@@ -55,20 +58,20 @@ pub fn tidy() -> Result<()> {
     Ok(())
 }
 
-/// Where the files of tests are one binary, none is forgotten: cargo would not say so.
+/// Checks that no test file is missing from a combined binary: cargo would not report it.
 fn left_out(broken: &mut Vec<String>) -> Result<()> {
     for file in files(&root().join("crates"))? {
         let folder = file.parent().unwrap_or(&file);
         let Ok(all) = fs::read_to_string(folder.join("all.rs")) else { continue };
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         if folder.ends_with("tests") && name != "all" && !all.contains(&format!("mod {name};")) {
-            broken.push(format!("{}: all.rs beside it does not name it", relative(&file)));
+            broken.push(format!("{}: all.rs in its directory does not name it", relative(&file)));
         }
     }
     Ok(())
 }
 
-/// Which crate may use which: the block `arrows` of ARCHITECTURE.md.
+/// Allowed dependencies of crates: the block `arrows` of ARCHITECTURE.md.
 fn arrows(broken: &mut Vec<String>) -> Result<()> {
     let page = fs::read_to_string(root().join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
     let block = page.split("```arrows").nth(1).and_then(|rest| rest.split("```").next());
