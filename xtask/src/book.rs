@@ -29,7 +29,7 @@ mod site {
     use crate::command::root;
     use crate::tidy::links::targets;
 
-    /// Where a file of the repository is shown.
+    /// URL of a file of the repository.
     const REPOSITORY: &str = "https://github.com/qdepth/qdepth/blob/main";
 
     pub(super) fn build() -> Result<()> {

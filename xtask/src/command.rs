@@ -56,7 +56,7 @@ pub fn output_and_errors(program: &str, args: &[&str]) -> Result<String> {
     Ok(text)
 }
 
-/// Whether a program can be started.
+/// True if a program can be started.
 pub fn there_is(program: &str) -> bool {
     Command::new(program)
         .arg("--version")

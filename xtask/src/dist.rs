@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::command::{output, root, show, there_is};
 
 const BIN: &str = "usr/bin";
-/// Where a page of the manual of one command is.
+/// Path of a command's manual page.
 const MAN: &str = "usr/share/man/man1";
 /// Shells, with where each looks for completions.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -71,7 +71,7 @@ fn build(quick: bool) -> Result<PathBuf> {
     Ok(root().join("target").join(folder).join("qdepth"))
 }
 
-/// What sets PDF, stripped; it is not built with the rest, whose features it would change.
+/// Stripped PDF program; built separately, because its features would change the rest.
 fn build_pdf(quick: bool) -> Result<PathBuf> {
     let (profile, folder) = if quick { ("dev", "debug") } else { ("dist-pdf", "dist-pdf") };
     let words = ["rustc", "--locked", "--package", "qdepth-pdf", "--bin", "qdepth-pdf"];
@@ -120,7 +120,7 @@ fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
     version.split_whitespace().nth(1).map(str::to_owned).context("`qdepth -V` has no version")
 }
 
-/// What the program is made of: crates with version and licence.
+/// Parts of the program: crates with version and licence.
 type Parts = BTreeMap<(String, String), String>;
 
 /// The packages below the programs, build tools and tests left out.

@@ -1,4 +1,4 @@
-//! What is done with the emulated media from outside: their calibration, and their speed.
+//! Work on the emulated devices from outside: their calibration, and their speed.
 
 use anyhow::Result;
 

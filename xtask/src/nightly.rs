@@ -14,7 +14,7 @@ const CAMPAIGNS: &str = include_str!("../campaigns.txt");
 /// Runs the campaigns with these names, all without names, and prints what came of each.
 ///
 /// # Errors
-/// Where a campaign has no such name, or failed.
+/// If a campaign has no such name, or failed.
 pub fn nightly(names: &[&str]) -> Result<()> {
     let lines = || CAMPAIGNS.lines().filter(|line| !line.starts_with('#'));
     let name = |line: &&str| line.split_whitespace().next().unwrap_or_default().to_owned();

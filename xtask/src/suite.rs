@@ -22,8 +22,8 @@ const MEASURES: (&str, &str) = ("qdepth", "all");
 /// All of its tests may wait at a time; `tests/common/turns.rs` says how many run.
 const MEASURES_THREADS: usize = 1000;
 
-/// What computes keeps what it frees, as the program does where it fits media
-/// (crates/qdepth-linux/src/memory.rs): 35 of 73 s of a test went to getting it back.
+/// Compute tests keep freed memory, as the program does when it fits models
+/// (crates/qdepth-linux/src/memory.rs): 35 of 73 s of a test were spent on getting it back.
 const KEEPS_FREED: [(&str, &str); 3] = [
     ("MALLOC_TRIM_THRESHOLD_", "268435456"),
     ("MALLOC_TOP_PAD_", "16777216"),
@@ -34,7 +34,7 @@ const KEEPS_FREED: [(&str, &str); 3] = [
 /// for 115 ms that nothing of ours held. A test of figures that fails is made again behind all
 /// others; so often in a row it must pass then, and the summary names it.
 const PASSES: usize = 2;
-/// Where more of them fail, it is not the machine.
+/// With more failures, the machine is not the cause.
 const TRIED_AGAIN_AT_MOST: usize = 3;
 
 /// A binary of tests.
@@ -75,7 +75,7 @@ impl TestBinary {
         counted(&name, command, if self.measures() { Shown::AtOnce("") } else { Shown::Whole })
     }
 
-    /// Whether a test of figures passes as often as it must.
+    /// True if a test of figures passes as often as it must.
     fn passes_again(&self, examples: Option<&Path>, test: &OfFigures) -> bool {
         (0..PASSES).all(|_| {
             let mut command = self.command(examples);
@@ -89,7 +89,7 @@ impl TestBinary {
 /// Builds the tests of the workspace, all or those that these words leave.
 ///
 /// # Errors
-/// Where they do not compile.
+/// If they do not compile.
 pub fn build(which: &[&str]) -> Result<Vec<TestBinary>> {
     let output = Command::new("cargo")
         .args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"])
@@ -117,13 +117,13 @@ pub fn build(which: &[&str]) -> Result<Vec<TestBinary>> {
     Ok(text.lines().filter_map(binary).collect())
 }
 
-/// What a lane does behind its binaries.
+/// Work of a lane after its binaries.
 pub type Behind = fn(&mut Counts);
 
 /// Runs them in two lanes, and behind each what belongs there.
 ///
 /// # Errors
-/// Where the program itself fails.
+/// If the program itself fails.
 pub fn run(
     binaries: &[TestBinary],
     examples: Option<&Path>,
@@ -180,7 +180,7 @@ pub fn examples_in_comments() -> Counts {
     counted("examples in comments", cargo, Shown::AtOnce(""))
 }
 
-/// When what a program prints is shown.
+/// Moment at which a program's output is shown.
 #[derive(Clone, Copy)]
 enum Shown {
     /// Line by line, with this before each.

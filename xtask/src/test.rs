@@ -53,7 +53,7 @@ const FILES: &[(&str, &str)] = &[
     ("python3-yaml", "/usr/lib/python3/dist-packages/yaml/__init__.py"),
 ];
 
-/// What pages are looked at with in a browser, from npm.
+/// Browser tools for the pages, from npm.
 const NPM: [&str; 2] = ["axe-core@4.11.0", "puppeteer-core@24.30.0"];
 
 /// Others' readers of logbooks, of CSV and of fio's results, from PyPI.

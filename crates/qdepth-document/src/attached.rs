@@ -1,4 +1,4 @@
-//! What a document holds besides what it shows.
+//! Hidden parts of a document: attachments and metadata.
 
 use std::io::Write as _;
 
@@ -22,7 +22,7 @@ pub(crate) fn beginning(source: &str, lang: Lang) -> String {
     format!("{}\n… {left}", lines.join("\n"))
 }
 
-/// Whether a page shows the beginning alone.
+/// True if a page shows the beginning alone.
 pub(crate) fn is_large(text: &str) -> bool {
     text.len() > LARGE
 }

@@ -9,7 +9,7 @@ use qdepth_words::{Lang, words};
 pub struct Document {
     /// The language its words are in.
     pub lang: Lang,
-    /// Who publishes it, in which version.
+    /// Publisher and version.
     pub cover: Cover,
     /// Title.
     pub title: String,
@@ -17,16 +17,16 @@ pub struct Document {
     pub subtitle: String,
     /// A word that every printed page, picture and row carries, or empty: EMULATED.
     pub mark: String,
-    /// What must not be overlooked.
+    /// Banners that must not be overlooked.
     pub banners: Vec<Banner>,
-    /// What was asked, or empty.
+    /// The plan's question, or empty.
     pub question: String,
     /// The answer, then what was measured and how far it can be trusted: a sentence each.
     pub summary: Vec<String>,
     /// The answer again: one diagram and one small table, for the first page. Both repeat what the
     /// body has.
     pub answer: Vec<Block>,
-    /// Who, what, when, with ids and hashes: for the last page.
+    /// Author, subject and date, with ids and hashes: for the last page.
     pub facts: Vec<Fact>,
     /// The body.
     pub sections: Vec<Section>,
@@ -34,12 +34,12 @@ pub struct Document {
     pub footer: String,
 }
 
-/// What a cover says besides the title. Empty parts are left out.
+/// The cover apart from its title. Empty parts are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cover {
-    /// What kind of document it is; empty: a white paper.
+    /// Kind of document; empty for a white paper.
     pub kind: String,
-    /// Who publishes it.
+    /// Publisher.
     pub organisation: String,
     /// Their mark.
     pub logo: Option<Logo>,
@@ -51,12 +51,12 @@ pub struct Cover {
     pub iso_date: String,
     /// Former versions and this one, the oldest first.
     pub history: Vec<Revision>,
-    /// What stands at the head of every sheet in print: what was tested, and in what state.
+    /// Heading of every printed sheet: target and its state.
     pub tested: String,
 }
 
 impl Document {
-    /// What kind of document it is.
+    /// Kind of document.
     pub(crate) fn kind(&self) -> &str {
         let kind = &self.cover.kind;
         if kind.is_empty() { words(self.lang).paper.labels.kind } else { kind }
@@ -66,13 +66,13 @@ impl Document {
 /// A picture that stands for an organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logo {
-    /// How it is coded.
+    /// Image format.
     pub kind: LogoKind,
     /// The file, byte for byte.
     pub bytes: Vec<u8>,
 }
 
-/// How a logo is coded.
+/// Image format of a logo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogoKind {
     /// SVG.
@@ -109,7 +109,7 @@ pub struct Revision {
     pub version: String,
     /// Its date, as written.
     pub date: String,
-    /// What changed.
+    /// Changes of this version.
     pub changes: String,
 }
 
@@ -118,7 +118,7 @@ pub struct Revision {
 pub struct Banner {
     /// One or two words.
     pub label: String,
-    /// What it means.
+    /// Meaning.
     pub text: String,
 }
 
@@ -129,7 +129,7 @@ pub struct Fact {
     pub name: String,
     /// Value.
     pub value: String,
-    /// Whether the value is to be taken over letter by letter (a hash, a command).
+    /// True if the value is to be taken over letter by letter (a hash, a command).
     pub literal: bool,
 }
 
@@ -149,9 +149,9 @@ pub struct Section {
 pub enum Block {
     /// Running text.
     Paragraph(String),
-    /// What is cited, with the address where it can be read.
+    /// A cited source with its address.
     Reference {
-        /// What it is.
+        /// Text.
         text: String,
         /// The address.
         link: String,
@@ -166,7 +166,7 @@ pub enum Block {
     Pictures(Vec<Picture>),
     /// A picture that is no diagram.
     Drawing(Drawing),
-    /// What a chapter comes to, set off from it.
+    /// Summary box of a chapter.
     SumUp {
         /// Heading.
         title: String,
@@ -177,7 +177,7 @@ pub enum Block {
     Finding(FindingGroup),
     /// A file that goes with the document: what would fill its pages.
     Attachment {
-        /// What it is.
+        /// Caption.
         caption: String,
         /// Its name.
         name: String,
@@ -186,7 +186,7 @@ pub enum Block {
     },
     /// A text to be shown as it is, folded away.
     Source {
-        /// What it is.
+        /// Caption.
         caption: String,
         /// The name of the file that it can be taken out as.
         name: String,
@@ -198,7 +198,7 @@ pub enum Block {
 /// A table: headings, rows, and a remark below.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What the table shows.
+    /// Caption of the table.
     pub caption: String,
     /// Columns, left to right.
     pub columns: Vec<Column>,
@@ -215,7 +215,7 @@ pub struct Column {
     pub heading: String,
     /// Unit of every number in the column, or empty.
     pub unit: String,
-    /// How its cells stand.
+    /// Alignment of its cells.
     pub align: Align,
     /// 0 for what a row is nothing without; of the others a narrow terminal leaves out the highest
     /// first. Pages have all.
@@ -232,7 +232,7 @@ pub fn number_in(heading: &str, unit: &str) -> Column {
     Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Number, rank: 0 }
 }
 
-/// What is cited as `[1] …`, a line each.
+/// Sources as `[1] …`, one line each.
 pub fn numbered<'a>(sources: impl Iterator<Item = &'a str>) -> Vec<String> {
     sources.enumerate().map(|(index, source)| format!("[{}] {source}", index + 1)).collect()
 }
@@ -244,7 +244,7 @@ impl Column {
     }
 }
 
-/// How the cells of a column stand.
+/// Alignment of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Text, left.
@@ -263,23 +263,23 @@ pub enum Align {
 pub struct Row {
     /// Cells, left to right.
     pub cells: Vec<Cell>,
-    /// Whether a group of rows begins here.
+    /// True if a group of rows begins here.
     pub opens_group: bool,
 }
 
 /// A cell of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// What is printed.
+    /// Printed text.
     pub text: String,
-    /// How it is meant.
+    /// Emphasis.
     pub mark: Mark,
 }
 
-/// How a cell is meant.
+/// Emphasis of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// As it stands.
+    /// Plain.
     #[default]
     Plain,
     /// Not valid: struck through.
@@ -329,13 +329,13 @@ pub struct Picture {
     pub id: String,
     /// Title, printed above.
     pub title: String,
-    /// What a person sees in it, for those who cannot.
+    /// Text alternative of the picture.
     pub description: String,
     /// The diagram.
     pub figure: Figure,
     /// The numbers behind it.
     pub data: Table,
-    /// Where they come from.
+    /// Origin of the numbers.
     pub origin: Origin,
 }
 
@@ -359,7 +359,7 @@ pub struct Drawing {
     pub id: String,
     /// Title.
     pub title: String,
-    /// What a person sees in it.
+    /// Text alternative of the picture.
     pub description: String,
     /// The picture as SVG, with title and description.
     pub svg: String,
@@ -368,12 +368,12 @@ pub struct Drawing {
     pub own: Option<Logo>,
 }
 
-/// Where the numbers of a picture come from.
+/// Origin of a picture's numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Id of the run; empty where it is not one run.
     pub run: String,
-    /// Whether time was invented there.
+    /// True if time was invented there.
     pub emulated: bool,
 }
 
@@ -386,18 +386,18 @@ pub struct FindingGroup {
     pub title: String,
     /// Its weight in words.
     pub severity: String,
-    /// Whether the numbers concerned must not be used.
+    /// True if the numbers concerned must not be used.
     pub invalid: bool,
-    /// What to do about it.
+    /// Remedy.
     pub advice: String,
-    /// What was found, and where.
+    /// Cases of the finding, with their points.
     pub cases: Vec<FindingCase>,
 }
 
 /// One doubt, and the points that it concerns in the same words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingCase {
-    /// What was found.
+    /// Explanation of the finding.
     pub explanation: String,
     /// Where.
     pub location: String,

@@ -14,15 +14,15 @@ const VERSION: u32 = 2;
 /// Every diagram of a report, as numbers.
 #[derive(Serialize, JsonSchema)]
 struct Figures {
-    /// Which form of document this is.
+    /// Format of the document.
     schema: Schema,
-    /// Whether time was invented, in one of the runs at least.
+    /// True if time was invented, in one of the runs at least.
     emulated: bool,
     /// Title of the report.
     title: String,
     /// BCP 47 tag of the language of all words.
     lang: &'static str,
-    /// What the report says of itself: run, hashes, times.
+    /// Facts about the report: run, hashes, times.
     facts: Vec<[String; 2]>,
     /// The diagrams, in the order of the report.
     figures: Vec<Entry>,
@@ -46,9 +46,9 @@ struct Entry {
     title: String,
     /// Id of the run that its numbers are from; empty where it is not one run.
     run: String,
-    /// Whether time was invented there.
+    /// True if time was invented there.
     emulated: bool,
-    /// What a person sees in it.
+    /// Text alternative of the picture.
     description: String,
     /// Words below the horizontal axis.
     x_label: String,
@@ -56,7 +56,7 @@ struct Entry {
     y_label: String,
     /// Words beside the right axis, with the unit, where there is one.
     y2_label: Option<String>,
-    /// Whether the vertical axis is logarithmic.
+    /// True if the vertical axis is logarithmic.
     logarithmic: bool,
     /// The lines.
     series: Vec<Line>,
@@ -146,7 +146,7 @@ pub fn figures_schema() -> String {
     pretty(&schemars::schema_for!(Figures))
 }
 
-/// As JSON, indented, with a line end.
+/// Indented JSON with a final newline.
 pub fn pretty(value: &impl Serialize) -> String {
     // Structs and vectors with text keys cannot fail to become JSON.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();

@@ -39,7 +39,7 @@ fn drop_empty_whiskers(elements: &mut Vec<Primitive>) {
 }
 
 impl Figure {
-    /// Whether there is anything to draw.
+    /// True if there is anything to draw.
     pub fn is_empty(&self) -> bool {
         self.values().next().is_none()
     }

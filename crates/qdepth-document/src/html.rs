@@ -31,16 +31,16 @@ pub enum ReportError {
 /// A document as a self-contained HTML page.
 ///
 /// # Errors
-/// Where the template cannot be filled, which needs memory to run out.
+/// If the template cannot be filled, which needs memory to run out.
 pub fn html(document: &Document) -> Result<String, ReportError> {
     page(document, false)
 }
 
-/// What stands in the page's `main` element, for a page of somebody else's that uses
-/// [`style_sheet`], and may use [`reading_aids`]: no style and no script in it.
+/// Contents of the page's `main` element, for a foreign page that uses [`style_sheet`] and may use
+/// [`reading_aids`]: no style and no script.
 ///
 /// # Errors
-/// As [`html`].
+/// Like [`html`].
 pub fn html_part(document: &Document) -> Result<String, ReportError> {
     page(document, true)
 }
@@ -48,7 +48,7 @@ pub fn html_part(document: &Document) -> Result<String, ReportError> {
 /// A table alone, for a page that uses [`style_sheet`].
 ///
 /// # Errors
-/// As [`html`].
+/// Like [`html`].
 pub fn html_table(table: &Table) -> Result<String, ReportError> {
     Ok(without_hidden(table_html(table, String::new(), false)?))
 }
@@ -64,7 +64,7 @@ pub const fn reading_aids() -> &'static str {
     SCRIPT
 }
 
-/// What the controls of [`reading_aids`] say.
+/// Texts of the controls of [`reading_aids`].
 pub fn aids_words(lang: Lang) -> String {
     let labels = &words(lang).paper.labels;
     format!("{}|{}", labels.aids.join("|"), labels.document[2])
@@ -95,9 +95,9 @@ pub fn without_hidden(page: String) -> String {
 struct Page<'a> {
     document: &'a Document,
     labels: &'static PaperLabelsWords,
-    /// Whether only what stands in the `main` element is wanted.
+    /// True if only what stands in the `main` element is wanted.
     part: bool,
-    /// Of tables, of figures.
+    /// Numbers of tables and figures.
     numbers: [Cell<u32>; 2],
     restyle: String,
     script: &'static str,
@@ -133,7 +133,7 @@ impl Page<'_> {
         if is_large(text) { format!("{name}.gz") } else { name.to_owned() }
     }
 
-    /// As much of it as a reader wants to scroll through.
+    /// Part of it that fits on a page.
     fn shown(&self, text: &str) -> String {
         if is_large(text) { beginning(text, self.document.lang) } else { text.to_owned() }
     }
@@ -248,7 +248,7 @@ fn mark_class(mark: Mark) -> &'static str {
     }
 }
 
-/// What follows the point, with the half-width of an interval behind it.
+/// Digits after the decimal point, with the half-width of an interval.
 fn fraction(number: &str) -> &str {
     number.split_once('.').map_or("", |(_, fraction)| fraction)
 }

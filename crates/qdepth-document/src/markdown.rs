@@ -29,7 +29,7 @@ struct Writer<'a> {
     out: String,
     pictures: BTreeMap<String, Vec<u8>>,
     folder: &'a str,
-    /// Of tables, of figures.
+    /// Numbers of tables and figures.
     numbers: [u32; 2],
     document: &'a Document,
 }

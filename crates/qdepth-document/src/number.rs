@@ -1,4 +1,4 @@
-//! How numbers are written: thousands apart, one unit to a column.
+//! Formatting of numbers: thousands separators, one unit for each column.
 
 /// Bytes of the megabyte of all throughputs (2^20: docs/method/checklist.md, item 8).
 pub const MIB: f64 = 1_048_576.0;

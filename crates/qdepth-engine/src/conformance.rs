@@ -5,7 +5,7 @@ use qdepth_workload::{Direction, Request};
 
 use crate::target::{Completions, Slot, Target};
 
-/// What a target broke.
+/// Conformance rule that a target broke.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Broken(String);
@@ -26,7 +26,7 @@ pub fn check<T: Target + ?Sized>(target: &mut T, slots: u32, area: u64) -> Resul
     nothing_is_left(target)
 }
 
-/// How much later than `until` a real target's wait may end on a busy machine.
+/// Largest delay of a real target's wait after `until` on a busy machine.
 const SLACK: Nanos = Nanos::from_millis(500);
 
 fn waiting_alone_ends_in_time<T: Target + ?Sized>(target: &mut T) -> Result<(), Broken> {

@@ -65,7 +65,7 @@ pub fn measure_together<T: Target>(
     together.drivers.into_iter().map(OneDriver::into_outcome).collect()
 }
 
-/// What a rule of pacing is chosen for, as a type.
+/// Maps a pacing rule to its type.
 trait ForRule<'a> {
     type Output;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Output;
@@ -142,7 +142,7 @@ impl<'a, T: Target> ForRule<'a> for Among<'_, 'a, T> {
 
 struct Together<'a, T> {
     drivers: Vec<Box<dyn OneDriver<T> + 'a>>,
-    /// Whose each slot is.
+    /// Owner of each slot.
     owners: Vec<usize>,
 }
 

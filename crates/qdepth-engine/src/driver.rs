@@ -12,20 +12,20 @@ use crate::series::{Interval, slice};
 use crate::shard::{Shard, StopGroup};
 use crate::target::{Absence, Completion, CpuTime, Slot, Target, TargetFailure};
 
-/// How long requests in flight are waited for after the window, and after an interruption: a hung
-/// device must not hold the program (docs/method/thresholds.md).
+/// Time limit for requests in flight after the window and after an interruption: a hung device must
+/// not block the program (docs/method/thresholds.md).
 const DRAIN: Nanos = Nanos::from_secs(8);
 const DRAIN_INTERRUPTED: Nanos = Nanos::from_secs(3);
-/// How long a final sync is waited for: it may write back all that a cache took.
+/// Time limit for a final sync, which may write back a whole cache.
 const SYNC: Nanos = Nanos::from_secs(600);
-/// How often the stop flag is looked at while nothing completes.
+/// Interval for checking the stop flag while nothing completes.
 const ATTENTION: Nanos = Nanos::from_millis(100);
-/// How often one looks whether those that it catches up with are at the end of their time.
+/// Interval for checking if the streams to catch up with have ended.
 const CATCHING_UP: Nanos = Nanos::from_micros(100);
 /// EIO: what a transfer of nothing is counted as.
 const EIO: i32 = 5;
 
-/// What the loop asks of a driver, or of several as one.
+/// Interface between the loop and one or several drivers.
 pub(crate) trait Drivers<T: Target> {
     /// Looks at the clock: changes its state, closes intervals, issues what is due. False once it
     /// is done.
@@ -36,7 +36,7 @@ pub(crate) trait Drivers<T: Target> {
         interrupted: bool,
         seen: &mut dyn FnMut(usize, &Interval),
     ) -> bool;
-    /// When to look again though nothing completes.
+    /// Time of the next check if nothing completes.
     fn wake(&self, now: Instant) -> Instant;
     /// Takes a completion.
     fn completed(&mut self, completion: &Completion, target: &mut T);
@@ -65,8 +65,8 @@ enum State {
     Done,
 }
 
-/// How far a load is that goes on, after its time, until each stream has moved as much as the one
-/// of its group that moved most.
+/// Progress of a load that continues after its time until each stream has moved as much as the
+/// fastest of its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CatchUp {
     /// Its time is over then. The window goes on: what completes later counts.
@@ -77,7 +77,7 @@ enum CatchUp {
     Settled,
 }
 
-/// What is in a slot; half a cache line, so that none lies in two.
+/// One slot; half a cache line, so that none spans two.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct InFlight {
@@ -86,7 +86,7 @@ struct InFlight {
     /// Bytes that are still to come: less than the request's after a short transfer; [`FREE`] where
     /// no request is in the slot.
     left: u32,
-    /// Whose the slot is, as an index into the driver's streams; the same for the whole point.
+    /// Owner of the slot, as an index into the driver's streams; fixed for the point.
     stream: u16,
 }
 
@@ -116,24 +116,24 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     pacing: P,
     streams: Vec<RequestStream>,
     slots: Vec<InFlight>,
-    /// When the request of each slot was intended, where that is not when it was issued.
+    /// Intended time of the request in each slot, if it differs from the issue time.
     intended: Vec<Instant>,
     ledger: Ledger<RESPONSE>,
     /// Says when the rate is known well enough.
     precision: Option<Precision>,
     /// Says whether it keeps its rate.
     least: Option<Rule>,
-    /// When the running interval ends, or it is to be said whether it keeps its rate.
+    /// End of the current interval, or time of the next check of the minimum rate.
     check_at: Instant,
     /// Says whether its last samples are near their mean, and whether that ended it.
     settling: Option<SettlingSamples>,
     settled: bool,
     /// Samples that it wants, and not before.
     samples: Option<Samples>,
-    /// Whether it wants more of either.
+    /// True if it wants more of either.
     wants: bool,
     stop_group: Option<&'a StopGroup>,
-    /// Whether all have what they want, so that the window ends.
+    /// True if all have what they want, so that the window ends.
     content: bool,
     catch_up: CatchUp,
     state: State,
@@ -369,7 +369,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         self.check_at = next_check(&self.ledger, self.least.as_ref());
     }
 
-    /// Whoever ends no longer holds up those that it runs with.
+    /// Stops delaying the streams that run with this one, because it has ended.
     fn wants_no_more(&mut self) {
         if let (true, Some(stop_group)) = (std::mem::take(&mut self.wants), self.stop_group) {
             stop_group.content();
@@ -386,7 +386,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
     }
 
-    /// Whether its time is over and it waits until it is known how far it goes on.
+    /// True if its time is over and it waits until it is known how far it goes on.
     #[cold]
     fn waits(&mut self, now: Instant) -> bool {
         if matches!(self.catch_up, CatchUp::Before(then) if now < then) {
@@ -399,7 +399,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         false
     }
 
-    /// Whether the last flush belongs to the measured time.
+    /// True if the last flush belongs to the measured time.
     fn sync_counts(&self) -> bool {
         self.point.fsync.at_end && self.failure.is_none()
     }

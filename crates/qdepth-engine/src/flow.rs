@@ -1,4 +1,4 @@
-//! What loads that are tied to each other have issued together.
+//! Issue counters shared by coupled loads.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;

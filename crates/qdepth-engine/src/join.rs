@@ -1,4 +1,4 @@
-//! What the workers of one point found, as one outcome.
+//! Outcome of one point from the results of its workers.
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 

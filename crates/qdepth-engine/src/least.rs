@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// A rate that was not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shortfall {
-    /// Of reads (0), writes (1) or trims (2).
+    /// Direction: reads (0), writes (1) or trims (2).
     pub kind: usize,
-    /// Whether bytes were counted, and not requests.
+    /// True if bytes were counted, and not requests.
     pub of_bytes: bool,
-    /// What was asked, a second.
+    /// Required rate per second.
     pub least: f64,
-    /// What there was, a second.
+    /// Reached rate per second.
     pub reached: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct Shortfall {
 pub(crate) struct Rule {
     least: LeastRate,
     streams: f64,
-    /// When it is asked next.
+    /// Time of the next check.
     next: Instant,
     /// Since when it counts, and from which counts on.
     from: Option<(Instant, Counts)>,
@@ -39,12 +39,12 @@ impl Rule {
         Some(Self { least, streams: streams as f64, next, from: None })
     }
 
-    /// When it is to be asked.
+    /// Returns the time of the next check.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
-    /// What is too little by now.
+    /// Returns the rate that is too low now.
     pub(crate) fn check(&mut self, now: Instant, counts: Counts) -> Option<Shortfall> {
         if now < self.next {
             return None;

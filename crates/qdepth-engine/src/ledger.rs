@@ -1,5 +1,5 @@
-//! What is kept of each completion: histograms per direction, counts, and the series. All room is
-//! made before the loop; nothing here allocates while it runs.
+//! Records of completions: histograms per direction, counts, and the series. All memory is
+//! allocated before the loop.
 
 use qdepth_measure::{Instant, LatencyHistogram, Nanos};
 use qdepth_workload::{Direction, Point};
@@ -31,10 +31,10 @@ fn response_times(directions: &[DirectionOutcome]) -> u128 {
 /// Keeps the figures of one point. `RESPONSE` says whether response times differ from service
 /// times (open loop).
 ///
-/// What a request costs here bounds the rate that can be measured, so all that is the same for
-/// completions with one stamp is done once a stamp ([`advance`](Self::advance)), a latency is
-/// recorded once, into the interval's histogram, and sums that histograms hold are kept nowhere
-/// else.
+/// The cost of an I/O here limits the rate that can be measured. Work that is the same for
+/// completions with one stamp is done once per stamp ([`advance`](Self::advance)), a latency is
+/// recorded once, into the interval's histogram, and sums that histograms contain are not kept
+/// elsewhere.
 #[derive(Debug)]
 pub(crate) struct Ledger<const RESPONSE: bool> {
     pub(crate) window_start: Instant,
@@ -43,7 +43,7 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     pub(crate) out: Outcome,
     /// Bytes of completed reads, writes, trims and syncs since the window's start.
     bytes: [u64; 4],
-    /// Of reads, writes, trims and syncs in the running interval.
+    /// Histograms of reads, writes, trims and syncs in the current interval.
     current_histograms: [LatencyHistogram; 4],
     /// Start of the running interval, what was completed before it, and the bytes.
     current: Interval,
@@ -52,7 +52,7 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     /// Response times before it, ns.
     response_before: u128,
     interval_length: Nanos,
-    /// When the running interval ends.
+    /// End of the current interval.
     interval_end: Instant,
     /// The stamp that was advanced to last, where it lies in the window.
     stamp: Instant,
@@ -129,7 +129,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.within = Instant(0);
     }
 
-    /// When the running interval ends.
+    /// Returns the end of the current interval.
     #[inline]
     pub(crate) fn interval_end(&self) -> Instant {
         self.interval_end
@@ -177,7 +177,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.in_flight
     }
 
-    /// Whether a stamp lies in the window, after what is the same for all completions that bear it.
+    /// True if a stamp lies in the window, after what is the same for all completions that bear it.
     #[inline(always)]
     fn advance(&mut self, at: Instant) -> bool {
         at == self.stamp || self.step(at)
@@ -202,7 +202,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         true
     }
 
-    /// Where the window may begin or end between this stamp and the last.
+    /// First possible start or end of the window between this stamp and the last.
     #[cold]
     #[inline(never)]
     fn first_step(&mut self, at: Instant) -> bool {

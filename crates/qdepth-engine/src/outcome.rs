@@ -1,4 +1,4 @@
-//! What came of a point.
+//! Outcome of a point.
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ pub struct DirectionOutcome {
     pub response_time: Option<LatencyHistogram>,
 }
 
-/// What ended a point.
+/// Reason why a point ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
     /// Its time was over.
@@ -92,7 +92,7 @@ pub enum Ended {
     Failure,
 }
 
-/// What came of a point. Window figures unless said otherwise.
+/// Outcome of a point. Figures refer to the window unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Length of the window.
@@ -124,17 +124,17 @@ pub struct Outcome {
     pub cpu: CpuTime,
     /// The series.
     pub series: Series,
-    /// What ended the window.
+    /// Reason why the window ended.
     pub ended: Ended,
-    /// Where its streams caught up with the one that had moved most: when that began.
+    /// Start of catching up with the fastest stream, if there was any.
     pub caught_up_from: Nanos,
     /// Bytes that it had moved by then.
     pub bytes_before: u64,
-    /// How often the precision of the rate was looked at.
+    /// Number of checks of the rate's precision.
     pub interim_checks: u32,
     /// The rate that it did not keep, where that ended it.
     pub shortfall: Option<Shortfall>,
-    /// Whether it was stopped before its time.
+    /// True if it was stopped before its time.
     pub interrupted: bool,
     /// Why it ended early, where it did.
     pub failure: Option<TargetFailure>,

@@ -1,5 +1,5 @@
-//! When the next request is issued. A rule is chosen as a type before the loop, so that the loop
-//! asks no questions.
+//! Schedules the next request. A rule is chosen as a type before the loop, so that the loop has no
+//! branch for it.
 
 use qdepth_measure::{Instant, Nanos, Seed};
 use qdepth_workload::Schedule;
@@ -14,7 +14,7 @@ pub(crate) trait Pacing {
     fn released(&mut self, slot: Slot);
     /// The next request that is due at `now`: its slot and intended time.
     fn next(&mut self, now: Instant) -> Option<(Slot, Instant)>;
-    /// When something will be due though nothing completes.
+    /// Time at which a request will be due even if nothing completes.
     fn wake(&self) -> Instant;
     /// Most requests of one stream that were due and found no free slot.
     fn backlog_max(&self) -> u64 {
@@ -23,11 +23,11 @@ pub(crate) trait Pacing {
     /// A request of this size was put into the slot.
     #[inline]
     fn drawn(&mut self, _: Slot, _: u32) {}
-    /// Whether it may be [exhausted](Self::exhausted) one day.
+    /// True if it may be [exhausted](Self::exhausted) one day.
     fn is_finite(&self) -> bool {
         false
     }
-    /// Whether nothing will ever be due again.
+    /// True if nothing will ever be due again.
     #[inline]
     fn exhausted(&self) -> bool {
         false
@@ -50,7 +50,7 @@ pub(crate) struct Finite<P> {
     rule: P,
     outstanding: u32,
     bytes: u64,
-    /// What each stream still has to move; more than it can in the warm-up.
+    /// Remaining bytes of each stream; more than it can move in the warm-up.
     left: Vec<u64>,
     unfinished: usize,
 }
@@ -237,7 +237,7 @@ struct Thinker {
     free: Vec<Slot>,
     /// Requests until the next pause.
     left: u32,
-    /// When the pause ends; none before all came back.
+    /// End of the pause; `None` until all requests have completed.
     resumes: Option<Instant>,
 }
 

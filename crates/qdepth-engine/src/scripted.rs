@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::target::{Completion, Completions, Slot, Target, TargetFailure};
 
-/// How long a server works on a request.
+/// Service time of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Service {
     /// Always as long: M/D/c under Poisson arrivals.
@@ -20,7 +20,7 @@ pub enum Service {
     Exponential(Nanos),
 }
 
-/// What happens to one request in so many.
+/// Fault injected into one of N requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Every nth request fails with this error number.
@@ -60,7 +60,7 @@ pub struct ScriptedTarget {
     now: Instant,
     service: Service,
     fault: Option<Fault>,
-    /// When each server is free.
+    /// Time at which each server becomes free.
     servers: BinaryHeap<Reverse<Instant>>,
     /// Ends in order of time, then of submission.
     pending: BinaryHeap<Reverse<(Instant, u64, u32, i32)>>,

@@ -19,8 +19,8 @@ pub struct Interval {
     pub service_time_sum: u64,
     /// Sum of their response times, ns.
     pub response_time_sum: u64,
-    /// Where the encoded histograms of reads, writes and trims end in the arena; of trims there is
-    /// none where there are no trims.
+    /// Ends of the encoded histograms of reads, writes and trims in the arena; without trims the
+    /// last is empty.
     pub(crate) ends: [usize; 3],
 }
 
@@ -102,7 +102,7 @@ impl Series {
     }
 }
 
-/// What a rule is told of an interval.
+/// Input of a rule from one interval.
 pub(crate) fn slice(interval: &Interval) -> Slice {
     Slice {
         ios: interval.completed.iter().sum(),

@@ -25,7 +25,7 @@ pub struct Shard<'a> {
 #[derive(Debug)]
 pub struct StopGroup {
     wanting: AtomicUsize,
-    /// Whether one has ended that ends all.
+    /// True if one has ended that ends all.
     over: AtomicBool,
     /// Groups of shards that are tied to each other.
     flows: Vec<Flow>,
@@ -36,7 +36,7 @@ pub struct StopGroup {
 }
 
 impl StopGroup {
-    /// Of shards that run at the same time; none where nobody waits for another.
+    /// Coupling of shards that run at the same time; `None` if none waits for another.
     pub fn from_shards<'p>(shards: impl Iterator<Item = &'p Shard<'p>>) -> Option<Self> {
         let (mut wanting, mut to_come, mut ends) = (0, 0, false);
         let mut flows = Vec::new();
@@ -56,7 +56,7 @@ impl StopGroup {
         let to_come = AtomicUsize::new(to_come);
         together.then_some(Self { wanting, over, flows, to_come, most })
     }
-    /// What ties the shard to others.
+    /// Coupling of the shard with others.
     pub(crate) fn flow(&self, shard: &Shard<'_>) -> Option<&Flow> {
         let group = shard.point.flow?.group;
         self.flows.iter().find(|flow| flow.group == group)
@@ -91,7 +91,7 @@ impl<'a> Shard<'a> {
     pub fn whole(point: &'a Point) -> Self {
         Self { point, streams: 0..point.streams, stop_group: None }
     }
-    /// Whether the others go on until it has samples, or precision, enough.
+    /// True if the others go on until it has samples, or precision, enough.
     pub fn wants(&self) -> bool {
         self.point.stop.samples.is_some() || self.point.stop.until.is_some()
     }

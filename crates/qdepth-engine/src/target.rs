@@ -16,7 +16,7 @@ pub struct Completion {
     pub slot: Slot,
     /// Bytes transferred, or a negative Linux error number.
     pub result: i32,
-    /// When it was seen to be complete.
+    /// Time at which the completion was seen.
     pub at: Instant,
 }
 
@@ -31,7 +31,7 @@ impl Completions {
     pub fn with_capacity(capacity: usize) -> Self {
         Self { list: Vec::with_capacity(capacity.max(1)) }
     }
-    /// Whether another one fits without allocating.
+    /// True if another one fits without allocating.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.list.len() < self.list.capacity()
@@ -43,12 +43,12 @@ impl Completions {
             self.list.push(completion);
         }
     }
-    /// What is there.
+    /// Completions as a slice.
     #[inline]
     pub fn as_slice(&self) -> &[Completion] {
         &self.list
     }
-    /// What is there, to set the stamps of a reaped batch.
+    /// Completions as a mutable slice, to stamp a reaped batch.
     #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [Completion] {
         &mut self.list
@@ -60,21 +60,21 @@ impl Completions {
     }
 }
 
-/// What the calling thread took of the CPU.
+/// CPU time of the calling thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTime {
     /// In user mode.
     pub user: Nanos,
     /// In the kernel.
     pub system: Nanos,
-    /// How often it gave the CPU up, or had it taken away.
+    /// Number of context switches.
     pub switches: u64,
     /// Pages that it waited for: those that storage had to give, and those that memory had.
     pub faults: [u64; 2],
 }
 
 impl CpuTime {
-    /// What was taken from `before` to this.
+    /// CPU time since `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             user: self.user.saturating_sub(before.user),
@@ -108,7 +108,7 @@ impl TargetFailure {
         &self.0
     }
 
-    /// Whether it is the engine that broke: then nothing comes back.
+    /// True if it is the engine that broke: then nothing comes back.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(*self.0, Cause::Broken(_))
     }
@@ -132,11 +132,11 @@ pub enum Absence {
     /// A transfer inside the area moved nothing.
     #[error("a {} of {size} B at {offset} transferred nothing", word(*direction))]
     NothingMoved {
-        /// Which way.
+        /// Direction.
         direction: Direction,
         /// Bytes that were to be moved.
         size: u32,
-        /// Where they were, from the start of the target.
+        /// Offset from the start of the target.
         offset: u64,
     },
     /// Nothing answers in its place; its identity, in no language.
@@ -163,9 +163,9 @@ pub enum Fault {
     RankLost {
         /// Which.
         rank: u32,
-        /// How that was noticed: a code.
+        /// Code of the symptom.
         cause: String,
-        /// What it said itself; empty where it said nothing.
+        /// Message of the rank; empty if it sent none.
         message: String,
     },
 }
@@ -195,7 +195,7 @@ pub trait Target {
     /// emulated target this call, and nothing else, moves time.
     ///
     /// # Errors
-    /// Where the target as a whole is broken; failures of single requests are completions.
+    /// If the target as a whole is broken; failures of single requests are completions.
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure>;
 
     /// The time after `taken` completions of the last [`wait`](Self::wait) were taken into the
@@ -207,7 +207,7 @@ pub trait Target {
         self.now()
     }
 
-    /// What the calling thread has taken of the CPU; nothing in virtual time.
+    /// CPU time of the calling thread; zero in virtual time.
     fn cpu_time(&mut self) -> CpuTime {
         CpuTime::default()
     }

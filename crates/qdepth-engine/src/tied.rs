@@ -10,10 +10,10 @@ use crate::pacing::Pacing;
 use crate::shard::Shard;
 use crate::target::Slot;
 
-/// How soon a load that is ahead, and has no pause, looks again.
+/// Delay before a load that is ahead, without a pause, checks again.
 const TURN: Nanos = Nanos::from_micros(10);
 
-/// Whether a load may issue.
+/// True if a load may issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
     Free,

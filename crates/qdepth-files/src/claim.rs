@@ -1,4 +1,4 @@
-//! What one process does with a name: a result is not written over what the same command reads,
+//! Uses of names in one process: a result must not overwrite a file that the same command reads,
 //! keeps, or writes another result to.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ fn names() -> MutexGuard<'static, Names> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a kept file is for.
+/// Role of a kept file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Lines are added at its end.
@@ -37,7 +37,7 @@ pub(crate) enum Role {
     Other,
 }
 
-/// What a name is used for.
+/// Use of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// A result goes there, in the place of what has the name: nothing else may.
@@ -113,7 +113,7 @@ pub(crate) fn may_be_read(file: &File) -> rustix::io::Result<bool> {
     Ok(free)
 }
 
-/// Whether this file was read.
+/// True if this file was read.
 pub(crate) fn is_read(file: &File) -> rustix::io::Result<bool> {
     let born = born(file)?;
     Ok(names().read.contains(&born))

@@ -18,14 +18,14 @@ use crate::mark;
 use crate::sort::{identity, is_directory, is_link, is_null, is_regular, sort_of};
 use crate::walk::{Missing, among_devices};
 
-/// Who may read a new file.
+/// Readers of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privacy {
     /// Its owner alone: it holds serial numbers, or more of the machine than is published.
     Private,
     /// Whom the umask lets.
     Public,
-    /// As [`Privacy::Public`], and it can be run; only its owner may write to it, as it is code.
+    /// Like [`Privacy::Public`], and it can be run; only its owner may write to it, as it is code.
     Program,
 }
 
@@ -52,7 +52,7 @@ impl Privacy {
 pub struct Replaced {
     /// Its size.
     pub bytes: u64,
-    /// When it was last written to, in seconds since 1970.
+    /// Last modification, seconds since 1970.
     pub written_at: i64,
 }
 
@@ -65,7 +65,7 @@ impl Replaced {
 /// So much of a file is looked at before it is replaced.
 const HEAD: usize = 4096;
 
-/// How programs and libraries begin.
+/// First bytes of programs and libraries.
 const PROGRAM: &[u8] = b"\x7fELF";
 
 /// The name of a result that was given none.
@@ -80,7 +80,7 @@ pub(crate) struct Destination {
     _claim: Claim,
 }
 
-/// What a name was found to be.
+/// State of a name.
 enum NameState {
     Nothing,
     Null,
@@ -124,7 +124,7 @@ impl Destination {
         self.write_between(bytes, privacy, || {})
     }
 
-    /// As [`Destination::write`]; `window` runs between the last look at the name and its change.
+    /// Like [`Destination::write`]; `window` runs between the last look at the name and its change.
     pub(crate) fn write_between(
         &self,
         bytes: &[u8],
@@ -206,7 +206,7 @@ impl Destination {
     }
 }
 
-/// Whether the name may be given to a result, and what has it now.
+/// True if the name may be given to a result, and what has it now.
 fn name_state(
     folder: &Folder,
     name: &OsString,
@@ -276,8 +276,8 @@ pub fn replace_all() {
     REPLACES_ALL.store(true, Ordering::Relaxed);
 }
 
-/// What a file holds that is not to be replaced by a result: none of ours begins like this. A
-/// program takes the place of a program.
+/// Contents of a file that a result must not replace: no result starts like this. A program
+/// replaces a program.
 fn what_it_holds(file: &File, privacy: Privacy) -> std::io::Result<Option<&'static str>> {
     let mut head = Vec::with_capacity(HEAD);
     file.take(HEAD as u64).read_to_end(&mut head)?;

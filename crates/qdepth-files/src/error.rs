@@ -1,4 +1,4 @@
-//! What is said where a file is not read or written.
+//! Errors of reading and writing files.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-/// How it ended, which is what an exit status tells.
+/// Kind of failure, which determines the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// The name cannot be what was meant: wrong usage.
@@ -22,17 +22,17 @@ pub enum How {
 /// Why a file was not read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct FileError {
-    /// How it ended.
+    /// Kind of failure.
     pub how: How,
-    /// What was named, as it was spelled.
+    /// Path as the user spelled it.
     pub path: PathBuf,
-    /// What was found, naming the thing; no full stop at the end.
+    /// Problem, naming the file; no full stop at the end.
     pub found: String,
-    /// What the user can do; no full stop at the end. Empty where nothing can be done.
+    /// Remedy; no full stop at the end. Empty if there is none.
     pub remedy: Box<str>,
     /// A name that would do in place of `path`.
     pub instead: Option<Box<Path>>,
-    /// What the system answered, where it was asked.
+    /// Error number of the system, if any.
     pub errno: Option<Errno>,
 }
 
@@ -71,7 +71,7 @@ impl FileError {
         failed
     }
 
-    /// As [`FileError::failed`], where the system was asked through the standard library.
+    /// Like [`FileError::failed`], where the system was asked through the standard library.
     pub(crate) fn failed_io(path: &Path, doing: &str, error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(code) => Self::failed(path, doing, Errno::from_raw_os_error(code)),
@@ -83,7 +83,7 @@ impl FileError {
         Self { instead: Some(instead.into()), ..self }
     }
 
-    /// The command line with a name that would do in the place of this one; none where there is no
+    /// The command line with a name that would do in the place of this one; `None` if there is no
     /// such name, or the command line does not hold this one.
     pub fn next_command(&self, words: impl Iterator<Item = OsString>) -> Option<String> {
         let (instead, named) = (self.instead.as_deref()?, self.path.as_os_str());
@@ -102,12 +102,12 @@ impl FileError {
         found.then(|| words.join(" "))
     }
 
-    /// Whether the directory is not there.
+    /// True if the directory is not there.
     pub(crate) fn is_missing_directory(&self) -> bool {
         self.how == How::Wrong && self.errno == Some(Errno::NOENT)
     }
 
-    /// Whether the file system, a quota or a limit leaves no room.
+    /// True if the file system, a quota or a limit leaves no room.
     pub fn is_full(&self) -> bool {
         matches!(self.errno, Some(Errno::NOSPC | Errno::DQUOT | Errno::FBIG))
     }

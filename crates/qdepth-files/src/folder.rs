@@ -27,7 +27,7 @@ pub(crate) fn random_name() -> OsString {
 #[derive(Clone, Debug)]
 pub struct Folder {
     descriptor: Arc<OwnedFd>,
-    /// As it was spelled.
+    /// Path as spelled.
     path: PathBuf,
 }
 
@@ -35,7 +35,7 @@ impl Folder {
     /// Looks it up.
     ///
     /// # Errors
-    /// Where it is not there, the way leads through a link of another user's or of the kernel's, or
+    /// If it is not there, the way leads through a link of another user's or of the kernel's, or
     /// it holds the kernel's files and no user's.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::find(path, path, Missing::Error)
@@ -44,7 +44,7 @@ impl Folder {
     /// Looks it up; what is not there of it is made, with these permission bits less the umask.
     ///
     /// # Errors
-    /// As [`Folder::open`], or where it cannot be made.
+    /// Like [`Folder::open`], or where it cannot be made.
     pub fn make(path: &Path, mode: u32) -> Result<Self, FileError> {
         Self::find(path, path, Missing::Create(mode))
     }
@@ -65,7 +65,7 @@ impl Folder {
         Ok((folder, name.to_owned()))
     }
 
-    /// As [`Folder::containing`]; where the name is a link that may be followed, of what it leads
+    /// Like [`Folder::containing`]; where the name is a link that may be followed, of what it leads
     /// to.
     pub(crate) fn of_what_it_leads_to(
         file: &Path,
@@ -103,10 +103,10 @@ impl Folder {
         Ok(Self { descriptor: Arc::new(descriptor), path: path.to_owned() })
     }
 
-    /// Where it is now, without links; for programs and libraries that want a path.
+    /// Current path without links, for programs and libraries that need one.
     ///
     /// # Errors
-    /// Where `/proc` does not tell.
+    /// If `/proc` does not tell.
     pub fn real_path(&self) -> Result<PathBuf, FileError> {
         let text = readlink(self.by_handle(), Vec::new()).map_err(|errno| {
             FileError::failed(&self.path, "ask /proc for its real place", errno)
@@ -119,7 +119,7 @@ impl Folder {
         PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
     }
 
-    /// What is said where something in it could not be done, as `keep space free`.
+    /// Error of an action, for example `keep space free`.
     pub fn failed(&self, doing: &str, error: &std::io::Error) -> FileError {
         let doing = format!("{doing} in {}", self.path.display());
         FileError::failed_io(&self.path, &doing, error)
@@ -141,7 +141,7 @@ impl Folder {
         Ok(identity(&self.stat()?))
     }
 
-    /// What has this name in it; none where nothing has.
+    /// File status of the entry with this name; `None` if there is none.
     pub(crate) fn entry_stat(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
         match statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => Ok(None),
@@ -149,12 +149,12 @@ impl Folder {
         }
     }
 
-    /// Whether it is on the file system of device nodes: a file there is a mistyped device.
+    /// True if it is on the file system of device nodes: a file there is a mistyped device.
     pub(crate) fn among_devices(&self) -> bool {
         self.stat().is_ok_and(|found| is_of_devices(&found))
     }
 
-    /// Whether names can be put into it.
+    /// True if names can be put into it.
     pub(crate) fn may_write(&self) -> rustix::io::Result<()> {
         accessat(&self.descriptor, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
     }
@@ -187,7 +187,7 @@ impl Folder {
     /// A file in it without a name, which goes with the process.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If it cannot be made.
     pub fn nameless(&self) -> Result<File, FileError> {
         let doing = format!("make a file in {}", self.path.display());
         let failed = |errno| FileError::failed(&self.path, &doing, errno);

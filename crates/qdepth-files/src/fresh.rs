@@ -48,7 +48,7 @@ impl<'a> Growing<'a> {
         Ok(Self { folder, file, named: Some(Fresh { folder, name }) })
     }
 
-    /// Writes the bytes and brings them to rest; none where it then can get no name.
+    /// Writes the bytes and brings them to rest; `None` if it then can get no name.
     fn complete(
         mut self,
         bytes: &[u8],

@@ -1,4 +1,4 @@
-//! What is read: ordinary files, up to a size.
+//! Reading of regular files, up to a size limit.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use crate::sort::{is_regular, of_the_kernel, sort_of};
 /// A kind of file that is read: its name in what is said, and how large it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// As `plan`.
+    /// Like `plan`.
     pub what: &'static str,
     /// Largest size, in bytes.
     pub bytes: u64,
@@ -24,8 +24,7 @@ pub struct Limit {
 
 const MIB: u64 = 1 << 20;
 
-/// How large files may be, by kind: many times what anybody was seen to write, and little enough
-/// to be held in memory.
+/// Size limits of files by kind: far above real sizes, and small enough for memory.
 pub mod limit {
     use super::{Limit, MIB};
 
@@ -44,17 +43,17 @@ pub mod limit {
     pub const PREPARATION: Limit = Limit { what: "preparation", bytes: MIB };
     /// The user's word that devices may be overwritten.
     pub const CONSENT: Limit = Limit { what: "consent file", bytes: MIB };
-    /// What a paper says of itself.
+    /// Publisher file of a paper.
     pub const PAPER: Limit = Limit { what: "file of the paper", bytes: MIB };
     /// A logo.
     pub const PICTURE: Limit = Limit { what: "picture", bytes: 16 * MIB };
     /// A machine, as `host --record` writes it.
     pub const RECORDING: Limit = Limit { what: "recording", bytes: 64 * MIB };
-    /// What takes back a preparation.
+    /// Undo journal of a preparation.
     pub const JOURNAL: Limit = Limit { what: "undo journal", bytes: 64 * MIB };
     /// A part of a document to be typeset, or a font.
     pub const MARKUP: Limit = Limit { what: "part of the document", bytes: 256 * MIB };
-    /// What a program made for us to take along.
+    /// File that a program created for qdepth.
     pub const MADE: Limit = Limit { what: "file that was made", bytes: 256 * MIB };
 }
 
@@ -80,8 +79,8 @@ impl Input {
         Self { path: path.as_ref().to_owned(), limit, from: From::Name }
     }
 
-    /// As [`Input::file`]; `-` and `/dev/stdin` are the standard input, and `/dev/fd/N` is what the
-    /// shell opened.
+    /// Like [`Input::file`]; `-` and `/dev/stdin` are the standard input, and `/dev/fd/N` is what
+    /// the shell opened.
     pub fn at(path: impl AsRef<Path>, limit: Limit) -> Self {
         let input = Self::file(path, limit);
         let from =
@@ -92,7 +91,7 @@ impl Input {
     /// The bytes.
     ///
     /// # Errors
-    /// Where there is no such file, it is no regular one, or it is too large; [`crate::How::Wrong`]
+    /// If there is no such file, it is no regular one, or it is too large; [`crate::How::Wrong`]
     /// all, unless reading failed under way.
     pub fn bytes(&self) -> Result<Vec<u8>, FileError> {
         match self.from {
@@ -108,7 +107,7 @@ impl Input {
     /// The text.
     ///
     /// # Errors
-    /// As [`Input::bytes`], and where it is no UTF-8, with the line.
+    /// Like [`Input::bytes`], and where it is no UTF-8, with the line.
     pub fn text(&self) -> Result<String, FileError> {
         self.as_text(self.bytes()?)
     }
@@ -117,7 +116,7 @@ impl Input {
     /// written it.
     ///
     /// # Errors
-    /// As [`Input::text`], and where others may write to it.
+    /// Like [`Input::text`], and where others may write to it.
     pub fn text_of_authority(&self) -> Result<String, FileError> {
         let (file, found) = self.open()?;
         let (owner, us) = (found.st_uid, geteuid().as_raw());
@@ -182,7 +181,7 @@ impl Input {
         Err(self.wrong(&format!("it is {}, and only a regular file is read", sort_of(found))))
     }
 
-    /// What the shell opened for us, as in `qdepth fio <(make-jobs)`.
+    /// Descriptor opened by the shell, for example `qdepth fio <(make-jobs)`.
     fn reopened(&self, number: RawFd) -> Result<File, FileError> {
         let no = |errno: Errno| self.wrong(&io::Error::from(errno).to_string());
         // Opened anew through its name, which the kernel keeps for open descriptors alone.

@@ -17,12 +17,12 @@ use crate::sort::{Identity, identity, is_regular, is_shared, sort_of};
 use crate::trust::must_be_trusted;
 use crate::walk::{Missing, among_devices};
 
-/// Who else may have had a hand in a kept file.
+/// Trust in the creator of a kept file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Whoever: it is read only.
+    /// Anyone: it is only read.
     Reading,
-    /// Whoever may write to its directory, where that is one person: it holds data.
+    /// The only user who may write to its directory; the file holds data.
     Data,
     /// The same, and it holds lines that are added at its end: nothing else may use it.
     Lines,
@@ -56,10 +56,10 @@ impl Drop for LetGo {
 }
 
 impl Kept {
-    /// Opens it for reading, or for reading and appending; none where there is none.
+    /// Opens it for reading, or for reading and appending; `None` if there is none.
     ///
     /// # Errors
-    /// Where the name leads to anything else, or to a file that others had a hand in.
+    /// If the name leads to anything else, or to a file that others had a hand in.
     pub fn open(path: &Path, trust: Trust, write: bool) -> Result<Option<Self>, FileError> {
         let (folder, name) = match Folder::of_what_it_leads_to(path, Missing::Error) {
             Ok(found) => found,
@@ -75,7 +75,7 @@ impl Kept {
     /// `folder_too`.
     ///
     /// # Errors
-    /// As [`Kept::open`], or where it cannot be made.
+    /// Like [`Kept::open`], or where it cannot be made.
     pub fn open_or_make(path: &Path, trust: Trust, folder_too: bool) -> Result<Self, FileError> {
         let missing = if folder_too { Missing::Create(0o700) } else { Missing::Error };
         let (folder, name) = Folder::of_what_it_leads_to(path, missing)?;
@@ -122,7 +122,7 @@ impl Kept {
         &self.file.0
     }
 
-    /// As it was spelled.
+    /// Path as spelled.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -135,7 +135,7 @@ impl Kept {
     /// All that it holds, from its beginning.
     ///
     /// # Errors
-    /// Where it is longer than the limit, is no UTF-8, or cannot be read.
+    /// If it is longer than the limit, is no UTF-8, or cannot be read.
     pub fn text(&self, limit: Limit) -> Result<String, FileError> {
         let doing = format!("read the {} {}", limit.what, self.path.display());
         let failed = |error: io::Error| FileError::failed_io(&self.path, &doing, &error);
@@ -154,7 +154,7 @@ impl Kept {
     /// is taken away again.
     ///
     /// # Errors
-    /// Where not all of it could be written.
+    /// If not all of it could be written.
     pub fn add_line(&self, line: &str) -> io::Result<()> {
         let (text, mut written) = (format!("{line}\n"), 0);
         while let Some(rest) = text.as_bytes().get(written..).filter(|rest| !rest.is_empty()) {
@@ -183,7 +183,7 @@ impl Kept {
         }
     }
 
-    /// Whether its name still leads to it.
+    /// True if its name still leads to it.
     pub fn is_in_place(&self) -> bool {
         let here = fstat(self.file()).map(|found| identity(&found));
         let named = self.folder.entry_stat(&self.name);
@@ -193,7 +193,7 @@ impl Kept {
     /// Takes its name away, if that still leads to it; whether it did.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// If the system refuses.
     pub fn remove(&self) -> Result<bool, FileError> {
         let failed =
             |e| FileError::failed(&self.path, &format!("remove {}", self.path.display()), e);
@@ -205,7 +205,7 @@ impl Kept {
     /// handle is closed: POSIX locks, which SQLite takes, go when any handle of a file is closed.
     ///
     /// # Errors
-    /// Where `/proc` does not tell, or the file beside it (name and ending) is no ordinary one.
+    /// If `/proc` does not tell, or the file beside it (name and ending) is no ordinary one.
     pub fn into_name(self, besides: &[&str]) -> Result<Named, FileError> {
         for ending in besides {
             let mut name = self.name.clone();
@@ -246,7 +246,7 @@ impl Named {
         &self.folder
     }
 
-    /// Whether its name still leads to it.
+    /// True if its name still leads to it.
     pub fn is_in_place(&self) -> bool {
         lstat(&self.path).is_ok_and(|found| identity(&found) == self.which)
     }
@@ -254,7 +254,7 @@ impl Named {
     /// Opens a file beside it, whose name is this one's and `ending`; or makes it, mode 0600.
     ///
     /// # Errors
-    /// As [`Kept::open`], or where it cannot be made.
+    /// Like [`Kept::open`], or where it cannot be made.
     pub fn beside(&self, ending: &str) -> Result<Kept, FileError> {
         let name = self.with(ending);
         let path = self.path.with_file_name(&name);
@@ -268,7 +268,7 @@ impl Named {
     /// ordinary file of ours is left out.
     ///
     /// # Errors
-    /// Where the directory cannot be read.
+    /// If the directory cannot be read.
     pub fn all_beside(&self, ending: &str) -> Result<Vec<Kept>, FileError> {
         let beginning = self.with(ending);
         let names = self.folder.names(beginning.as_encoded_bytes()).map_err(|errno| {
@@ -332,7 +332,7 @@ impl Scratch {
     /// Makes it where temporary files belong (`TMPDIR`), mode 0700.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If it cannot be made.
     pub fn new() -> Result<Self, FileError> {
         let folder = tempfile::tempdir().map_err(|error| {
             let parent = std::env::temp_dir();
@@ -342,7 +342,7 @@ impl Scratch {
         Ok(Self { folder })
     }
 
-    /// Where it is.
+    /// Path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

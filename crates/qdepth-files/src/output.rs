@@ -1,4 +1,4 @@
-//! Where a result goes.
+//! Destinations of results.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::FileError;
 /// Names of the standard output, besides `-`.
 const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// Where a result goes: checked, and held until it is written.
+/// Destination of a result: checked, and held until it is written.
 ///
 /// A name that nothing has is made. A regular file is replaced in one step if that can be seen to
 /// lose nothing but an earlier result: it bears our mark and was not changed since, it is the
@@ -34,7 +34,7 @@ impl Output {
     /// `/dev/null` is nowhere. Nothing is changed by that.
     ///
     /// # Errors
-    /// Where the name must not, or cannot, be given to a result.
+    /// If the name must not, or cannot, be given to a result.
     pub fn at(path: &Path, privacy: Privacy) -> Result<Self, FileError> {
         let standard = STANDARD.iter().any(|name| path.as_os_str() == *name);
         let to = if standard {
@@ -45,7 +45,7 @@ impl Output {
         Ok(Self { to, privacy })
     }
 
-    /// As [`Output::at`], for a result that must have a file of its own.
+    /// Like [`Output::at`], for a result that must have a file of its own.
     ///
     /// # Errors
     /// Also for the standard output.
@@ -58,7 +58,7 @@ impl Output {
         Ok(output)
     }
 
-    /// Whether it is the standard output.
+    /// True if it is the standard output.
     pub fn is_standard(&self) -> bool {
         matches!(self.to, To::Standard)
     }
@@ -67,7 +67,7 @@ impl Output {
     /// that went away is no failure.
     ///
     /// # Errors
-    /// Where the name has come to mean something else, or there is no room.
+    /// If the name has come to mean something else, or there is no room.
     pub fn write(&self, bytes: &[u8]) -> Result<Option<Replaced>, FileError> {
         match &self.to {
             To::Nowhere => Ok(None),

@@ -17,7 +17,7 @@ use crate::folder::Folder;
 use crate::sort::{Identity, identity, sort_of};
 use crate::walk::{Missing, among_devices};
 
-/// Who may wait to be let in, at once.
+/// Maximum number of waiting connections.
 const WAITING: i32 = 128;
 
 /// A socket in the file system that its owner alone may connect to; its name goes with this value.
@@ -34,7 +34,7 @@ impl Socket {
     /// any more is replaced.
     ///
     /// # Errors
-    /// Where something else has the name, somebody listens there, or it cannot be made.
+    /// If something else has the name, somebody listens there, or it cannot be made.
     pub fn listen(path: &Path) -> Result<(Self, UnixListener), FileError> {
         let (folder, name) = Folder::containing(path, Missing::Error)?;
         if folder.among_devices() {
@@ -67,7 +67,7 @@ impl Socket {
     /// Takes its name away, if it still leads to it.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// If the system refuses.
     pub fn remove(&self) -> Result<(), FileError> {
         self.folder.remove_if(&self.name, self.which).map(|_| ()).map_err(|errno| {
             FileError::failed(&self.path, &format!("remove {}", self.path.display()), errno)
@@ -114,7 +114,7 @@ fn clear_the_name(
     Ok(())
 }
 
-/// Whether the kernel's list of live sockets has one that may bear this name: bound by a path
+/// True if the kernel's list of live sockets has one that may bear this name: bound by a path
 /// that ends so, and that leads into this directory or is relative to one that nobody knows.
 #[expect(clippy::disallowed_methods, reason = "a file of the kernel's, by a fixed name")]
 fn may_be_bound(folder: &Folder, name: &OsStr) -> bool {

@@ -1,4 +1,4 @@
-//! What a name leads to.
+//! Resolution of a name.
 
 use rustix::fs::{FileType, Stat, StatFs};
 
@@ -34,13 +34,13 @@ pub(crate) fn is_null(found: &Stat) -> bool {
         && (rustix::fs::major(found.st_rdev), rustix::fs::minor(found.st_rdev)) == (1, 3)
 }
 
-/// Whether strangers can put names into this directory: everybody, or a group whose members are
+/// True if strangers can put names into this directory: everybody, or a group whose members are
 /// kept from each other's files. A directory that a group simply shares is that group's.
 pub(crate) fn is_shared(directory: &Stat) -> bool {
     directory.st_mode & 0o002 != 0 || directory.st_mode & 0o1020 == 0o1020
 }
 
-/// Which file this is, as long as it is there.
+/// Identity of a file while it exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     device: u64,

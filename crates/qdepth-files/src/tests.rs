@@ -80,7 +80,7 @@ fn refused(folder: &Path, path: &Path) -> FileError {
     error
 }
 
-/// What an earlier command wrote.
+/// Result of an earlier command.
 fn result(path: &Path, text: &str) {
     Output::at(path, Privacy::Private).unwrap().write(text.as_bytes()).unwrap();
 }

@@ -1,5 +1,5 @@
-//! Whether nobody but root and this user can have put there what a path leads to. One rule for all
-//! that is run, loaded or obeyed.
+//! Check that only root and this user can have created the target of a path. One rule for
+//! everything that is executed, loaded or obeyed.
 
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};

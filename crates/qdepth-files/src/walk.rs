@@ -14,12 +14,12 @@ use rustix::process::geteuid;
 use crate::error::{FileError, word};
 use crate::sort::{is_link, of_the_kernel, sort_of};
 
-/// As many links on one way as the kernel follows.
+/// Largest number of links on one path, as in the kernel.
 pub(crate) const LINKS_MAX: usize = 40;
 const HANDLE: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 const STEP: OFlags = HANDLE.union(OFlags::NOFOLLOW).union(OFlags::DIRECTORY);
 
-/// What becomes of a directory that is not there.
+/// Handling of a missing directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// It is an error of the name `whole`.
@@ -35,7 +35,7 @@ pub(crate) fn walk(path: &Path, whole: &Path, missing: Missing) -> Result<OwnedF
     walk_from(here, path, whole, missing)
 }
 
-/// As [`walk`]; a path that does not begin at the root begins at `here`.
+/// Like [`walk`]; a path that does not begin at the root begins at `here`.
 pub(crate) fn walk_from(
     mut here: OwnedFd,
     path: &Path,
@@ -94,7 +94,7 @@ fn put_first(ahead: &mut VecDeque<OsString>, path: &Path) {
     }
 }
 
-/// Where the link `name` leads, if it may be followed.
+/// Target of the link `name`, if it may be followed.
 pub(crate) fn followed(
     here: impl AsFd + Copy,
     name: &OsStr,
@@ -162,7 +162,7 @@ fn make_directory(
     openat(here, name, STEP, Mode::empty()).map_err(failed)
 }
 
-/// Whether a directory is none of the kernel's, where no user's files are kept.
+/// True if a directory is none of the kernel's, where no user's files are kept.
 pub(crate) fn not_the_kernels(folder: &OwnedFd, whole: &Path) -> Result<(), FileError> {
     let failed = |errno| FileError::failed(whole, "look at its directory", errno);
     let Some(kind) = of_the_kernel(&fstatfs(folder).map_err(failed)?) else { return Ok(()) };
@@ -175,13 +175,13 @@ pub(crate) fn not_the_kernels(folder: &OwnedFd, whole: &Path) -> Result<(), File
     Err(FileError::refused(whole, found, remedy).instead(name))
 }
 
-/// Whether a directory is on the file system of device nodes: a file there is a mistyped device.
+/// True if a directory is on the file system of device nodes: a file there is a mistyped device.
 pub(crate) fn is_of_devices(folder: &Stat) -> bool {
     let number = |path: &str| stat(path).map(|found| found.st_dev).ok();
     Some(folder.st_dev) == number("/dev") && Some(folder.st_dev) != number("/")
 }
 
-/// What is said where something would be made there.
+/// Error for a new file among device nodes.
 pub(crate) fn among_devices(whole: &Path) -> FileError {
     let found = format!("{} would be made among device nodes", whole.display());
     let name = whole.file_name().unwrap_or(OsStr::new("qdepth-output"));

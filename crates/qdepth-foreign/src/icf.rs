@@ -27,7 +27,7 @@ pub struct IcfPlan {
     pub plan: PlanFile,
     /// The targets by their names in the file; the plan numbers them in this order.
     pub targets: Vec<String>,
-    /// What is done in another way than Iometer does it.
+    /// Differences from Iometer.
     pub remarks: Vec<Remark>,
 }
 
@@ -65,7 +65,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// What the plan says before its profiles and steps.
+/// Head of the plan, before its profiles and steps.
 fn head(icf: &Icf, name: &str) -> Result<PlanFile, IcfRefusal> {
     if icf.workers.is_empty() && icf.specs.is_empty() {
         let what = "holds neither a worker nor an access specification".to_owned();
@@ -307,7 +307,7 @@ impl Mix {
     }
 }
 
-/// Where Iometer aligns nothing, it takes whole sectors.
+/// Alignment in sectors; Iometer aligns to whole sectors by default.
 fn sectors(align: u64) -> u64 {
     if align == 0 { 512 } else { align }
 }

@@ -18,7 +18,7 @@ const FILE_MAX: usize = 256 << 20;
 pub struct ImportError {
     /// The file as named.
     pub file: String,
-    /// What is wrong with it.
+    /// Problem.
     pub why: String,
 }
 
@@ -38,7 +38,7 @@ impl std::error::Error for ImportError {}
 /// Reads files: name and bytes of each. Logs that belong together become one run.
 ///
 /// # Errors
-/// Where a file is none of those that are known. Nothing is returned then.
+/// If a file is none of those that are known. Nothing is returned then.
 pub fn import(files: &[(String, Vec<u8>)]) -> Result<Vec<Imported>, ImportError> {
     let mut runs = Vec::new();
     let mut logs = Vec::new();

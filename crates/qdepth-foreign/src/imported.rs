@@ -14,15 +14,15 @@ pub struct Imported {
     pub program: String,
     /// Its version, as it says; empty where it does not.
     pub version: String,
-    /// When it ran, RFC 3339, where it says so.
+    /// Start, RFC 3339; `None` if the document does not contain it.
     pub started_at: Option<String>,
     /// The files that it was read from.
     pub file: String,
     /// Names of the targets; points hold places in this list.
     pub targets: Vec<String>,
-    /// What was measured.
+    /// Measured points.
     pub points: Vec<PointRecord>,
-    /// What the program did not say and what was read otherwise.
+    /// Remarks on missing or reinterpreted data.
     pub remarks: Vec<Remark>,
 }
 

@@ -1,5 +1,5 @@
-//! What is done in another way than another program's job or result says: one table of codes, which
-//! are stored. The catalogues have a sentence for each under `[remarks]`.
+//! Differences from other programs: one table of stored codes. The catalogues have a sentence for
+//! each under `[remarks]`.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use qdepth_words::{Lang, entry, fill, words};
 
 macro_rules! remarks {
     ($($variant:ident = $code:literal $([$($value:literal),+])?;)+) => {
-        /// What is done in place of what was asked for, or was not there to be read. The text form
-        /// is what logbook and JSON hold; it never changes its meaning.
+        /// A difference from what was requested, or missing input. Its text form is stored in the
+        /// logbook and in JSON and never changes its meaning.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Remark {
             $(#[doc = concat!("`", $code, "`")] $variant),+
@@ -158,11 +158,11 @@ remarks! {
 /// A remark with the name and the figure that its sentence has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remarked {
-    /// What is done.
+    /// The remark.
     pub remark: Remark,
-    /// What stands for `{name}`.
+    /// Value of `{name}`.
     pub name: Option<String>,
-    /// What stands for the figure of this name.
+    /// Value of the figure with this name.
     pub figure: Option<(&'static str, u64)>,
 }
 
@@ -195,7 +195,7 @@ impl From<Remark> for Remarked {
     }
 }
 
-/// As the person at the terminal reads it.
+/// Text for the user.
 impl fmt::Display for Remarked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence(Lang::default()))

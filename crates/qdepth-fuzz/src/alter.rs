@@ -6,7 +6,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 /// Longest input, bytes.
 const LENGTH_MAX: usize = 256 << 10;
-/// What breaks parsers.
+/// Inputs that break parsers.
 const WORDS: [&str; 32] = [
     "0",
     "-1",

@@ -20,7 +20,7 @@ pub use targets::{TARGETS, Target};
 /// A parser may take so long for one input.
 const SLOW_NS: u64 = 1_000_000_000;
 
-/// What was wrong with how a parser took an input.
+/// Failure of a parser on an input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// It panicked; what it said.
@@ -32,7 +32,7 @@ pub enum Wrong {
 /// Gives an input to a parser.
 ///
 /// # Errors
-/// Where it panics, or takes too long.
+/// If it panics, or takes too long.
 pub fn give(target: &Target, input: &[u8]) -> Result<(), Wrong> {
     let before = qdepth_nanoseconds();
     let answer = catch_unwind(AssertUnwindSafe(|| (target.take)(input)));

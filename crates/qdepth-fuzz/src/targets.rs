@@ -132,7 +132,7 @@ fn convert(line: &CommandLine, files: &[(String, String)]) {
     reads_back(&converted.plan);
 }
 
-/// What is printed of a plan is the plan.
+/// Checks that a printed plan reads back as the same plan.
 fn reads_back(plan: &PlanFile) {
     let text = plan.to_toml();
     assert!(text.is_ok(), "{text:?}: {plan:?}");

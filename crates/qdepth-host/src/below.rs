@@ -1,5 +1,5 @@
-//! What lies between a target and its medium that answers in the medium's place, or holds it back:
-//! memory, the page cache, holes, and limits of a control group.
+//! Layers between a target and its device that answer instead of it, or limit it: memory, the page
+//! cache, holes, and control groups.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub enum Cached {
     Loop(String),
 }
 
-/// What answers from memory below a target; none if nothing does that can be seen.
+/// Memory that answers below a target; `None` if none is visible.
 pub fn cached_below(system: &System, target: &Inspected) -> Option<Cached> {
     if let Kind::RegularFile { file_system, .. } | Kind::Directory(file_system) = &target.kind
         && IN_MEMORY.contains(&file_system.kind.as_str())
@@ -88,11 +88,11 @@ pub fn unwritten_below(system: &System, name: &str, offset: u64, length: u64) ->
 pub struct IoLimit {
     /// The file that sets it.
     pub file: String,
-    /// Whether it counts bytes, and not I/Os.
+    /// True if it counts bytes, and not I/Os.
     pub of_bytes: bool,
-    /// Whether it is of writes, and not of reads.
+    /// True if it is of writes, and not of reads.
     pub of_writes: bool,
-    /// How many a second.
+    /// Rate per second.
     pub per_s: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What would disturb a measurement on this machine, and what to do about it.
+//! Interferences of a measurement on this machine, with remedies.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ const PRESSURE: f64 = 0.02;
 /// Kelvins that a drive should be away from its warning limit before it is loaded.
 const HEAD_ROOM: f64 = 15.0;
 
-/// What interrupts are of.
+/// Subject of interrupts.
 const INTERRUPTS: &str = "cpu";
 
-/// How something stands.
+/// State of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// As it should be.
+    /// Good.
     Good,
     /// It would disturb.
     Disturbs,
@@ -33,7 +33,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// As printed and in machine output.
+    /// Name in output and machine-readable output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -43,32 +43,32 @@ impl Standing {
     }
 }
 
-/// What is looked at.
+/// Subject of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The governor of the CPUs.
     Governor,
-    /// Whether the CPUs prefer speed.
+    /// True if the CPUs prefer speed.
     EnergyPreference,
-    /// How long the deepest idle state takes to leave.
+    /// Exit latency of the deepest idle state.
     IdleStates,
     /// Second threads of the cores.
     Smt,
-    /// What the kernel's clock is read from.
+    /// Clock source of the kernel.
     ClockSource,
     /// Swap space.
     Swap,
-    /// Where interrupts of NVMe queues go.
+    /// CPUs of NVMe interrupts.
     Interrupts,
     /// The scheduler of a device.
     Scheduler,
     /// The link of a device, beside what it could be.
     Link,
-    /// What of its life a drive has used.
+    /// Endurance used by a drive.
     Wear,
-    /// What an array does beside.
+    /// Background work of an array.
     BackgroundWork,
-    /// How far a drive is from its warning limit.
+    /// Distance of a drive from its warning temperature.
     Heat,
     /// Tasks that waited, for a CPU, I/O or memory.
     Pressure,
@@ -79,7 +79,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// As in machine output; a code never changes its meaning.
+    /// Code in machine-readable output; it never changes its meaning.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Governor => "governor",
@@ -125,15 +125,15 @@ impl Check {
 pub struct Item {
     /// Which.
     pub check: Check,
-    /// Of what: a part of the machine, or a device.
+    /// Subject: a part of the machine, or a device.
     pub subject: String,
     /// The same for a person.
     pub what: String,
-    /// How it stands.
+    /// State.
     pub standing: Standing,
-    /// What was found for a person, or why nothing was.
+    /// Result for the user, or the reason why there is none.
     pub found: Result<String, Reason>,
-    /// What to do, for a person; empty where nothing is.
+    /// Remedy for the user; empty if there is none.
     pub advice: String,
     /// Figures by name, the unit in the name.
     pub values: BTreeMap<&'static str, f64>,
@@ -184,7 +184,7 @@ impl Item {
     }
 }
 
-/// What the facts of a machine ([`crate::environment::inventory`]) say.
+/// Checks of the machine's facts ([`crate::environment::inventory`]).
 pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
     let machine = Facts { facts, subject: "cpu" };
     let mut items = vec![
@@ -270,7 +270,7 @@ fn devices(facts: &[Observation]) -> Vec<String> {
     sized.map(|fact| fact.subject.clone()).collect()
 }
 
-/// What of a device matters; what a device does not have is no item.
+/// Checks of one device; missing properties give no item.
 fn of_device(device: &Facts<'_>) -> Vec<Item> {
     let name = device.subject;
     let mut items = Vec::new();
@@ -321,7 +321,7 @@ fn head_room(device: &Facts<'_>) -> Option<Item> {
     Some(item.value("celsius", now).value("warning_celsius", limit))
 }
 
-/// Whether each NVMe queue's interrupt comes to a CPU that its driver names.
+/// True if each NVMe queue's interrupt comes to a CPU that its driver names.
 fn interrupts(system: &System) -> Item {
     let path = "/proc/interrupts";
     let text = match system.read_file(path) {
@@ -344,7 +344,7 @@ fn interrupts(system: &System) -> Item {
     item.value("away", away as f64).value("all", all as f64)
 }
 
-/// What two looks tell, with nothing of ours running in between.
+/// Interferences between two samples, while qdepth is idle.
 pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
     let seconds = (after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9).max(1e-9);
     let mut items = vec![steal(before.cpu.as_ref(), after.cpu.as_ref())];

@@ -13,15 +13,15 @@ use crate::sysfs;
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected};
 
-/// How long a consent file may be good for at most, in hours.
+/// Longest validity of a consent file, in hours.
 pub const LONGEST_HOURS: i64 = 24;
 
-/// What is lost by writing.
+/// Data that a write would destroy.
 #[derive(Clone, Copy, Debug)]
 pub enum Losing<'a> {
     /// Everything on a device.
     Device(&'a BlockDevice),
-    /// What is in a file that is there.
+    /// Data of an existing file.
     File(&'a Inspected),
 }
 
@@ -75,7 +75,7 @@ pub struct Consent {
     identity: Identity,
     overwrite: Vec<String>,
     expires: Option<Timestamp>,
-    /// Whether it was acted on: what is lost was lost then, and the runs of one command go on when
+    /// True if it was acted on: what is lost was lost then, and the runs of one command go on when
     /// its time is over. Clones share it.
     used: Arc<AtomicBool>,
 }
@@ -149,7 +149,7 @@ impl Consent {
         Self { identity: losing.identity(), overwrite, expires, used: Arc::default() }
     }
 
-    /// Whether it was given for this very device or file.
+    /// True if it was given for this very device or file.
     pub fn is_for<'a>(&self, losing: impl Into<Losing<'a>>) -> bool {
         self.identity == losing.into().identity()
     }
@@ -158,17 +158,17 @@ impl Consent {
         self.used.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a run of this command has written by it already.
+    /// True if a run of this command has written by it already.
     pub(crate) fn is_used(&self) -> bool {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Whether the loss of what bears this signature was accepted.
+    /// True if the loss of what bears this signature was accepted.
     pub(crate) fn overwrites(&self, signature: &str) -> bool {
         self.overwrite.iter().any(|named| named == signature)
     }
 
-    /// Whether it is for this device, as it was then, and still good.
+    /// True if it is for this device, as it was then, and still good.
     pub(crate) fn check(
         &self,
         system: &System,
@@ -191,7 +191,7 @@ impl Consent {
         self.is_still_good(&format!("/dev/{name}"), now)
     }
 
-    /// Whether it is for the file with this identity now, and still good.
+    /// True if it is for the file with this identity now, and still good.
     pub(crate) fn check_file(
         &self,
         file: &Inspected,
@@ -274,10 +274,10 @@ fn destroy(system: &System, losing: Losing<'_>) -> Vec<String> {
     vec!["--destroy".to_owned(), token]
 }
 
-/// What names a device well enough to consent to its loss, best first: its serial where no other
-/// disk has the same one, its WWID, each with `-partN` for a partition; where it has neither,
-/// `PATH:SIZE_IN_BYTES:DISKSEQ`, and before Linux 5.15 without the count of attachments. A file:
-/// `PATH:SIZE_IN_BYTES:INODE`, control characters of the path written as `\n` and the like.
+/// Tokens of consent for a device, best first: its serial number if no other disk has it, its WWID,
+/// each with `-partN` for a partition; without either, `PATH:SIZE_IN_BYTES:DISKSEQ`, before Linux
+/// 5.15 without the disk sequence number. For a file: `PATH:SIZE_IN_BYTES:INODE`, with control
+/// characters of the path escaped as `\n`.
 pub fn tokens<'a>(system: &System, losing: impl Into<Losing<'a>>) -> Vec<String> {
     let device = match losing.into() {
         Losing::Device(device) => device,
@@ -340,7 +340,7 @@ fn on_one_line(path: &Path) -> String {
     path.display().to_string().chars().map(plain).collect()
 }
 
-/// Whether `again` is how `typed` ends: its last four characters.
+/// True if `again` is how `typed` ends: its last four characters.
 pub fn last_four_match(typed: &str, again: &str) -> bool {
     let again = again.trim();
     again.chars().count() == 4 && typed.ends_with(again)
@@ -357,7 +357,7 @@ pub fn template<'a>(system: &System, losing: impl Into<Losing<'a>>, now: Timesta
     )
 }
 
-/// Of a file with consents for several devices the one that names this one; else all of it.
+/// Section for this device in a file with consents for several devices; else the whole file.
 fn section_of<'a>(text: &'a str, typed: &str) -> &'a str {
     let starts = || text.match_indices("destroy").map(|(at, _)| at);
     let begins = |at: &usize| *at == 0 || text[..*at].ends_with('\n');

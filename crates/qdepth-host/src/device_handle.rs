@@ -21,8 +21,8 @@ pub struct DeviceHandle {
     identity: DeviceIdentity,
     /// None on a made-up machine.
     target: Option<Inspected>,
-    /// As long as it is open the kernel gives its number to no other device, and detaches nothing
-    /// from it.
+    /// Open descriptor: while it is open, the kernel gives the device number to no other device and
+    /// detaches nothing from it.
     open: Option<OwnedFd>,
 }
 
@@ -52,12 +52,12 @@ impl DeviceHandle {
         Ok(Self { identity, target: Some(target), open: None })
     }
 
-    /// What was looked at, for the guards; none on a made-up machine.
+    /// Inspected target, for the guards; `None` on a simulated machine.
     pub fn target(&self) -> Option<&Inspected> {
         self.target.as_ref()
     }
 
-    /// Which device it is.
+    /// Identity of the device.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.identity
     }
@@ -96,7 +96,7 @@ impl DeviceHandle {
         self.target.as_ref().map(hold).transpose()
     }
 
-    /// As the undo journal keeps it.
+    /// Identity for the undo journal.
     pub fn bound(&self, system: &System) -> Bound {
         let DeviceIdentity { kernel_name, number, serial, wwid, size_bytes, diskseq } =
             self.identity.clone();
@@ -141,12 +141,12 @@ pub enum Bound {
     Made {
         /// Its node.
         node: String,
-        /// What it lies on.
+        /// Byte ranges below it.
         on: Vec<Bound>,
     },
 }
 
-/// What a device was known by.
+/// Identity of a device when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     kernel_name: String,
@@ -159,7 +159,7 @@ pub struct Known {
     boot: Option<String>,
 }
 
-/// Where a device is now.
+/// Presence of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DevicePresence {
     /// Here.

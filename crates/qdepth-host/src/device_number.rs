@@ -6,9 +6,9 @@ use std::str::FromStr;
 /// Major and minor number: what a device is, under whatever name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceNumber {
-    /// Which driver.
+    /// Driver number.
     pub major: u32,
-    /// Which device of that driver.
+    /// Device number of the driver.
     pub minor: u32,
 }
 

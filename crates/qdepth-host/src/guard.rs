@@ -120,7 +120,7 @@ pub fn clear_for_writing(
     }
 }
 
-/// Whether a device could be written to if the user consented: asked before anybody is told how to.
+/// True if a device could be written to if the user consented: asked before anybody is told how to.
 ///
 /// # Errors
 /// A refusal of a guard that no consent overrides.

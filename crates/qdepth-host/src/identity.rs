@@ -1,11 +1,11 @@
-//! Which thing a target is, so that a run can tell whether it is still the same one.
+//! Identity of a target, so that a run can detect a change.
 
 use std::fmt;
 
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 
-/// What identifies a target over time.
+/// Identity of a target over time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Identity {
     /// A block device.
@@ -21,7 +21,7 @@ pub enum Identity {
     },
 }
 
-/// What identifies a block device.
+/// Identity of a block device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceIdentity {
     /// The kernel's name.
@@ -40,7 +40,7 @@ pub struct DeviceIdentity {
 }
 
 impl DeviceIdentity {
-    /// Reads the identity from sysfs and the udev database; none where sysfs does not know the
+    /// Reads the identity from sysfs and the udev database; `None` if sysfs does not know the
     /// device or its size.
     pub fn read(system: &System, number: DeviceNumber) -> Option<Self> {
         let kernel_name = sysfs::kernel_name(system, number)?;
@@ -55,7 +55,7 @@ impl DeviceIdentity {
         })
     }
 
-    /// What is not as it was, in words; none where it is the same device.
+    /// Difference of identities in words; `None` if it is the same device.
     pub fn difference(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
         let mut changed = Vec::new();
@@ -79,7 +79,7 @@ impl DeviceIdentity {
 }
 
 impl Identity {
-    /// As a finding keeps it, in no language: `name=sda size_bytes=800166076416 serial=…`.
+    /// Language-neutral text for a finding: `name=sda size_bytes=800166076416 serial=…`.
     pub fn stored(&self) -> String {
         match self {
             Self::Device(device) => {

@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
 use rustix::io::Errno;
 
-/// Of linux/magic.h.
+/// Magic numbers of linux/magic.h.
 const KERNEL_TREES: [(&str, u32); 2] = [("proc", 0x9fa0), ("sys", 0x6265_6572)];
 
 /// Longest value, in bytes: a page is what the kernel shows of one.
@@ -17,7 +17,7 @@ pub(crate) const LONGEST_BYTES: u64 = 4096;
 /// Reads a value as text, without white space around it.
 ///
 /// # Errors
-/// Where it is no file of procfs or sysfs, is longer than [`LONGEST_BYTES`] or is no text.
+/// If it is no file of procfs or sysfs, is longer than [`LONGEST_BYTES`] or is no text.
 pub(crate) fn read(root: &Path, is_real: bool, path: &Path) -> io::Result<String> {
     let file = open(root, is_real, path, OFlags::RDONLY)?;
     let mut bytes = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn read(root: &Path, is_real: bool, path: &Path) -> io::Result<String
 /// Writes a value.
 ///
 /// # Errors
-/// Where it is no file of procfs or sysfs, or what the kernel answered.
+/// If it is no file of procfs or sysfs, or what the kernel answered.
 pub(crate) fn write(root: &Path, is_real: bool, path: &Path, value: &str) -> io::Result<()> {
     // A made-up machine has plain files, in which a longer former value must not shine through.
     let flags = if is_real { OFlags::WRONLY } else { OFlags::WRONLY | OFlags::TRUNC };

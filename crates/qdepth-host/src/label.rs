@@ -17,33 +17,33 @@ use crate::aligned::AlignedBuffer;
 /// Length of a label in bytes.
 pub const LABEL_BYTES: u64 = 4096;
 
-/// What is kept free of load at both ends of a labelled device, in bytes: the label, and every
-/// place where a file system or partition table keeps its signature.
+/// Bytes at both ends of a labelled device that are kept free of load: the label, and the positions
+/// where file systems and partition tables keep their signatures.
 pub const RESERVED_BYTES: u64 = 1 << 20;
 
 const FIRST_LINE: &str = "QDEPTH LABEL 3";
 const TEXT_BYTES: usize = LABEL_BYTES as usize - 32;
 
-/// What a label says.
+/// Contents of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// UUID of the labelling: the same at both ends of a device.
     pub uuid: String,
     /// The run that made it.
     pub run_id: String,
-    /// When, RFC 3339.
+    /// Time, RFC 3339.
     pub written_at: String,
     /// Size of the device, or of the area of a measurement file, in bytes.
     pub size_bytes: u64,
-    /// Whether the area behind it was filled to its end.
+    /// True if the area behind it was filled to its end.
     pub complete: bool,
-    /// Whether the user asked that the file be kept.
+    /// True if the user asked that the file be kept.
     pub keep: bool,
     /// The file that it was written to; none on a device.
     pub file: Option<LabelledFile>,
 }
 
-/// What tells a file from its copies.
+/// Identity of a file that distinguishes it from its copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelledFile {
     /// Its inode.
@@ -92,7 +92,7 @@ impl Label {
         block
     }
 
-    /// Reads a block; none where it is no label or its checksum does not hold.
+    /// Reads a block; `None` if it is no label or its checksum does not hold.
     pub fn decode(block: &[u8]) -> Option<Self> {
         let text = block.get(..TEXT_BYTES)?;
         let sum = block.get(TEXT_BYTES..LABEL_BYTES as usize)?;
@@ -117,10 +117,10 @@ impl Label {
         })
     }
 
-    /// Reads the label at an offset; none where there is none.
+    /// Reads the label at an offset; `None` if there is none.
     ///
     /// # Errors
-    /// What the system answered to the read.
+    /// The error of the read.
     pub fn read_at(file: &File, offset: u64) -> io::Result<Option<Self>> {
         let mut block = AlignedBuffer::new(LABEL_BYTES as usize);
         match file.read_exact_at(block.bytes_mut(), offset) {
@@ -147,7 +147,7 @@ impl Label {
     }
 }
 
-/// Where the last label of a device of `size_bytes` starts: the last whole 4 KiB.
+/// Offset of the last label on a device of `size_bytes`: the last whole 4 KiB.
 pub(crate) fn end_offset(size_bytes: u64) -> u64 {
     (size_bytes / LABEL_BYTES).saturating_sub(1) * LABEL_BYTES
 }

@@ -12,10 +12,10 @@
 //!    beside what, was measured. [`check`] says beforehand what would disturb it.
 //! 4. [`prepare`] changes the machine in steps, each with its way back.
 //!
-//! What it never does: write to a device that carries a mount, swap, a holder, a loop or the
-//! system; reopen a target by its name; write before every guard has passed; delete a file that it
-//! did not make; take a yes for consent. There is no switch that forces any of this. The one
-//! override concerns data on an otherwise unused device, and the user must name what is lost.
+//! It never writes to a device with a mount, swap, a holder, a loop or the system; never reopens a
+//! target by its name; never writes before every guard has passed; never deletes a file that it did
+//! not create; never takes a yes for consent. No switch overrides this. The one override concerns
+//! data on an otherwise unused device, and the user must name the data.
 //!
 //! The guards are numbered as in [`Guard`]. Two of them live elsewhere: G0 (read-only unless the
 //! plan says otherwise) is the command line's, G15 (every node repeats the guards) the cluster's.

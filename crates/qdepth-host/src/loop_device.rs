@@ -1,5 +1,5 @@
-//! What a loop device holds. Its name in sysfs is that of the day on which it was set up; the
-//! driver knows the file or device itself.
+//! Backing of a loop device. The name in sysfs is that of the setup; the driver knows the file or
+//! device itself.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 
 use crate::device_number::DeviceNumber;
 
-/// How long a file system may take to say which file it is.
+/// Time limit for a file system to identify a file.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
-/// What a loop device holds.
+/// Backing of a loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoopHolds {
     /// Nothing, or nothing any more.

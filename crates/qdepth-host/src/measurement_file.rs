@@ -29,7 +29,7 @@ pub const NAME: &str = "qdepth-measurement-file";
 
 pub(crate) const XATTR: &str = "user.qdepth";
 
-/// What file is wanted.
+/// File to create or use.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// Length of the measurement area in bytes; rounded down to a multiple of 4096.
@@ -38,9 +38,9 @@ pub struct Wanted<'a> {
     pub run_id: &'a str,
     /// Now.
     pub now: Timestamp,
-    /// Whether to leave it for later runs, which then need not fill it again.
+    /// True if to leave it for later runs, which then need not fill it again.
     pub keep: bool,
-    /// Whether to bypass the page cache.
+    /// True if to bypass the page cache.
     pub direct: bool,
 }
 
@@ -49,9 +49,9 @@ pub struct Wanted<'a> {
 pub struct MeasurementFile {
     /// The right to use it.
     pub claim: Claim,
-    /// Where it is.
+    /// Path.
     pub path: PathBuf,
-    /// Whether it was there already, ours and complete, so that nothing had to be filled.
+    /// True if it was there already, ours and complete, so that nothing had to be filled.
     pub reused: bool,
     directory: Option<OwnedFd>,
     inode: (u64, u64),
@@ -125,7 +125,7 @@ impl Existing {
         Ok(Self { file, stat, label })
     }
 
-    /// Whether it was filled to its end for this size, and no part of it was taken away since.
+    /// True if it was filled to its end for this size, and no part of it was taken away since.
     fn is_filled(&self, size_bytes: u64) -> bool {
         self.label.as_ref().is_some_and(|label| {
             label.complete
@@ -250,7 +250,7 @@ pub fn review(
 /// of the right size that was filled completely is not written again.
 ///
 /// # Errors
-/// As [`clear`] and [`Cleared::make`], and G1 where it is no directory.
+/// Like [`clear`] and [`Cleared::make`], and G1 where it is no directory.
 pub fn create(
     system: &System,
     directory: &Inspected,
@@ -264,7 +264,7 @@ pub fn create(
     clear(system, directory, wanted, 0)?.make(wanted, progress)
 }
 
-/// Whether a file can be made there, as far as can be told without making one.
+/// True if a file can be made there, as far as can be told without making one.
 pub(crate) fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(directory, ".", access, AtFlags::EACCESS) {

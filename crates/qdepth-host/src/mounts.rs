@@ -1,4 +1,4 @@
-//! What is mounted where: in our mount namespace and in all others that can be read.
+//! Mounts: in this mount namespace and in all others that can be read.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub struct Mount {
     pub id: u64,
     /// The file system's device; major 0 where it has none of its own (btrfs, tmpfs, network).
     pub number: DeviceNumber,
-    /// Which directory of the file system is mounted.
+    /// Mounted directory of the file system.
     pub root: PathBuf,
     /// Where.
     pub mount_point: PathBuf,

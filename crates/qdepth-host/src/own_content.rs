@@ -11,12 +11,13 @@ use crate::aligned::AlignedBuffer;
 
 const CHUNK: usize = 4 << 20;
 
-/// Offset of the first sector before `end` that no run wrote; none if all of it is ours or a hole.
+/// Offset of the first sector before `end` that no run wrote; `None` if all of it is ours or a
+/// hole.
 ///
 /// It reads everything, and leaves nothing of it in the page cache.
 ///
 /// # Errors
-/// What the storage answered to a read.
+/// Error of the storage for a read.
 pub(crate) fn foreign_offset(file: &File, begin: u64, end: u64) -> io::Result<Option<u64>> {
     let mut buffer = AlignedBuffer::new(CHUNK);
     let mut at = begin;

@@ -22,7 +22,7 @@ use crate::room::check_room;
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
-/// What the files of streams are called, as IOR calls them.
+/// Names of the files of streams, as IOR names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Naming {
     /// Name of one that streams share; those of single streams have a number of eight digits behind
@@ -33,7 +33,7 @@ pub struct Naming {
     pub first: u32,
     /// From one stream to the next.
     pub stride: u32,
-    /// What stands behind all of it.
+    /// Suffix of all names.
     pub suffix: String,
 }
 
@@ -47,7 +47,7 @@ impl Naming {
         stream.map_or_else(|| format!("{}{}", self.stem, self.suffix), number)
     }
 
-    /// Whether it is a name that [`file_name`](Self::file_name) may give.
+    /// True if it is a name that [`file_name`](Self::file_name) may give.
     fn has(&self, name: &str) -> bool {
         let rest = name.strip_prefix(self.stem.as_str());
         let rest = rest.and_then(|rest| rest.strip_suffix(self.suffix.as_str()));
@@ -58,18 +58,18 @@ impl Naming {
     }
 }
 
-/// What files are wanted.
+/// Files to create or use.
 #[derive(Clone, Debug)]
 pub struct Wanted<'a> {
     /// Bytes of all of them at a time.
     pub size_bytes: u64,
     /// The run that they are for.
     pub run_id: &'a str,
-    /// What they are called.
+    /// Naming of the files.
     pub naming: Naming,
-    /// Whether any is written.
+    /// True if any is written.
     pub writes: bool,
-    /// Whether to leave them for later runs.
+    /// True if to leave them for later runs.
     pub keep: bool,
 }
 
@@ -171,12 +171,12 @@ impl OwnFiles {
         self.size_bytes
     }
 
-    /// What the file system answered where direct I/O was asked for, and not to be had for a file.
+    /// Error number of the file system for direct I/O, if it is not available.
     pub fn not_direct(&self) -> Option<Errno> {
         self.not_direct
     }
 
-    /// Whether a file of that name is there.
+    /// True if a file of that name is there.
     pub fn has(&self, name: &str) -> bool {
         rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
@@ -221,7 +221,7 @@ impl OwnFiles {
     /// killed left there goes first.
     ///
     /// # Errors
-    /// Where it or an entry cannot be made.
+    /// If it or an entry cannot be made.
     pub fn folder(
         &mut self,
         point: u32,
@@ -247,7 +247,7 @@ impl OwnFiles {
     /// another node.
     ///
     /// # Errors
-    /// Where it is not there, or another file bears the name of one that was made here, or it would
+    /// If it is not there, or another file bears the name of one that was made here, or it would
     /// be written and does not say that it is this run's.
     pub fn open(&mut self, name: &str, direct: bool, write: bool) -> Result<OwnedFd, Failure> {
         let path = self.path.join(name);
@@ -297,7 +297,7 @@ impl OwnFiles {
     /// Ends the use of the directory: removes what was made, unless it is to be kept.
     ///
     /// # Errors
-    /// As [`remove`](Self::remove).
+    /// Like [`remove`](Self::remove).
     pub fn end(mut self) -> Result<(), Failure> {
         if self.keep {
             return Ok(());
@@ -342,7 +342,7 @@ impl OwnFiles {
         self.unlink(name, inode).map_err(|error| failure("remove", path, error).into())
     }
 
-    /// Which file of that name is there: one of ours that nobody uses, or none.
+    /// Checks the existing file of that name: an unused one of qdepth, or none.
     fn check_left(&self, name: &str, path: &Path) -> Result<Option<(u64, u64)>, Problem> {
         let stat = match rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),

@@ -12,8 +12,8 @@ use rustix::process::geteuid;
 use crate::noise;
 use crate::own_content::foreign_offset;
 
-/// Which run made a file or a directory, its inode and its name, so that a copy of it is nobody's.
-/// Measurement files, whose labels say so, do not bear it.
+/// Attribute with the run that created a file or directory, its inode and its name, so that a copy
+/// of it is not accepted. Measurement files have a label instead.
 const MADE_BY: &str = "user.qdepth-made-by";
 
 /// Notes which run made a file or directory. Where the file system has no such attributes, what a
@@ -67,7 +67,7 @@ impl OwnFolder {
     /// Takes away what runs that were killed left, where all of it is theirs.
     ///
     /// # Errors
-    /// Where one was left and cannot be removed.
+    /// If one was left and cannot be removed.
     pub(crate) fn remove_left(directory: &OwnedFd, stem: &str, run_id: &str) -> io::Result<()> {
         // The directory itself is held as a place alone, which cannot be read.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -88,7 +88,7 @@ impl OwnFolder {
         Ok(())
     }
 
-    /// Whether another run made it, as it and its name say, nobody holds it, and what is in it are
+    /// True if another run made it, as it and its name say, nobody holds it, and what is in it are
     /// entries of a measurement.
     fn is_left(&self, stem: &str, run_id: &str) -> io::Result<bool> {
         let maker = maker(&self.file, &self.name);
@@ -117,7 +117,7 @@ impl OwnFolder {
         Ok(true)
     }
 
-    /// Whether an entry is an empty directory, or a file with one name and nothing in it that
+    /// True if an entry is an empty directory, or a file with one name and nothing in it that
     /// qdepth did not write.
     fn is_written_by_us(&self, name: &CStr) -> io::Result<bool> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

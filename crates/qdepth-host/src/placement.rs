@@ -59,7 +59,7 @@ pub fn node_of_device(system: &System, device: &str) -> Option<u32> {
     node_above(system, device)?.parse().ok()
 }
 
-/// What the nearest place above a device says of its node; -1 where the firmware does not say it.
+/// NUMA node of a device, from the nearest level above it; -1 if the firmware does not report it.
 pub(crate) fn node_above(system: &System, device: &str) -> Option<String> {
     let whole = sysfs::whole_of(system, device).unwrap_or_else(|| device.to_owned());
     let real_path = system.canonical(format!("/sys/class/block/{whole}/device"));
@@ -75,7 +75,7 @@ pub(crate) fn node_above(system: &System, device: &str) -> Option<String> {
     real_path.and_then(above).or_else(spelled)
 }
 
-/// Those of these CPUs that are on another node than a device; none where either is not known.
+/// Those of these CPUs that are on another node than a device; `None` if either is not known.
 pub fn far(system: &System, device: &str, cpus: &[u32]) -> Vec<u32> {
     let Some(node) = node_of_device(system, device) else { return Vec::new() };
     let is_far = |cpu: &&u32| node_of_cpu(system, **cpu).is_some_and(|other| other != node);
@@ -97,7 +97,7 @@ fn local_cpus(system: &System, device: &str) -> Option<BTreeSet<u32>> {
     cpus_of_node(system, node)
 }
 
-/// The CPUs of a NUMA node; none where there is no such node.
+/// The CPUs of a NUMA node; `None` if there is no such node.
 pub fn cpus_of_node(system: &System, node: u32) -> Option<BTreeSet<u32>> {
     cpu_list(&system.read_trimmed(format!("/sys/devices/system/node/node{node}/cpulist"))?)
 }

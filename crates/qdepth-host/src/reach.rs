@@ -1,5 +1,5 @@
-//! What an engine needs of a device beyond reads and writes: queues that can be polled, and a way
-//! for NVMe commands. Looks only, but for [`Commands::open`], which needs a claim.
+//! Requirements of an engine beyond reads and writes: queues that can be polled, and access to NVMe
+//! commands. It only inspects, except [`Commands::open`], which needs a claim.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use crate::target::Inspected;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found}. {remedy}.")]
 pub struct Unreachable {
-    /// What was found, naming the thing; no full stop at the end.
+    /// Problem, naming the device; no full stop at the end.
     pub found: String,
-    /// What the user can do; no full stop at the end.
+    /// Remedy; no full stop at the end.
     pub remedy: &'static str,
 }
 
-/// Whether completions on this target can be polled. Without poll queues the kernel waits for
+/// True if completions on this target can be polled. Without poll queues the kernel waits for
 /// interrupts all the same (Linux 6.1 and before) or refuses each request, and says neither.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub struct Commands {
     pub namespace: u32,
     /// Bytes of a logical block.
     pub block_bytes: u32,
-    /// Most bytes that one command moves, as drive and driver say (MDTS); none where unknown.
+    /// Most bytes that one command moves, as drive and driver say (MDTS); `None` if unknown.
     pub max_transfer_bytes: Option<u64>,
     path: PathBuf,
     number: DeviceNumber,
@@ -103,7 +103,7 @@ impl Commands {
         let namespace = number("nsid").and_then(|number| u32::try_from(number).ok());
         let (Some(beside), Some(namespace)) = (beside, namespace) else {
             return no(
-                format!("the kernel has no character device /dev/{generic} beside {expression}"),
+                format!("the kernel has no character device /dev/{generic} for {expression}"),
                 "It needs Linux 5.19; choose another engine",
             );
         };
@@ -121,7 +121,7 @@ impl Commands {
     /// meanwhile and looked at again afterwards, says that it is the same device.
     ///
     /// # Errors
-    /// Where it cannot be opened, or is not the device that sysfs shows beside the claimed one.
+    /// If it cannot be opened, or is not the device that sysfs shows beside the claimed one.
     pub fn open(&self, system: &System, claim: &Claim) -> Result<OwnedFd, Unreachable> {
         let path = self.path.display();
         let access = if claim.writable { OFlags::RDWR } else { OFlags::RDONLY };

@@ -1,4 +1,4 @@
-//! What can be read in a directory in which nothing can be made.
+//! Readable storage in a directory where no file can be created.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

@@ -21,7 +21,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// What a command left behind.
+/// Output of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
     /// Exit status; none when a signal ended it.
@@ -32,7 +32,7 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// What was found under a path.
+/// Entry of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Entry {
     File(String),
@@ -225,7 +225,7 @@ impl Recording {
 
 /// The text form.
 impl Recording {
-    /// As written to a file.
+    /// Text for a file.
     pub fn text(&self) -> String {
         let mut out = String::new();
         for (path, entry) in &self.entries {

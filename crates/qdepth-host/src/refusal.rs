@@ -1,9 +1,9 @@
-//! How this crate says no, and how it says that something broke.
+//! Refusals and failures of this crate.
 
 use std::fmt;
 use std::path::Path;
 
-/// Which guard refused. The number is part of the message and never changes its meaning.
+/// Guard that refused. Its number is part of the message and never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
     /// The target is found once, by what it is and not by its name.
@@ -71,11 +71,11 @@ impl fmt::Display for Guard {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused by guard {guard}, nothing was changed: {found}. {remedy}{}", self.stop())]
 pub struct Refusal {
-    /// Which guard.
+    /// Guard.
     pub guard: Guard,
-    /// What it found, naming the thing; no full stop at the end.
+    /// Problem, naming the file; no full stop at the end.
     pub found: String,
-    /// What the user can do; no full stop at the end.
+    /// Remedy; no full stop at the end.
     pub remedy: String,
     /// The words that the command line lacks, where a consent is all that is missing.
     pub lacks: Vec<String>,
@@ -116,13 +116,13 @@ impl Refusal {
 #[derive(Debug, thiserror::Error)]
 #[error("could not {doing} {thing}: {source}. {remedy}.")]
 pub struct Failure {
-    /// What was being done, as an infinitive: `fill`.
+    /// Action as an infinitive: `fill`.
     pub doing: &'static str,
     /// To what.
     pub thing: String,
-    /// What the system answered.
+    /// Error of the system.
     pub source: std::io::Error,
-    /// What the user can do; no full stop at the end.
+    /// Remedy; no full stop at the end.
     pub remedy: &'static str,
 }
 

@@ -14,8 +14,8 @@ pub fn spare_bytes(file_system_bytes: u64) -> u64 {
     (file_system_bytes / 20).min(SPARE_BYTES_AT_MOST)
 }
 
-/// What is advised where a file is too large: the largest power of two that has room. Where not
-/// even a small one has, a smaller file is no way out.
+/// Remedy for a file that is too large: the largest power of two that fits. If even a small file
+/// does not fit, no size is suggested.
 fn remedy(free: u64, spare: u64) -> String {
     let has_room = |size: &u64| {
         let needed = size + LABEL_BYTES;

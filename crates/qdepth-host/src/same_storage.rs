@@ -1,4 +1,4 @@
-//! Which storage a target is, as a run keeps it, and whether it is the same when the run goes on.
+//! Identity of a target's storage, stored with a run and checked when the run is resumed.
 
 use std::os::fd::AsFd;
 
@@ -12,9 +12,9 @@ use crate::sysfs;
 use crate::system::System;
 use crate::target::{FileSystem, Inspected, Kind};
 
-/// What the facts are of.
+/// Subject of the facts.
 const SUBJECT: &str = "identity";
-/// How much of a file was ever written: a run that only reads needs at least as much.
+/// Written part of a file: a run that only reads needs at least as much.
 const DATA_BYTES: &str = "data_bytes";
 /// Facts that are compared, and as what people are told of them.
 const COMPARED: [(&str, &str); 8] = [
@@ -28,9 +28,8 @@ const COMPARED: [(&str, &str); 8] = [
     ("created", "time of creation"),
 ];
 
-/// What tells a target from any other, also after a restart of the machine: drives by their
-/// serials, loop devices by their files, file systems by their UUIDs, files and directories by
-/// inode and time of creation.
+/// Identity of a target, also after a restart of the machine: drives by serial number, loop devices
+/// by file, file systems by UUID, files and directories by inode and creation time.
 pub fn identity_facts(system: &System, target: &Inspected) -> Vec<Observation> {
     let mut facts = Vec::new();
     let mut add = |key: &str, value: Option<String>| {
@@ -73,8 +72,8 @@ pub fn identity_facts(system: &System, target: &Inspected) -> Vec<Observation> {
     facts
 }
 
-/// What is not as it was when a run began; none if it is the same storage. `only_reads` is whether
-/// the run writes nothing to the target.
+/// Difference from the identity at the start of the run; `None` if it is the same storage.
+/// `only_reads` is true if the run writes nothing to the target.
 pub fn difference(then: &[Observation], now: &[Observation], only_reads: bool) -> Option<String> {
     let value = |facts: &[Observation], wanted: &str| {
         let fact = facts.iter().find(|fact| fact.subject == SUBJECT && fact.key == wanted);

@@ -7,7 +7,7 @@ pub use crate::device_number::{DeviceNumber, ParseDeviceNumberError};
 /// The kernel counts in sectors of this many bytes, whatever the device's block size is.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// The kernel's name (`sda1`, `nvme0n1`) of a block device; none where sysfs does not know it.
+/// The kernel's name (`sda1`, `nvme0n1`) of a block device; `None` if sysfs does not know it.
 pub fn kernel_name(system: &System, number: DeviceNumber) -> Option<String> {
     let link = system.read_link(format!("/sys/dev/block/{number}")).ok()?;
     Some(link.file_name()?.to_str()?.to_owned())
@@ -18,7 +18,7 @@ pub fn number_of(system: &System, name: &str) -> Option<DeviceNumber> {
     system.read_trimmed(format!("/sys/class/block/{name}/dev"))?.parse().ok()
 }
 
-/// The whole disk of a partition; none where `name` is no partition.
+/// The whole disk of a partition; `None` if `name` is no partition.
 pub fn whole_of(system: &System, name: &str) -> Option<String> {
     if !system.exists(format!("/sys/class/block/{name}/partition")) {
         return None;
@@ -36,12 +36,12 @@ pub fn partitions_of(system: &System, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// What is built on this device: volumes, arrays, caches.
+/// Devices built on this device: volumes, arrays, caches.
 pub fn holders_of(system: &System, name: &str) -> Vec<String> {
     system.list_dir(format!("/sys/class/block/{name}/holders")).unwrap_or_default()
 }
 
-/// What this device is built on.
+/// Devices below this device.
 pub fn slaves_of(system: &System, name: &str) -> Vec<String> {
     system.list_dir(format!("/sys/class/block/{name}/slaves")).unwrap_or_default()
 }
@@ -76,13 +76,13 @@ pub fn number_attribute(system: &System, name: &str, key: &str) -> Option<u64> {
     attribute(system, name, key)?.parse().ok()
 }
 
-/// How a device is connected, and what that carries at most.
+/// Connection of a device, and its maximum throughput.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// As `PCIe 4.0 x4`, `SATA 6.0 Gbit/s`.
+    /// Like `PCIe 4.0 x4`, `SATA 6.0 Gbit/s`.
     pub description: String,
-    /// What it can carry in practice, bytes per second: the line rate less line coding and about
-    /// 10 % (PCIe packets of 256 B payload) or 4 % (SATA and SAS frames) of protocol.
+    /// Practical throughput in bytes per second: the line rate without line coding and about 10 %
+    /// (PCIe packets with 256 B of payload) or 4 % (SATA and SAS frames) of protocol overhead.
     pub practical_bytes_per_s: f64,
 }
 

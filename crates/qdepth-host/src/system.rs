@@ -25,7 +25,7 @@ pub enum CommandError {
     NotStarted {
         /// Its name.
         command: String,
-        /// What the system answered.
+        /// Error of the system.
         source: io::Error,
     },
     /// It was stopped because it took too long.
@@ -99,12 +99,12 @@ impl System {
         }
     }
 
-    /// Whether it is this machine, and not one that is made up or was recorded.
+    /// True if it is this machine, and not one that is made up or was recorded.
     pub(crate) fn is_real(&self) -> bool {
         self.staged.is_none()
     }
 
-    /// What was taken down so far; empty where nothing is.
+    /// Recording so far; empty if nothing is recorded.
     pub fn tape(&self) -> Recording {
         let mut taken = Recording::default();
         self.take_down(|tape| taken = tape.clone());
@@ -175,7 +175,7 @@ impl System {
     /// The text of a file; bytes that are no UTF-8 are replaced.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The error of the system.
     pub fn read_file(&self, path: impl AsRef<Path>) -> io::Result<String> {
         let path = path.as_ref();
         if let Some(recorded) = self.recorded_tree() {
@@ -191,7 +191,7 @@ impl System {
         self.read_trimmed("/proc/sys/kernel/random/boot_id")
     }
 
-    /// The text of a file without surrounding white space; none where it cannot be read or is
+    /// The text of a file without surrounding white space; `None` if it cannot be read or is
     /// empty.
     pub fn read_trimmed(&self, path: impl AsRef<Path>) -> Option<String> {
         let text = self.read_file(path).ok()?;
@@ -202,7 +202,7 @@ impl System {
     /// The names in a directory, sorted.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The error of the system.
     pub fn list_dir(&self, path: impl AsRef<Path>) -> io::Result<Vec<String>> {
         let path = path.as_ref();
         if let Some(recorded) = self.recorded_tree() {
@@ -222,10 +222,10 @@ impl System {
         Ok(names)
     }
 
-    /// What a symbolic link says, unresolved.
+    /// Target of a symbolic link, unresolved.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The error of the system.
     pub fn read_link(&self, path: impl AsRef<Path>) -> io::Result<PathBuf> {
         let path = path.as_ref();
         if let Some(recorded) = self.recorded_tree() {
@@ -235,7 +235,7 @@ impl System {
         std::fs::read_link(self.path(path))
     }
 
-    /// A path with all links followed, as a path of the machine; none where it does not exist.
+    /// A path with all links followed, as a path of the machine; `None` if it does not exist.
     pub fn canonical(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let path = path.as_ref();
         if let Some(recorded) = self.recorded_tree() {
@@ -247,7 +247,7 @@ impl System {
         Some(Path::new("/").join(real.strip_prefix(root).ok()?))
     }
 
-    /// Whether something is there.
+    /// True if something is there.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         let path = path.as_ref();
         if let Some(recorded) = self.recorded_tree() {
@@ -258,11 +258,11 @@ impl System {
         is_node || self.path(path).exists()
     }
 
-    /// The block size that a file system says of itself, in bytes (statfs(2)); none where the
+    /// The block size that a file system says of itself, in bytes (statfs(2)); `None` if the
     /// machine was recorded, which does not hold it.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The error of the system.
     pub fn file_system_block(&self, path: impl AsRef<Path>) -> io::Result<Option<i64>> {
         if self.staged.is_some() {
             return Ok(None);
@@ -270,7 +270,7 @@ impl System {
         Ok(Some(rustix::fs::statfs(path.as_ref())?.f_bsize))
     }
 
-    /// The number of the block device that a path leads to; none where it leads to no block device.
+    /// The number of the block device that a path leads to; `None` if it leads to no block device.
     pub fn block_node(&self, path: impl AsRef<Path>) -> Option<DeviceNumber> {
         let path = path.as_ref();
         if let Some(staged) = &self.staged {
@@ -281,7 +281,7 @@ impl System {
         (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::from_raw(stat.st_rdev))
     }
 
-    /// What a loop device holds, by the kernel's name (`loop0`) and number of it.
+    /// Backing of a loop device, by its kernel name (`loop0`) and number.
     pub(crate) fn loop_holds(&self, name: &str, number: Option<DeviceNumber>) -> LoopHolds {
         match &self.staged {
             Some(staged) => staged.loops.get(name).copied().unwrap_or(LoopHolds::Unknown),
@@ -292,7 +292,7 @@ impl System {
     /// The value that a file of procfs or sysfs shows, whoever named the file.
     ///
     /// # Errors
-    /// Where it is no such file, shows no text or too much of it, or what the system answered.
+    /// If it is no such file, shows no text or too much of it, or what the system answered.
     pub(crate) fn read_setting(&self, path: &str) -> io::Result<String> {
         if let Some(recorded) = self.recorded_tree() {
             return Ok(recorded.read_file(Path::new(path))?.trim().to_owned());
@@ -303,7 +303,7 @@ impl System {
     /// Writes one value to a file of procfs or sysfs.
     ///
     /// # Errors
-    /// Where it is no such file, or what the system answered.
+    /// If it is no such file, or what the system answered.
     pub(crate) fn write_setting(&self, path: &str, value: &str) -> io::Result<()> {
         if self.recorded_tree().is_some() {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
@@ -323,7 +323,7 @@ impl System {
     /// [`Self::run`] with another limit of time.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Like [`Self::run`].
     pub fn run_for<S: AsRef<OsStr>>(
         &self,
         command: &str,

@@ -1,4 +1,4 @@
-//! What the user named: looked at once, through a descriptor that can neither read nor write.
+//! Target named by the user: inspected once, through a descriptor that can neither read nor write.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use crate::system::System;
 /// whatever bears its name by then.
 #[derive(Debug)]
 pub struct Inspected {
-    /// As the user spelled it.
+    /// Path as the user spelled it.
     pub expression: PathBuf,
-    /// Where it is in truth, with all links followed.
+    /// Real path, with all links resolved.
     pub path: PathBuf,
-    /// What it is.
+    /// Kind of target.
     pub kind: Kind,
     handle: OwnedFd,
     stat: Stat,
 }
 
-/// What kind of thing a target is.
+/// Kind of a target.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A directory, in which a measurement file can be made.
@@ -35,9 +35,9 @@ pub enum Kind {
     RegularFile {
         /// Length in bytes.
         size_bytes: u64,
-        /// Whether no other name (hard link) leads to it.
+        /// True if no other name (hard link) leads to it.
         sole_name: bool,
-        /// Where it lies.
+        /// File system.
         file_system: FileSystem,
     },
     /// A disk, partition, volume or array.
@@ -49,9 +49,9 @@ pub enum Kind {
 pub struct FileSystem {
     /// Its type, as `ext4`; `unknown` where the mount was not found.
     pub kind: String,
-    /// Where it is mounted.
+    /// Mount point.
     pub mount_point: PathBuf,
-    /// What it was mounted from.
+    /// Source of the mount.
     pub source: String,
     /// Mount options.
     pub options: String,
@@ -65,7 +65,7 @@ pub struct FileSystem {
 /// A block device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockDevice {
-    /// What it is known by.
+    /// Identity.
     pub identity: DeviceIdentity,
     /// Smallest request it takes, in bytes.
     pub logical_block_bytes: u64,
@@ -77,21 +77,21 @@ pub struct BlockDevice {
     pub model: Option<String>,
     /// Firmware revision.
     pub firmware: Option<String>,
-    /// Whether it says that it turns.
+    /// True if it says that it turns.
     pub rotational: Option<bool>,
     /// The I/O scheduler in effect.
     pub scheduler: Option<String>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// Whether the kernel forbids writing.
+    /// True if the kernel forbids writing.
     pub read_only: bool,
-    /// Where it lies on its disk, for a partition.
+    /// Position on its disk, for a partition.
     pub partition: Option<Partition>,
-    /// How it is connected.
+    /// Connection.
     pub link: Option<sysfs::Link>,
 }
 
-/// Where a partition lies.
+/// Position of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     /// Its number.
@@ -130,7 +130,7 @@ impl Inspected {
         }
     }
 
-    /// Whether both are files or directories of one file system, and so share its free space.
+    /// True if both are files or directories of one file system, and so share its free space.
     pub fn shares_file_system(&self, other: &Self) -> bool {
         let both_files = self.block_device().is_none() && other.block_device().is_none();
         both_files && self.stat.st_dev == other.stat.st_dev
@@ -306,7 +306,7 @@ fn block_device(system: &System, expression: &Path, stat: &Stat) -> Result<Block
     })
 }
 
-/// Of `mq-deadline [none]` the one in brackets.
+/// Selected word: the one in brackets, as in `mq-deadline [none]`.
 fn chosen(all: &str) -> String {
     let inner = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inner.map_or(all, |(name, _)| name).to_owned()

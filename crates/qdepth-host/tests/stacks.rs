@@ -205,7 +205,7 @@ fn writer_that_leaves_at_once_is_waited_for() {
 struct World {
     own: Vec<(u64, u64)>,
     other: Vec<(u64, u64)>,
-    /// Whether the lowest device of both is the same.
+    /// True if the lowest device of both is the same.
     is_shared: bool,
 }
 

@@ -60,7 +60,7 @@ struct World {
     /// Which of its names it is given by.
     name: usize,
     consent: bool,
-    /// Whether what stands around is made: a second device that is free.
+    /// True if what stands around is made: a second device that is free.
     beside: bool,
 }
 
@@ -124,7 +124,7 @@ impl World {
         }
     }
 
-    /// Whether it may be written, as the model says.
+    /// True if it may be written, as the model says.
     fn is_free(&self) -> bool {
         let unused = matches!(self.user(), User::Nobody | User::LinkOfBacking);
         let losable = match self.contents {

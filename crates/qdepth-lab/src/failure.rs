@@ -1,5 +1,4 @@
-//! What can be wrong with an order to the lab, and the exit status that each kind of it has in
-//! every front end.
+//! Errors of the lab, and the exit status of each kind in every front end.
 
 use qdepth_files::{FileError, How};
 use qdepth_host::{Problem, Refusal};
@@ -32,7 +31,7 @@ impl std::fmt::Display for Missing {
 }
 impl std::error::Error for Missing {}
 
-/// What went wrong on another rank, with the exit status that it has there.
+/// Error on another rank, with its exit status.
 #[derive(Debug)]
 pub struct RemoteError {
     pub(crate) what: String,

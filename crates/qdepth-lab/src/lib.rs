@@ -26,7 +26,7 @@ pub mod request;
 pub mod run;
 pub mod target;
 
-/// What a run is asked for, and what is around it: handed to each of its stages.
+/// Request and context of a run, passed to each of its stages.
 #[derive(Clone, Copy)]
 pub(crate) struct Lab<'a> {
     pub(crate) request: &'a RunRequest,

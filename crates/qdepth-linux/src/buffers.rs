@@ -12,11 +12,11 @@ pub(crate) struct Buffers {
     base: NonNull<u8>,
     stride: usize,
     length: usize,
-    /// What was mapped, to be given back.
+    /// Mapped memory, to be unmapped.
     mapped: (*mut libc::c_void, usize),
 }
 
-/// Where the piece of each slot begins: what a request is told. Good as long as the buffers are.
+/// Addresses of the slots' buffers, for requests. Valid as long as the buffers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieces {
     base: NonNull<u8>,
@@ -65,7 +65,7 @@ impl Buffers {
         Ok(Self { base, stride, length, mapped: (start, room) })
     }
 
-    /// Where the pieces begin.
+    /// Addresses of the buffers.
     pub(crate) fn pieces(&self) -> Pieces {
         Pieces { base: self.base, stride: self.stride }
     }

@@ -1,5 +1,5 @@
-//! What the parts of the loop cost here: reading the clock, recording a latency, and the two ways
-//! through the ring.
+//! Costs of the parts of the loop: reading the clock, recording a latency, and the two ways through
+//! the ring.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use crate::ring_queue::{CompletionMode, open};
 
 /// Requests of one trip through the ring.
 const BATCH: u32 = 64;
-/// Of so many trips the median is taken, so that a trip that was interrupted does not count.
+/// Number of round trips for the median, which ignores interrupted ones.
 const TRIPS: usize = 201;
 /// Clock readings and recordings of one trip.
 const OPERATIONS: u32 = 1000;
@@ -20,13 +20,13 @@ const OPERATIONS: u32 = 1000;
 /// Nanoseconds for each operation, medians.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
-    /// What stamps come from: `tsc` or `clock_gettime`.
+    /// Source of stamps: `tsc` or `clock_gettime`.
     pub clock: &'static str,
     /// Reading the clock.
     pub clock_read_ns: f64,
     /// Recording a latency in a histogram.
     pub record_ns: f64,
-    /// A no-op on `io_uring`, in batches of 64; none where that is not to be had.
+    /// A no-op on `io_uring`, in batches of 64; `None` if that is not to be had.
     pub ring: Option<RingCosts>,
 }
 

@@ -7,9 +7,9 @@ use qdepth_engine::CpuTime;
 use qdepth_measure::{Instant, Nanos};
 use rustix::time::{ClockId, clock_gettime};
 
-/// How long the counter is held against the kernel's clock before the first use. Each end is known
-/// within some 50 ns, so the rate is within 5 ppm; the 0.05 % at which drift becomes a finding is
-/// a hundred times that.
+/// Calibration time of the counter against the kernel's clock before its first use. Each end is
+/// known within some 50 ns, so the rate is within 5 ppm; the 0.05 % at which drift becomes a
+/// finding is a hundred times that.
 const CALIBRATION: Nanos = Nanos::from_millis(20);
 /// Before a moment that is waited for, the last stretch is spent looking: the kernel wakes a
 /// thread some 5 to 50 µs late, while a look takes 0.2 µs.
@@ -36,7 +36,7 @@ struct Counter {
     rate: u64,
 }
 
-/// What the stamps come from, and how well it kept.
+/// Source of stamps, and its accuracy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockCheck {
     /// `tsc` or `clock_gettime`.
@@ -126,7 +126,7 @@ fn both() -> (u64, u64) {
     best.map_or((0, 0), |(_, ticks, nanos)| (ticks, nanos))
 }
 
-/// Whether the counter runs at one rate in every state of the CPU and the kernel itself, or the
+/// True if the counter runs at one rate in every state of the CPU and the kernel itself, or the
 /// hypervisor below it, keeps time by it.
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::disallowed_methods, reason = "a file of sysfs, by its one name")]

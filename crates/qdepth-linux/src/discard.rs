@@ -21,7 +21,7 @@ const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
 /// A hole that leaves the file as long as it is.
 const HOLE: FallocateFlags = FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
-/// What a target's discards are.
+/// Discard operation of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Discard {
     /// The device's own command.
@@ -31,7 +31,7 @@ pub(crate) enum Discard {
 }
 
 impl Discard {
-    /// That of a file or device.
+    /// Discard operation of a file or device.
     ///
     /// # Errors
     /// The kernel's answer to a question about it.
@@ -40,7 +40,7 @@ impl Discard {
         Ok(if kind == FileType::BlockDevice { Self::Command } else { Self::Hole })
     }
 
-    /// Whether the file takes them, asked with a hole behind its end, where there is nothing to
+    /// True if the file takes them, asked with a hole behind its end, where there is nothing to
     /// lose.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Discard {
         Ok(fallocate(file, HOLE, end, PAGE)?)
     }
 
-    /// Whether a ring hands them over without waiting: an empty one is no range, says a kernel that
+    /// True if a ring hands them over without waiting: an empty one is no range, says a kernel that
     /// knows it, and discards nothing.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl Discard {
     }
 }
 
-/// What a ring's discards ended with: 0 is all of it, where the loop counts bytes.
+/// Results of a ring's discards: 0 for success, although the loop counts bytes.
 #[derive(Debug)]
 pub(crate) struct Sizes(Vec<u32>);
 
@@ -138,7 +138,7 @@ impl Sizes {
         }
     }
 
-    /// What the slot's request ended with.
+    /// Result of the slot's request.
     pub(crate) fn result(&mut self, slot: u32, result: i32) -> i32 {
         match self.0.get_mut(slot as usize).map(std::mem::take) {
             Some(size) if result == 0 && size > 0 => size as i32,

@@ -2,7 +2,7 @@
 
 macro_rules! named {
     ($($name:ident)+) => {
-        /// What the kernel calls an error number, as `EIO`; a rare one goes by its number.
+        /// Kernel name of an error number, for example `EIO`; a rare one is printed as a number.
         pub fn errno_name(errno: i32) -> String {
             match errno {
                 $(libc::$name => stringify!($name).to_owned(),)+

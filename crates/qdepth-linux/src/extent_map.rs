@@ -50,7 +50,7 @@ struct ExtentMap {
 
 const _: () = assert!(size_of::<RawExtent>() == 56, "as <linux/fiemap.h> has it");
 
-/// The extents of a part of a file that have a place on its device, in their order; none where the
+/// The extents of a part of a file that have a place on its device, in their order; `None` if the
 /// file system does not say, and of a file in more than 65,536 pieces.
 pub fn extents(file: BorrowedFd<'_>, offset: u64, length: u64) -> Option<Vec<Extent>> {
     let (mut found, end) = (Vec::new(), offset.checked_add(length)?);

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Where a number of threads wait for each other, any number of times.
+/// Barrier for threads, reusable.
 #[derive(Debug)]
 pub struct Gate {
     all: usize,

@@ -14,7 +14,7 @@ use crate::clock::{Clock, SPIN, cpu_time};
 use crate::discard::Discard;
 use crate::threads::transfer;
 
-/// What a worker does with a request, however long it takes.
+/// Blocking execution of a request by a worker.
 pub(crate) trait Perform {
     /// Bytes, or less than 0: the error.
     fn perform(&self, slot: u32, request: Request) -> i32;

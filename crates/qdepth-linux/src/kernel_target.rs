@@ -25,7 +25,7 @@ use crate::threads::Threads;
 use crate::uring::{Uring, probe};
 use crate::verify::WithBuffers;
 
-/// How requests reach the kernel.
+/// I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// `io_uring`.
@@ -59,7 +59,7 @@ impl Engine {
         Self::IoUringPassthroughPolled,
     ];
 
-    /// As stored and printed.
+    /// Name as stored and printed.
     pub const fn name(self) -> &'static str {
         match self {
             Self::IoUring => "io_uring",
@@ -81,23 +81,23 @@ impl Engine {
         }
     }
 
-    /// Whether the worker polls the device, which must have queues for that.
+    /// True if the worker polls the device, which must have queues for that.
     pub const fn polls_device(self) -> bool {
         matches!(self, Self::IoUringPolled | Self::IoUringPassthroughPolled)
     }
 
-    /// Whether its requests may be trims: polled rings and Linux AIO take none.
+    /// True if its requests may be trims: polled rings and Linux AIO take none.
     pub const fn trims(self) -> bool {
         matches!(self, Self::IoUring | Self::IoUringSqPoll | Self::Threads | Self::Sync)
     }
 
-    /// Whether requests are commands of the drive, which pass the block layer and its counters by.
+    /// True if requests are commands of the drive, which pass the block layer and its counters by.
     pub const fn sends_commands(self) -> bool {
         matches!(self, Self::IoUringPassthrough | Self::IoUringPassthroughPolled)
     }
 }
 
-/// Which engine to take.
+/// Choice of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineChoice {
     /// The best that works.
@@ -107,7 +107,7 @@ pub enum EngineChoice {
 }
 
 impl EngineChoice {
-    /// As typed and stored: `auto`, or the engine's name.
+    /// Name as typed and stored: `auto`, or the engine's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -131,22 +131,22 @@ impl EngineChoice {
     }
 }
 
-/// What a target is made for.
+/// Options for opening a target.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenOptions {
     /// Most requests in flight.
     pub slots: u32,
     /// Largest request in bytes.
     pub size_max: u32,
-    /// What is written.
+    /// Data to write.
     pub payload: Payload,
     /// Seed of the payload.
     pub seed: u64,
-    /// Which engine.
+    /// Engine.
     pub engine: EngineChoice,
-    /// Whether what is stored is discarded.
+    /// True if what is stored is discarded.
     pub trims: bool,
-    /// What requests do: what is no transfer is done by [`Engine::Sync`] alone.
+    /// Operation of requests: only [`Engine::Sync`] supports operations without data transfer.
     pub operation: Operation,
     /// The namespace, where the file is the way of commands to one.
     pub namespace: Option<Namespace>,
@@ -161,9 +161,9 @@ pub enum OpenError {
          smaller requests"
     )]
     Memory {
-        /// How many.
+        /// Number of slots.
         slots: u32,
-        /// How large.
+        /// Size.
         size: u32,
         /// The kernel's answer.
         why: std::io::Error,
@@ -171,7 +171,7 @@ pub enum OpenError {
     /// The engines that were tried, with the kernel's answers.
     #[error("no engine can be used here: {0}")]
     NoEngine(String),
-    /// What is stored cannot be discarded.
+    /// The storage cannot discard data.
     #[error(
         "nothing was discarded: the file system has no holes in files ({0}). Choose another \
          directory or a device that discards, or leave the trims out"
@@ -184,7 +184,7 @@ pub enum OpenError {
     NoPriorities(&'static str),
 }
 
-/// What was found on the way to an engine.
+/// Engines tried, and the reasons against them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
     /// Engines that did not work.
@@ -243,7 +243,7 @@ impl KernelTarget {
     /// A target on `file`, whose flags (direct or not, read-only or not) are taken as they are.
     ///
     /// # Errors
-    /// Where there is no memory for the buffers, or no engine works.
+    /// If there is no memory for the buffers, or no engine works.
     pub fn open(file: OwnedFd, options: &OpenOptions) -> Result<Self, OpenError> {
         let OpenOptions { slots, size_max, payload, seed, engine, .. } = *options;
         // Waits end up to the thread's slack late: 50 µs unless asked for less. Best effort.
@@ -345,7 +345,7 @@ impl KernelTarget {
     /// ([`take_priority`]).
     ///
     /// # Errors
-    /// Where the engine hands the kernel requests without any.
+    /// If the engine hands the kernel requests without any.
     pub fn prioritise(&mut self, priorities: &Priorities, seed: u64) -> Result<(), OpenError> {
         let draw = PriorityDraw::new(priorities, seed);
         match &mut *self.queue {
@@ -364,12 +364,12 @@ impl KernelTarget {
         self.engine
     }
 
-    /// What was found on the way to it.
+    /// Engines tried, and the reasons against them.
     pub fn probe(&self) -> &Probe {
         &self.probe
     }
 
-    /// What the stamps come from, and how well it keeps the kernel's time.
+    /// Source of stamps, and its accuracy compared with the kernel's clock.
     pub fn clock_check(&self) -> ClockCheck {
         Clock::get().check()
     }

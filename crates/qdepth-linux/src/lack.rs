@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::errno::errno_name;
 
-/// What the kernel lacks and has no error number for, or none that says enough.
+/// Missing feature of the kernel, without a meaningful error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum Lack {
     /// Features without which no ring is made.

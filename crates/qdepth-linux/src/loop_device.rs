@@ -1,4 +1,4 @@
-//! What a loop device holds, by the kernel's own word: `struct loop_info64` of <linux/loop.h>.
+//! Backing of a loop device, as reported by the kernel: `struct loop_info64` of <linux/loop.h>.
 
 use std::os::fd::BorrowedFd;
 
@@ -6,7 +6,7 @@ use rustix::ioctl::{Getter, Opcode, ioctl};
 
 const LOOP_GET_STATUS64: Opcode = 0x4C05;
 
-/// What is behind a loop device. Numbers are `dev_t`s, as stat(2) gives them.
+/// Backing of a loop device. Numbers are `dev_t`s, as in stat(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopBacking {
     /// The file system that the file or device node is on.

@@ -1,4 +1,4 @@
-//! What happens where memory ends.
+//! Behaviour at the end of memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -14,10 +14,10 @@ const GROWS_BY: i32 = 16 << 20;
 /// Smaller blocks come from a heap: as many bytes as the allocator takes for this limit.
 const FROM_HEAP: i32 = 32 << 20;
 
-/// What is freed stays with the process, for what emulates one short point after the other: each
-/// has histograms of 0.7 MB, and where the kernel had them back in between, handing them out again
-/// took as long as emulating (35 of 73 s for the published arrays of the P3700, 2 of 38 s with
-/// this). Other allocators than that of the GNU C library are left as they are.
+/// Freed memory stays in the process while many short points are emulated: each has histograms of
+/// 0.7 MB, and returning them to the kernel took as long as the emulation (35 of 73 s for the
+/// published arrays of the P3700, 2 of 38 s with this). Only the allocator of the GNU C library is
+/// configured.
 pub fn keep_freed() {
     #[cfg(target_env = "gnu")]
     for (option, bytes) in [

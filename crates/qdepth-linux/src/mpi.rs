@@ -25,7 +25,7 @@ impl Mpi {
     /// Opens the shim and begins MPI; once in a process.
     ///
     /// # Errors
-    /// Where the shim cannot be opened, is none, or MPI cannot begin.
+    /// If the shim cannot be opened, is none, or MPI cannot begin.
     pub fn open(shim: &Path) -> Result<Self, String> {
         let name = CString::new(shim.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
         // SAFETY: the name is a C string; the library's constructors are those of the site's MPI.
@@ -82,7 +82,7 @@ impl Mpi {
         self.rank
     }
 
-    /// How many there are.
+    /// Number of slots.
     pub fn size(&self) -> u32 {
         self.size
     }
@@ -90,7 +90,7 @@ impl Mpi {
     /// Takes a message for a rank.
     ///
     /// # Errors
-    /// Where MPI says so.
+    /// If MPI says so.
     pub fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String> {
         let length =
             c_int::try_from(bytes.len()).map_err(|_| "a message above 2 GiB".to_owned())?;
@@ -102,7 +102,7 @@ impl Mpi {
     /// The next message of a rank, if one is there.
     ///
     /// # Errors
-    /// Where MPI says so.
+    /// If MPI says so.
     pub fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String> {
         // SAFETY: MPI has begun, on this thread.
         let length = unsafe { (self.probe)(from as c_int) };

@@ -66,7 +66,7 @@ const LENGTH: Nanos = Nanos::from_millis(40);
 /// Request on `/dev/zero` where an engine has no no-op: small, since the kernel writes the zeros.
 const ZEROS: u32 = 512;
 
-/// What a calibration of the null target found.
+/// Result of a calibration with the null target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NullRate {
     /// Requests in flight of each worker.

@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use rustix::io::Errno;
 use rustix::io_uring::io_uring_ptr;
 
-/// Where it lies in a submission entry of 128 bytes (linux/io_uring.h, `cmd`).
+/// Offset in a submission entry of 128 bytes (linux/io_uring.h, `cmd`).
 pub(crate) const COMMAND_AT: usize = 48;
 
 /// `struct nvme_uring_cmd`.
@@ -76,7 +76,7 @@ impl Command {
         self.dwords_10_15 = [0; 6];
     }
 
-    /// Where the data is or goes.
+    /// Memory of the data.
     #[inline]
     pub(crate) fn memory(&mut self, memory: io_uring_ptr, bytes: u32) {
         self.memory = memory;
@@ -84,8 +84,8 @@ impl Command {
     }
 }
 
-/// What became of a command, as of any request: the bytes moved, or a negative error number.
-/// `answer` is zero, an error of the kernel, or the status that the drive gave.
+/// Result of a command, as of any request: the bytes moved, or a negative error number. `answer` is
+/// zero, an error of the kernel, or the status of the drive.
 #[inline]
 pub(crate) fn result(answer: i32, bytes: u32) -> i32 {
     match answer {

@@ -1,4 +1,4 @@
-//! Who else has a file open, as the kernel itself counts it.
+//! Other users of a file, as counted by the kernel.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -7,7 +7,7 @@ use crate::call::call;
 /// `KCMP_FILES` of <linux/kcmp.h>.
 const KCMP_FILES: usize = 2;
 
-/// Whether two threads, by their numbers, have one table of descriptors; none if the kernel does
+/// True if two threads, by their numbers, have one table of descriptors; `None` if the kernel does
 /// not say (kcmp(2)).
 pub fn share_descriptors(a: i32, b: i32) -> Option<bool> {
     let numbers = [usize::try_from(a).ok()?, usize::try_from(b).ok()?];
@@ -17,7 +17,7 @@ pub fn share_descriptors(a: i32, b: i32) -> Option<bool> {
     (answer >= 0).then_some(answer == 0)
 }
 
-/// Whether anything has a regular file open for writing: a descriptor of any process, also one on
+/// True if anything has a regular file open for writing: a descriptor of any process, also one on
 /// its way over a socket, a mapping, or the kernel. `file` is open for reading only, and this
 /// process counts as well. None if the file system knows no leases, or the file is another user's.
 ///

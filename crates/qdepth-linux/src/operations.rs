@@ -1,5 +1,5 @@
-//! What requests do besides moving data, one at a time: room in a file, its end, the entries of a
-//! directory that was handed over for them.
+//! Operations of requests besides data transfer, one at a time: reserving space, truncating, and
+//! entries of a directory that was passed in.
 
 use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, RawFd};

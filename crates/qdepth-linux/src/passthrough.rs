@@ -23,7 +23,7 @@ use crate::ring_queue::{CompletionMode, RingQueue};
 /// Largest command: its count of blocks has 16 bits and begins at zero (NVM Command Set
 /// Specification, Read command, dword 12).
 const BLOCKS_MAX: u32 = 1 << 16;
-/// How often the wait for the first command looks up; the driver itself ends one after 30 s.
+/// Interval for checking the first command; the driver itself ends one after 30 s.
 const WAIT_SLICE: Nanos = Nanos::from_secs(1);
 
 /// The namespace whose commands a descriptor takes.
@@ -42,7 +42,7 @@ pub(crate) struct Passthrough {
     pieces: Pieces,
     /// Bytes that each slot's command moves when it succeeds: the drive only answers that it did.
     sizes: Vec<u32>,
-    /// What no command was made of.
+    /// Requests without a command.
     refused: Vec<Completion>,
 }
 
@@ -222,7 +222,7 @@ impl Target for Passthrough {
     }
 }
 
-/// Whether a request is a command: whole blocks, and not too many.
+/// True if a request is a command: whole blocks, and not too many.
 #[inline]
 fn takes(namespace: Namespace, offset: u64, size: u32) -> bool {
     let block = namespace.block_bytes;

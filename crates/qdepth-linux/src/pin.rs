@@ -13,7 +13,7 @@ pub fn allowed_cpus() -> Vec<u32> {
 /// Keeps this thread on these CPUs.
 ///
 /// # Errors
-/// What the kernel answers, as where none of them is one that it may run on.
+/// The error of the kernel, for example if no CPU is available to the thread.
 pub fn pin(cpus: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for cpu in cpus {

@@ -1,5 +1,5 @@
-//! Whether this process itself stood still: stopped, starved of CPU time, or frozen with its
-//! machine. A thread beats; who beats late was not running, whatever the storage did meanwhile.
+//! Detection of pauses of this process: stopped, starved of CPU time, or frozen with its machine. A
+//! thread beats; a late beat means that the process did not run, independent of the storage.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -72,8 +72,8 @@ impl Beats {
     }
 }
 
-/// How long the calling thread was ready to run and waited for a CPU, since it began; none where
-/// the kernel does not say.
+/// Time that the calling thread was ready but had no CPU, since its start; `None` if the kernel
+/// does not report it.
 #[expect(clippy::disallowed_methods, reason = "a file of procfs, by its one name")]
 pub fn waited_for_cpu() -> Option<Nanos> {
     // Documentation/scheduler/sched-stats.rst: time on a CPU, time waiting for one, both ns, turns.

@@ -24,7 +24,7 @@ use crate::call::{call, error};
 use crate::lack::Lack;
 use crate::nvme::{COMMAND_AT, Command};
 
-/// How long a polling thread of the kernel looks before it sleeps.
+/// Idle time of a kernel polling thread before it sleeps.
 const POLLER_IDLE_MS: u32 = 50;
 
 /// A ring and its two mappings. Entries of a `WIDE` one are twice as large (128 and 32 bytes): what
@@ -32,19 +32,19 @@ const POLLER_IDLE_MS: u32 = 50;
 #[derive(Debug)]
 pub(crate) struct Ring<const WIDE: bool = false> {
     descriptor: OwnedFd,
-    /// What calls name the ring by: its descriptor, or the index under which the kernel finds it
-    /// without its table of open files.
+    /// Name of the ring in system calls: its descriptor, or its registered index, which avoids the
+    /// table of open files.
     name: RawFd,
     shared: Mapping,
     entries: Mapping,
     /// Words of the shared mapping, as offsets.
     layout: Layout,
-    /// Where our next submission goes, and how many the kernel has not taken yet.
+    /// Position of the next submission, and the number that the kernel has not taken yet.
     tail: u32,
     queued: u32,
     head: u32,
     flags: IoringEnterFlags,
-    /// Whether a thread of the kernel looks for submissions by itself.
+    /// True if a thread of the kernel looks for submissions by itself.
     polling: bool,
 }
 
@@ -60,7 +60,7 @@ struct Layout {
     cq_mask: u32,
 }
 
-/// What a call to the kernel waits for.
+/// Condition that a system call waits for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Await {
     /// It only hands over.
@@ -73,7 +73,7 @@ pub(crate) enum Await {
     Until(u32, Nanos),
 }
 
-/// What was completed.
+/// Completion of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     pub(crate) user_data: u64,
@@ -172,7 +172,7 @@ impl<const WIDE: bool> Ring<WIDE> {
         Ok(())
     }
 
-    /// How many submission entries there are.
+    /// Number of submission entries.
     pub(crate) fn entries(&self) -> u32 {
         self.layout.sq_mask + 1
     }
@@ -199,7 +199,7 @@ impl<const WIDE: bool> Ring<WIDE> {
         self.queued += 1;
     }
 
-    /// How many entries the kernel has not taken yet.
+    /// Number of entries that the kernel has not taken yet.
     #[inline(always)]
     pub(crate) fn queued(&self) -> u32 {
         self.queued
@@ -275,12 +275,12 @@ impl<const WIDE: bool> Ring<WIDE> {
         self.flags.set(IoringEnterFlags::SQ_WAKEUP, asleep);
     }
 
-    /// How far the kernel has read the queue.
+    /// Position up to which the kernel has read the queue.
     fn taken(&self) -> u32 {
         self.word(self.layout.sq_head).load(Ordering::Acquire)
     }
 
-    /// How many completions can be taken now.
+    /// Number of available completions.
     #[inline(always)]
     pub(crate) fn ready(&self) -> u32 {
         self.word(self.layout.cq_tail).load(Ordering::Acquire).wrapping_sub(self.head)

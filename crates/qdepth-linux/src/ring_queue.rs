@@ -19,14 +19,14 @@ use crate::ring::{Await, Ring};
 
 /// User data of the heartbeat's completions; no slot has this number.
 const HEARTBEAT: u64 = u64::MAX;
-/// How often a wait for I/O ends though nothing completes. A time limit armed for each wait costs
-/// a timer in the kernel each time, some 5 % of the rate on memory-like targets; one that repeats
-/// by itself costs nothing in between.
+/// Interval at which waits for I/O end without a completion. A timeout armed for each wait costs a
+/// kernel timer each time, some 5 % of the rate on memory-like targets; a repeating one costs
+/// nothing in between.
 const BEAT: Nanos = Nanos::from_millis(50);
 /// `IORING_TIMEOUT_MULTISHOT` of linux/io_uring.h, which `rustix` does not name.
 const MULTISHOT: IoringTimeoutFlags = IoringTimeoutFlags::from_bits_retain(1 << 6);
 
-/// How completions and submissions are found.
+/// Mode of submission and completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CompletionMode {
     /// By interrupts; the worker sleeps.
@@ -42,9 +42,9 @@ pub(crate) struct RingQueue<const WIDE: bool> {
     pub(crate) ring: Ring<WIDE>,
     clock: Clock,
     completion_mode: CompletionMode,
-    /// Whether a repeating time limit (Linux 6.4) ends waits.
+    /// True if a repeating time limit (Linux 6.4) ends waits.
     heartbeat: Option<Box<Timespec>>,
-    /// Whether all that the last call handed over was complete when it returned, as on targets in
+    /// True if all that the last call handed over was complete when it returned, as on targets in
     /// memory: such a call needs not look for more (25 ns less).
     at_once: bool,
     /// The last stamp, so that a wait needs no further look at the clock.
@@ -77,7 +77,8 @@ impl<const WIDE: bool> RingQueue<WIDE> {
         Ok(Self { ring, clock, completion_mode, heartbeat: None, at_once, last, in_kernel: 0 })
     }
 
-    /// What ends waits where nothing completes. A ring that polls the device takes no such request.
+    /// Request that ends waits without completions. A ring that polls the device does not accept
+    /// it.
     pub(crate) fn start_heartbeat(&mut self, missing: &mut Vec<(&'static str, String)>) {
         if self.completion_mode == CompletionMode::Completions {
             return;

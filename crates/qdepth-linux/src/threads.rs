@@ -92,7 +92,7 @@ impl Target for Threads {
         Ok(())
     }
 
-    /// That of the whole process, since the threads do the I/O.
+    /// CPU time of the whole process, because threads do the I/O.
     fn cpu_time(&mut self) -> CpuTime {
         cpu_time(true)
     }

@@ -141,7 +141,7 @@ impl<const TRIMS: bool> Target for Uring<TRIMS> {
     }
 }
 
-/// Whether the kernel can begin a request on this file without blocking. Where it can not (zram,
+/// True if the kernel can begin a request on this file without blocking. Where it can not (zram,
 /// many FUSE servers), `io_uring` tries each in vain and then hands it to a thread of its own; to
 /// ask for that thread at once raises the rate by a quarter (measured on zram at 32 and 512).
 fn never_blocks(file: BorrowedFd<'_>) -> io::Result<()> {
@@ -168,7 +168,7 @@ fn register(ring: &Ring, buffers: &mut Buffers) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the kernel supports the operations that are needed.
+/// True if the kernel supports the operations that are needed.
 pub(crate) fn probe() -> io::Result<()> {
     const OPERATIONS: u32 = 256;
     const SUPPORTED: u32 = 1;

@@ -32,7 +32,7 @@ pub struct Verifying<'a, T> {
 /// A request under way.
 struct InFlight {
     request: Request,
-    /// Of a read: for each of its blocks the oldest write that it may find.
+    /// Oldest write that a read may find, for each of its blocks.
     oldest: Vec<Option<u32>>,
 }
 

@@ -11,7 +11,7 @@ use crate::repeating::Repeating;
 use crate::verify::Verifying;
 
 impl Verifying<'_, KernelTarget> {
-    /// As [`KernelTarget::measure_shard`], with every read held against what was written.
+    /// Like [`KernelTarget::measure_shard`], with every read held against what was written.
     pub fn measure_shard(
         &mut self,
         shard: &Shard<'_>,
@@ -24,7 +24,7 @@ impl Verifying<'_, KernelTarget> {
 }
 
 impl Repeating<'_, KernelTarget> {
-    /// As [`KernelTarget::measure_shard`], with writes that hold what others hold.
+    /// Like [`KernelTarget::measure_shard`], with writes that hold what others hold.
     pub fn measure_shard(
         &mut self,
         shard: &Shard<'_>,

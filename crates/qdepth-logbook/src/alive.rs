@@ -20,12 +20,12 @@ const TRIES: usize = 10;
 #[derive(Debug)]
 pub(crate) struct Alive {
     sign: Kept,
-    /// How the run began, told again where the file begins anew; and the file's length.
+    /// First event of the run, repeated when the file starts again; and the length of the file.
     beginning_and_length: Mutex<(String, u64)>,
 }
 
 impl Alive {
-    /// The sign of a run; none where another process holds it. Where the file system has no locks,
+    /// The sign of a run; `None` if another process holds it. Where the file system has no locks,
     /// nobody is told of anybody.
     pub(crate) fn hold(logbook: &Named, run_id: &str) -> Result<Option<Self>, FileError> {
         for _ in 0..TRIES {

@@ -1,4 +1,4 @@
-//! What of a logbook is whole: every record passes here on its way to a reader.
+//! Integrity of a logbook: every record passes here on its way to a reader.
 
 use std::fmt;
 
@@ -18,11 +18,11 @@ pub struct Damage {
     pub run: String,
     /// Which.
     pub record: DamagedRecord,
-    /// Which of its parts, as `series` or `environment`; none of a list.
+    /// Parts, for example `series` or `environment`; empty for a list.
     pub parts: Vec<String>,
 }
 
-/// What is damaged.
+/// Damaged record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DamagedRecord {
     /// The run itself.
@@ -56,7 +56,7 @@ impl fmt::Display for DamagedRecord {
 }
 
 impl Damage {
-    /// As it is said of the run.
+    /// Finding for the run.
     pub(crate) fn finding(&self) -> Finding {
         let record = |code: &str| Finding::invalid(Code::RecordDamaged).label("record", code);
         let finding = match &self.record {
@@ -73,21 +73,21 @@ impl Damage {
     }
 }
 
-/// What a check of the whole file found.
+/// Result of a check of the whole file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Runs that were read.
     pub runs: u64,
     /// Points that were read and are whole, superseded ones among them.
     pub points: u64,
-    /// What SQLite's own `integrity_check` says, a line each; empty where the file is sound.
+    /// Output of SQLite's `integrity_check`, one line each; empty if the file is sound.
     pub file: Vec<String>,
     /// Every record that is not what was written.
     pub damaged: Vec<Damage>,
 }
 
 impl Checked {
-    /// Whether nothing was found.
+    /// True if nothing was found.
     pub fn is_whole(&self) -> bool {
         self.file.is_empty() && self.damaged.is_empty()
     }
@@ -109,7 +109,7 @@ pub(crate) fn run(connection: &Connection, number: i64) -> Result<(RunRecord, Op
     Ok((run, damage))
 }
 
-/// Whether the plan is the one that was hashed, which older schemas can tell too. Imported runs
+/// True if the plan is the one that was hashed, which older schemas can tell too. Imported runs
 /// have neither.
 fn is_of_its_hash(run: &RunRecord) -> bool {
     let hash = Sha256::digest(&run.plan_text);
@@ -125,7 +125,7 @@ pub(crate) struct Points {
 }
 
 impl Points {
-    /// Of each point the attempt that counts, in the order of the plan.
+    /// Last attempt at each point, in the order of the plan.
     pub(crate) fn last(self) -> Vec<Attempt> {
         let mut all = self.attempts;
         all.sort_by_key(|attempt| (attempt.point.index, attempt.attempt));
@@ -155,10 +155,10 @@ pub(crate) fn points(connection: &Connection, number: i64, id: &str) -> Result<P
     Ok(found)
 }
 
-/// How many points of a run are measured, without reading them.
+/// Number of measured points of a run, without reading them.
 pub(crate) struct Counted {
     pub(crate) done: u32,
-    /// Whether all that were stored are listed.
+    /// True if all that were stored are listed.
     pub(crate) are_listed: bool,
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn point(
     })
 }
 
-/// Whether the list of runs is the one that was written.
+/// True if the list of runs is the one that was written.
 pub(crate) fn lists_all_runs(connection: &Connection) -> Result<bool> {
     let numbers: Vec<i64> =
         read::run_numbers(connection)?.into_iter().map(|(number, _)| number).collect();

@@ -1,12 +1,12 @@
-//! Whether what is read is what was written: a SHA-256 of each part of a record, over all columns
-//! of the rows that it is made of. The same statement reads and hashes, when the part is stored and
-//! whenever it is read, so nothing reaches a reader past its digest.
+//! Integrity of records: a SHA-256 of each part, over all columns of its rows. The same statement
+//! reads and hashes, when the part is stored and whenever it is read, so nothing reaches a reader
+//! without a check.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Result, Row, params};
 use sha2::{Digest as _, Sha256};
 
-/// What stands for "no point" in a digest's key: rows are numbered from 1.
+/// Stands for "no point" in a digest's key: rows are numbered from 1.
 const OF_RUN: i64 = 0;
 /// The chain of all runs belongs to none.
 const OF_FILE: i64 = 0;
@@ -26,7 +26,7 @@ impl<'c> Rows<'c> {
         Self { connection, hash }
     }
 
-    /// What the query finds, in its order.
+    /// Rows of the query, in its order.
     pub(crate) fn query<T>(
         &mut self,
         query: &str,
@@ -76,7 +76,7 @@ impl<'c> Rows<'c> {
     }
 }
 
-/// What is done with the digest of what is read.
+/// Purpose of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// It is stored.
@@ -117,7 +117,7 @@ impl<'c> Parts<'c> {
     /// Reads a part. One that cannot be read because it is damaged is noted, and empty.
     ///
     /// # Errors
-    /// Where SQLite fails for another reason.
+    /// If SQLite fails for another reason.
     pub(crate) fn read<T: Default>(
         &mut self,
         part: &str,
@@ -164,7 +164,7 @@ impl<'c> Parts<'c> {
     }
 }
 
-/// What a digest is of.
+/// Key of a digest.
 struct Key<'a> {
     run: i64,
     point: i64,
@@ -243,18 +243,18 @@ impl Chain {
         store(connection, self.key(), &Self::longer(before, number))
     }
 
-    /// As it is found.
+    /// Stores it.
     pub(crate) fn store(self, connection: &Connection, numbers: &[i64]) -> Result<()> {
         store(connection, self.key(), &self.digest(numbers))
     }
 
-    /// Whether these are all that were added, in this order.
+    /// True if these are all that were added, in this order.
     pub(crate) fn is_whole(self, connection: &Connection, numbers: &[i64]) -> Result<bool> {
         Ok(stored(connection, self.key())? == Some(self.digest(numbers)))
     }
 }
 
-/// Whether the error says that what is stored is not as it was.
+/// True if the error says that what is stored is not as it was.
 pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))

@@ -1,4 +1,4 @@
-//! What can go wrong with a logbook.
+//! Errors of a logbook.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub enum LogbookError {
     NotALogbook {
         /// The file.
         path: PathBuf,
-        /// What was found instead.
+        /// Actual contents.
         why: String,
     },
     /// Written by a newer program.
@@ -64,9 +64,9 @@ pub enum LogbookError {
     Full {
         /// The logbook.
         path: PathBuf,
-        /// What was tried.
+        /// Attempted action.
         doing: &'static str,
-        /// Whether the record in question was stored after all, in the space that had been
+        /// True if the record in question was stored after all, in the space that had been
         /// reserved. Either way, nothing more should be measured.
         kept: bool,
     },
@@ -75,7 +75,7 @@ pub enum LogbookError {
     Busy {
         /// The logbook.
         path: PathBuf,
-        /// What was tried.
+        /// Attempted action.
         doing: &'static str,
     },
     /// The file is damaged, or holds what this version cannot read.
@@ -86,7 +86,7 @@ pub enum LogbookError {
     Damaged {
         /// The logbook.
         path: PathBuf,
-        /// What was tried.
+        /// Attempted action.
         doing: &'static str,
         /// SQLite's word.
         source: rusqlite::Error,
@@ -99,11 +99,11 @@ pub enum LogbookError {
     Altered {
         /// The logbook.
         path: PathBuf,
-        /// Which record.
+        /// Record.
         what: String,
-        /// What was asked and is refused.
+        /// Refused request.
         not_done: &'static str,
-        /// What to do.
+        /// Remedy.
         instead: &'static str,
     },
     /// Somebody moved, replaced or removed the file while it was in use.
@@ -113,7 +113,7 @@ pub enum LogbookError {
          that stays in place", path = .path.display(), copy = shell_word(&.copy.to_string_lossy())
     )]
     Displaced {
-        /// Where the logbook was.
+        /// Path of the logbook.
         path: PathBuf,
         /// The copy.
         copy: PathBuf,
@@ -124,7 +124,7 @@ pub enum LogbookError {
          ({source}): look for the moved file and the -wal file beside its old place"
     )]
     Lost {
-        /// Where the logbook was.
+        /// Path of the logbook.
         path: PathBuf,
         /// Why there is no copy.
         source: Box<LogbookError>,
@@ -136,7 +136,7 @@ pub enum LogbookError {
     Sqlite {
         /// The logbook.
         path: PathBuf,
-        /// What was tried.
+        /// Attempted action.
         doing: &'static str,
         /// SQLite's word.
         source: rusqlite::Error,
@@ -146,7 +146,7 @@ pub enum LogbookError {
     Migration {
         /// The logbook.
         path: PathBuf,
-        /// What the migration said.
+        /// Error of the migration.
         source: rusqlite_migration::Error,
     },
     /// The space reserve could not be made, or the file could not be looked at.
@@ -154,7 +154,7 @@ pub enum LogbookError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// Attempted action.
         doing: &'static str,
         /// The system's word.
         source: std::io::Error,
@@ -164,7 +164,7 @@ pub enum LogbookError {
     File {
         /// The file.
         path: PathBuf,
-        /// What was found, and what to do.
+        /// Problem and remedy.
         source: Box<FileError>,
     },
     /// A limit on the size of this process's files stops the logbook.
@@ -177,9 +177,9 @@ pub enum LogbookError {
     Limited {
         /// The logbook.
         path: PathBuf,
-        /// What was tried.
+        /// Attempted action.
         doing: &'static str,
-        /// As with [`LogbookError::Full`].
+        /// Like [`LogbookError::Full`].
         kept: bool,
     },
     /// SQLite needs a few files at once, and this process may not open them.
@@ -191,7 +191,7 @@ pub enum LogbookError {
     TooManyFiles {
         /// The logbook.
         path: PathBuf,
-        /// What was tried.
+        /// Attempted action.
         doing: &'static str,
     },
     /// No run has this id.
@@ -199,21 +199,21 @@ pub enum LogbookError {
     NoSuchRun {
         /// The logbook.
         path: PathBuf,
-        /// As asked.
+        /// Requested name.
         asked: String,
     },
     /// There are not so many runs before the latest.
     #[error("`{asked}`: {why}")]
     NoEarlierRun {
-        /// As asked.
+        /// Requested name.
         asked: String,
-        /// How many there are, or what is wrong with the number.
+        /// Number of runs, or the problem of the number.
         why: String,
     },
     /// Several runs begin with this prefix.
     #[error("`{asked}` may be any of {}: write more of the id", .candidates.join(", "))]
     AmbiguousRun {
-        /// As asked.
+        /// Requested name.
         asked: String,
         /// Ids of the runs that it may be.
         candidates: Vec<String>,
@@ -258,7 +258,7 @@ fn kept_text(kept: bool) -> &'static str {
     if kept { "kept" } else { "not kept" }
 }
 
-/// What is found instead of a logbook where nothing is in the file.
+/// Description of an empty file.
 const EMPTY: &str = "it is empty";
 /// The same of a logbook whose write-ahead log is missing.
 const WITHOUT_LOG: &str = "it has no tables: either a run was killed while it made it, or it was \
@@ -271,7 +271,7 @@ impl LogbookError {
         Self::NotALogbook { path: path.to_owned(), why: why.to_owned() }
     }
 
-    /// Whether there is no logbook yet: no file, or one that a process is just making, or was
+    /// True if there is no logbook yet: no file, or one that a process is just making, or was
     /// killed while it did.
     pub fn is_absent(&self) -> bool {
         match self {
@@ -299,7 +299,7 @@ impl LogbookError {
         }
     }
 
-    /// Where there is no room for more: whether the record in question was stored after all.
+    /// Error for a full disk; `is_kept` is true if the record was stored anyway.
     pub(crate) fn no_room(self, is_kept: bool) -> Self {
         match self {
             Self::Full { path, doing, .. } => Self::Full { path, doing, kept: is_kept },
@@ -310,7 +310,7 @@ impl LogbookError {
 
     pub(crate) fn file(path: &Path, source: FileError) -> Self {
         let path = path.to_owned();
-        let doing = "making a file beside it";
+        let doing = "creating a file next to it";
         match source.errno {
             Some(Errno::FBIG) => Self::Limited { path, doing, kept: false },
             _ if source.is_full() => Self::Full { path, doing, kept: false },
@@ -340,7 +340,7 @@ fn is_limited(path: &Path, error: &rusqlite::Error) -> bool {
     limit < NEAR_LIMIT_BYTES || ["", "-wal", "-shm"].into_iter().any(near)
 }
 
-/// Whether as many files as SQLite has besides its own can still be open: of a limit on them it
+/// True if as many files as SQLite has besides its own can still be open: of a limit on them it
 /// says only that it cannot open.
 fn files_can_be_opened() -> bool {
     let more: rustix::io::Result<Vec<_>> =

@@ -24,7 +24,7 @@ pub(crate) fn recount(connection: &Connection, number: i64) -> Result<()> {
     store(connection, number, &RunHeadline { points_done, ..line })
 }
 
-/// Of a run whose own record is damaged it is not known what its line is.
+/// Removes the headline of a run whose record is damaged.
 pub(crate) fn forget(connection: &Connection, number: i64) -> Result<()> {
     connection.prepare_cached("DELETE FROM headline WHERE run = ?1")?.execute([number])?;
     Ok(())
@@ -42,7 +42,7 @@ fn digest(number: i64, text: &str) -> [u8; 32] {
     Sha256::new_with_prefix(number.to_be_bytes()).chain_update(text).finalize().into()
 }
 
-/// The line that is kept of a run; none where there is none, or it is not what was written.
+/// The line that is kept of a run; `None` if there is none, or it is not what was written.
 pub(crate) fn kept(connection: &Connection, number: i64) -> Result<Option<RunHeadline>> {
     let found = connection
         .prepare_cached("SELECT line, sha256 FROM headline WHERE run = ?1")
@@ -79,7 +79,7 @@ pub(crate) fn checked(connection: &Connection, number: i64, id: &str) -> Result<
 pub(crate) struct Listed {
     pub(crate) run: i64,
     pub(crate) line: RunHeadline,
-    /// Whether the run was read whole for it, since no line is kept.
+    /// True if the run was read whole for it, since no line is kept.
     pub(crate) looked_at: bool,
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn damaged(connection: &Connection) -> Result<Vec<Damage>> {
     Ok(all)
 }
 
-/// What the list says of a run that is whole. Whether it is alive is for others to say.
+/// Headline of a complete run. Callers set `alive`.
 pub(crate) fn line_of(run: &RunRecord, points_done: u32) -> RunHeadline {
     RunHeadline {
         id: run.id.clone(),

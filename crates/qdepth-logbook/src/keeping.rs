@@ -1,4 +1,4 @@
-//! What is done to runs long after they were measured: notes, retractions, merging, pruning.
+//! Later changes to runs: notes, retractions, merging, pruning.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ type Result<T> = std::result::Result<T, LogbookError>;
 /// Runs that are added in one transaction: a synchronous write takes longer than a small run.
 const RUNS_AT_ONCE: usize = 20;
 
-/// What a merge did with the runs of the other logbook.
+/// Result of merging another logbook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// Ids of the runs that were added, in the order in which they were begun there.
@@ -32,7 +32,7 @@ pub struct Merged {
     pub remarks: u64,
     /// Ids of runs that are being measured right now, and were left out.
     pub running: Vec<String>,
-    /// What is not what was written: its runs were left out.
+    /// Damaged records, whose runs were omitted.
     pub damaged: Vec<Damage>,
 }
 
@@ -44,7 +44,7 @@ impl Logbook {
     /// `at` in RFC 3339.
     ///
     /// # Errors
-    /// As [`run`](Self::run), or where the file cannot be written.
+    /// Like [`run`](Self::run), or where the file cannot be written.
     pub fn note(&mut self, asked: &str, text: &str, at: &str) -> Result<String> {
         let (subject, key) = RunRecord::NOTE;
         self.remark(asked, subject, key, text, format!("qdepth note, {at}"))
@@ -54,13 +54,13 @@ impl Logbook {
     /// out of comparisons.
     ///
     /// # Errors
-    /// As [`note`](Self::note).
+    /// Like [`note`](Self::note).
     pub fn retract(&mut self, asked: &str, why: &str, at: &str) -> Result<String> {
         let (subject, key) = RunRecord::RETRACTED;
         self.remark(asked, subject, key, why, format!("qdepth retract, {at}"))
     }
 
-    /// What a person says of a run stands among the facts of its environment.
+    /// Stores a remark of a user with the environment facts of a run.
     fn remark(
         &mut self,
         asked: &str,
@@ -100,7 +100,7 @@ impl Logbook {
     /// damaged there, or still being measured, is left out.
     ///
     /// # Errors
-    /// Where either file cannot be read, or this one not be written; what was added before stays.
+    /// If either file cannot be read, or this one not be written; what was added before stays.
     pub fn merge(&mut self, other: &Self) -> Result<Merged> {
         let (what, mut merged) = ("reading the runs to be added", Merged::default());
         let here = self.ids()?;
@@ -163,7 +163,7 @@ impl Logbook {
     /// Keeps a certificate.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn keep_certificate(&mut self, certificate: &CertificateRecord) -> Result<()> {
         self.write("storing the certificate", |transaction, _| {
             Ok(certificate::keep(transaction, certificate)?)
@@ -171,10 +171,10 @@ impl Logbook {
     }
 
     /// The newest certificate of the machine with this name and this model of CPU that is what was
-    /// written; none where there is none.
+    /// written; `None` if there is none.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn certificate(&self, host: &str, cpu: &str) -> Result<Option<CertificateRecord>> {
         let found = certificate::newest(&self.connection, host, cpu);
         found.map_err(doing(&self.path, "reading the certificates"))

@@ -19,7 +19,7 @@ impl LiveEvents {
         Self { sign, at: 0 }
     }
 
-    /// Where reading goes on, in bytes: for [`seek`](Self::seek).
+    /// Position of the next read, in bytes: for [`seek`](Self::seek).
     pub fn position(&self) -> u64 {
         self.at
     }

@@ -44,7 +44,7 @@ impl Logbook {
     /// Opens the logbook for writing; makes it where there is no file, or an empty one.
     ///
     /// # Errors
-    /// Where the file is something else ([`LogbookError::NotALogbook`]; it is left alone), of a
+    /// If the file is something else ([`LogbookError::NotALogbook`]; it is left alone), of a
     /// newer version, damaged, locked for 30 s, or not writable.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
@@ -55,7 +55,7 @@ impl Logbook {
     /// A logbook that nobody keeps: it goes with the value, and nothing is written anywhere.
     ///
     /// # Errors
-    /// Where there is no memory for it.
+    /// If there is no memory for it.
     pub fn in_memory() -> Result<Self> {
         let path = Path::new(":memory:");
         Self::from_connection(open_in_memory(path)?, None, path)
@@ -64,7 +64,7 @@ impl Logbook {
     /// Opens an existing logbook for reading only; every writing call then fails.
     ///
     /// # Errors
-    /// Where there is no such file, or as [`open`](Self::open).
+    /// If there is no such file, or as [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_reading(path)?;
@@ -126,7 +126,7 @@ impl Logbook {
         self.file.as_ref().map(Alive::all).unwrap_or_default()
     }
 
-    /// What happens in a run that a process is measuring right now; none of another one.
+    /// Events of a run in progress; `None` for other runs.
     pub fn live(&self, run_id: &str) -> Option<LiveEvents> {
         Alive::find(self.file.as_ref()?, run_id).map(LiveEvents::new)
     }
@@ -134,7 +134,7 @@ impl Logbook {
     /// Stores a new run with its environment, targets and first findings.
     ///
     /// # Errors
-    /// Where a run of this id exists already, or the file cannot be written.
+    /// If a run of this id exists already, or the file cannot be written.
     pub fn begin_run(&mut self, run: &RunRecord) -> Result<()> {
         self.write("storing the run", |transaction, _| Ok(write::run(transaction, run)?))
     }
@@ -167,7 +167,7 @@ impl Logbook {
     /// With [`RunState::Sealed`] it can never be changed again.
     ///
     /// # Errors
-    /// As [`add_point`](Self::add_point).
+    /// Like [`add_point`](Self::add_point).
     pub fn end_run(
         &mut self,
         run_id: &str,
@@ -238,7 +238,7 @@ impl Logbook {
     /// left out, and said among the findings of the run.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Like [`run`](Self::run).
     pub fn measured(&self, asked: &str) -> Result<(RunRecord, Vec<PointRecord>)> {
         let what = "reading the run";
         let snapshot = self.snapshot(what)?;
@@ -259,7 +259,7 @@ impl Logbook {
     /// All runs, oldest first, each read whole.
     ///
     /// # Errors
-    /// Where the file is damaged.
+    /// If the file is damaged.
     pub fn runs(&self) -> Result<Vec<RunHeadline>> {
         let mut runs = self.newest_runs(usize::MAX, |_| true)?;
         runs.reverse();
@@ -270,7 +270,7 @@ impl Logbook {
     /// others are not read.
     ///
     /// # Errors
-    /// Where the file is damaged.
+    /// If the file is damaged.
     pub fn newest_runs(
         &self,
         most: usize,
@@ -279,12 +279,13 @@ impl Logbook {
         self.listed(most, most, wanted)
     }
 
-    /// As [`newest_runs`](Self::newest_runs), but only the first `whole` of them are read whole, in
+    /// Like [`newest_runs`](Self::newest_runs), but only the first `whole` of them are read whole,
+    /// in
     /// 0.2 ms each. Of the others the line is read that is kept of them, in 5 µs: it is what was
     /// written, and does not tell whether the rest of the run is.
     ///
     /// # Errors
-    /// Where the file is damaged.
+    /// If the file is damaged.
     pub fn listed(
         &self,
         most: usize,
@@ -317,7 +318,7 @@ impl Logbook {
     /// by now.
     ///
     /// # Errors
-    /// Where the file is damaged.
+    /// If the file is damaged.
     pub fn read_each(&self, runs: &[&RunHeadline]) -> Result<Vec<RunHeadline>> {
         let what = "reading the list of runs";
         let snapshot = self.snapshot(what)?;
@@ -331,19 +332,19 @@ impl Logbook {
         found.map_err(doing(&self.path, what))
     }
 
-    /// How many runs there are, damaged ones among them.
+    /// Number of runs, including damaged ones.
     ///
     /// # Errors
-    /// Where the file is damaged.
+    /// If the file is damaged.
     pub fn runs_kept(&self) -> Result<usize> {
         let all = read::run_numbers(&self.connection);
         Ok(all.map_err(doing(&self.path, "reading the list of runs"))?.len())
     }
 
-    /// Whether the list of runs is whole: runs may be missing from a damaged one.
+    /// True if the list of runs is whole: runs may be missing from a damaged one.
     ///
     /// # Errors
-    /// Where the file is damaged.
+    /// If the file is damaged.
     pub fn lists_all_runs(&self) -> Result<bool> {
         let what = "reading the list of runs";
         check::lists_all_runs(&self.connection).map_err(doing(&self.path, what))
@@ -353,7 +354,7 @@ impl Logbook {
     /// left out. `run_id` as for [`run`](Self::run).
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Like [`run`](Self::run).
     pub fn points(&self, run_id: &str) -> Result<Vec<PointRecord>> {
         Ok(self.last_attempts(run_id)?.into_iter().map(|attempt| attempt.point).collect())
     }
@@ -363,7 +364,7 @@ impl Logbook {
     /// is one that is damaged.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Like [`run`](Self::run).
     pub fn points_done(&self, run_id: &str) -> Result<BTreeSet<u32>> {
         let all = self.last_attempts(run_id)?.into_iter();
         Ok(all.filter(|last| !last.is_cut_short()).map(|last| last.point.index).collect())
@@ -422,7 +423,7 @@ impl Logbook {
     /// record against its digest.
     ///
     /// # Errors
-    /// Where the file cannot be read at all. What is damaged is no error, but the answer.
+    /// If the file cannot be read at all. What is damaged is no error, but the answer.
     pub fn check(&self) -> Result<Checked> {
         let what = "checking the file";
         let snapshot = self.snapshot(what)?;
@@ -483,7 +484,7 @@ impl Logbook {
     }
 }
 
-/// What SQLite says of the file, a line each; nothing where it is sound.
+/// Output of SQLite's integrity check, one line each; empty if the file is sound.
 fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let lines: rusqlite::Result<Vec<String>> = connection
         .prepare("PRAGMA integrity_check")

@@ -23,10 +23,10 @@ pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 const MIGRATIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 /// Writes are short; who waits longer than this waits for a stuck process.
 const BUSY: Duration = Duration::from_secs(30);
-/// How often making a new file is tried again when another process makes it at the same time.
+/// Number of attempts to create a file while another process creates it.
 const TRIES: usize = 20;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// What SQLite may make or find beside the file: it must not lead anywhere else.
+/// Files that SQLite creates or finds next to the logbook: they must not be links.
 const BESIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 type Result<T> = std::result::Result<T, LogbookError>;
@@ -187,7 +187,7 @@ fn refuse_foreign_bytes(head: &[u8], path: &Path) -> Result<()> {
     }
 }
 
-/// Whether this is a file that nobody has put anything in yet.
+/// True if this is a file that nobody has put anything in yet.
 fn is_fresh(connection: &Connection, path: &Path) -> Result<bool> {
     let query = "SELECT (SELECT count(*) FROM sqlite_schema) = 0
                     AND (SELECT user_version FROM pragma_user_version) = 0";
@@ -196,7 +196,7 @@ fn is_fresh(connection: &Connection, path: &Path) -> Result<bool> {
         .map_err(doing(path, "reading the table of contents"))
 }
 
-/// Whether a file without tables says that it is a logbook.
+/// True if a file without tables says that it is a logbook.
 fn is_marked(connection: &Connection) -> bool {
     let id = connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i32>(0));
     id.is_ok_and(|id| id == APPLICATION_ID)

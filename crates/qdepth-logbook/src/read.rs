@@ -41,7 +41,7 @@ fn histogram_of(row: &Row<'_>, column: &str) -> Result<LatencyHistogram> {
     histogram(row.get_ref(column)?.as_blob().map_err(unreadable)?, column)
 }
 
-/// Of the tables: `user_version`.
+/// Version of the tables: `user_version`.
 pub(crate) fn version(connection: &Connection) -> Result<i64> {
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
 }
@@ -137,7 +137,7 @@ fn observations(rows: &mut Rows<'_>, run: i64, target: Option<u32>) -> Result<Ve
     })
 }
 
-/// Of a point, or with `None` of the run as a whole.
+/// Findings of a point, or with `None` of the whole run.
 fn findings(rows: &mut Rows<'_>, run: i64, point: Option<i64>) -> Result<Vec<Finding>> {
     let query = "SELECT * FROM finding WHERE run = ?1 AND point IS ?2 ORDER BY id";
     rows.query(query, params![run, point], finding)
@@ -180,12 +180,12 @@ fn figure(value: &Value) -> Result<f64> {
 pub(crate) struct Attempt {
     /// Its number.
     pub(crate) attempt: u32,
-    /// What was measured.
+    /// Measured point.
     pub(crate) point: PointRecord,
 }
 
 impl Attempt {
-    /// Whether the point is to be measured again.
+    /// True if the point is to be measured again.
     pub(crate) fn is_cut_short(&self) -> bool {
         self.point.findings.iter().any(|finding| CUT_SHORT.contains(&finding.code))
     }
@@ -226,7 +226,7 @@ pub(crate) fn point_numbers(connection: &Connection, run: i64) -> Result<Vec<i64
     all.take_while(readable).collect()
 }
 
-/// How many points of a run are measured to their end, by their last attempts.
+/// Number of points whose last attempt is complete.
 pub(crate) fn points_counted(connection: &Connection, run: i64) -> Result<u32> {
     let codes = CUT_SHORT.map(|code| format!("'{code}'")).join(", ");
     connection
@@ -255,7 +255,7 @@ pub(crate) fn attempt_max(connection: &Connection, run: i64, index: u32) -> Resu
         .query_row(params![run, index], |row| Ok(row.get::<_, Option<u32>>(0)?.unwrap_or(0)))
 }
 
-/// An attempt at a point; none where its row cannot be read.
+/// An attempt at a point; `None` if its row cannot be read.
 pub(crate) fn point(parts: &mut Parts<'_>) -> Result<Option<Attempt>> {
     let (run, id) = (parts.run, parts.point);
     let query = "SELECT * FROM point WHERE id = ?1";

@@ -11,7 +11,7 @@ use crate::error::LogbookError;
 use crate::file_name::directory_of;
 use crate::open::{OPEN, connect};
 
-/// How many copies there may be in one directory.
+/// Largest number of copies in one directory.
 const COPIES_MAX: u32 = 100;
 
 /// Copies all that a connection sees into a new file: in the logbook's directory, or else in the

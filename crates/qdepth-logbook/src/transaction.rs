@@ -1,4 +1,4 @@
-//! How a change reaches the file.
+//! Transactions on the file.
 
 use std::path::Path;
 

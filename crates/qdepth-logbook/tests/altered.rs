@@ -66,7 +66,7 @@ fn says_so((run, _): &(RunRecord, Vec<PointRecord>)) -> bool {
     run.findings.iter().any(|finding| finding.code == Code::RecordDamaged)
 }
 
-/// Whether what is read of a run is either what it was, or said to be damaged.
+/// True if what is read of a run is either what it was, or said to be damaged.
 fn silent(file: &Path, id: &str, before: &str) -> bool {
     read(file, id).is_ok_and(|found| !says_so(&found) && exported_text(&found) != before)
 }

@@ -47,7 +47,7 @@ fn child_measures() {
     }
 }
 
-/// The library that makes calls fail; none where there is no compiler.
+/// The library that makes calls fail; `None` if there is no compiler.
 #[cfg(test)]
 fn library(directory: &Path) -> Option<PathBuf> {
     let made = directory.join("faults.so");

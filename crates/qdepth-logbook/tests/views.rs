@@ -26,7 +26,7 @@ fn rows(file: &std::path::Path, query: &str) -> Vec<Row> {
     query.query_map([], row).unwrap().map(Result::unwrap).collect()
 }
 
-/// Whether SQL says what JSON says: a flag is 0 or 1, a count beyond 2^53 a sum of real numbers.
+/// True if SQL says what JSON says: a flag is 0 or 1, a count beyond 2^53 a sum of real numbers.
 fn is_same(sql: &Sql, json: &Value) -> bool {
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
     match (sql, json) {

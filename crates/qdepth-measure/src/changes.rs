@@ -1,4 +1,4 @@
-//! Where a sequence of figures changed for good.
+//! Permanent changes in a sequence of figures.
 //!
 //! E-divisive (Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of
 //! Multivariate Data", JASA 109, 2014; for figures of performance over builds: Daly and others,

@@ -55,8 +55,8 @@ pub fn shade(increase: f64) -> u8 {
     [0.3, 0.6, 1.2].iter().map(|bar| u8::from(increase > *bar)).sum()
 }
 
-/// How evenly parts share a whole: 1 where all have as much, 1/n where one has all. Nothing where
-/// the whole is nothing.
+/// Fairness of the parts of a sum: 1 if all are equal, 1/n if one has all. `None` if the sum is
+/// zero.
 ///
 /// Method: Jain, Chiu and Hawe (1984), *A quantitative measure of fairness and discrimination*.
 ///
@@ -72,8 +72,8 @@ pub fn fairness(parts: &[f64]) -> Option<f64> {
     fairness.is_finite().then_some(fairness)
 }
 
-/// How far the slowest part stays behind the fastest, a share of the fastest: 0 where all are
-/// alike. Nothing for fewer than two parts, or where the fastest did nothing.
+/// Difference between the fastest and the slowest part, as a share of the fastest: 0 if all are
+/// equal. `None` for fewer than two parts, or if the fastest is zero.
 ///
 /// ```
 /// use qdepth_measure::skew;

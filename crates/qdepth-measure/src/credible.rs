@@ -1,4 +1,4 @@
-//! How many samples a percentile needs: the rule behind `--until-credible 99.99`.
+//! Number of samples that a percentile needs: the rule for `--until-credible 99.99`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ impl Credible {
     pub fn from_quantile(quantile: f64) -> Option<Self> {
         (0.5..=RAREST).contains(&quantile).then_some(Self(quantile))
     }
-    /// As a quantile, 0.9999 for p99.99.
+    /// Quantile, for example 0.9999 for p99.99.
     pub const fn quantile(self) -> f64 {
         self.0
     }

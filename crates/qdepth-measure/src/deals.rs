@@ -1,4 +1,4 @@
-//! How rare a difference is among all ways to deal the same runs to two sides.
+//! Permutation test: the rank of a difference among all assignments of the runs to two sides.
 
 use crate::split_mix::SplitMix;
 

@@ -12,8 +12,8 @@ pub(crate) const BEYOND_MIN: f64 = 10.0;
 /// Two-sided 95 %.
 const UPPER_QUANTILE: f64 = 0.975;
 
-/// What repeated looking costs: an interval that ended its own measurement by being narrow enough
-/// was picked among several, and is this much wider (found by simulation, `tests/coverage.rs`).
+/// Cost of repeated checks: the interval of a point that ended when it was narrow enough is this
+/// much wider (found by simulation, `tests/coverage.rs`).
 const INTERIM_WIDENING: f64 = 1.13;
 
 /// A visit that lasts for so many requests one after another on each place in the queue has left
@@ -25,7 +25,7 @@ const SETTLED: f64 = 6.0;
 pub struct Estimate {
     /// The mean.
     pub value: f64,
-    /// Lower and upper end of the 95 % interval; none where the series is too short or too
+    /// Lower and upper end of the 95 % interval; `None` if the series is too short or too
     /// correlated to give one honestly.
     pub interval: Option<(f64, f64)>,
     /// Degrees of freedom of the interval; 0 where there is none.
@@ -149,7 +149,7 @@ fn lag_one(values: &[f64]) -> f64 {
 /// A percentile with its order-statistic interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percentile {
-    /// Which, as a quantile in 0..1.
+    /// Quantile in 0..1.
     pub quantile: f64,
     /// Its value.
     pub value: Nanos,

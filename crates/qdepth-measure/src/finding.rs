@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::code::{Code, Severity, Subject};
 
-/// What a point's findings make of it.
+/// Grade of a point, from its findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
     /// Nothing was found.
@@ -34,9 +34,9 @@ pub const RANK: &str = "rank";
 /// A recorded doubt: what kind, how heavy, and the figures that it was drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What kind of doubt.
+    /// Code.
     pub code: Code,
-    /// How much it weighs.
+    /// Severity.
     pub severity: Severity,
     /// Figures by name; each name carries its unit (`_ns`, `_bytes`), a bare share is 0..1.
     pub values: BTreeMap<String, f64>,
@@ -68,10 +68,10 @@ impl Finding {
     pub fn new(code: Code, severity: Severity) -> Self {
         Self { severity, ..Self::remark(code) }
     }
-    /// Whether it is as the table of codes says; else what is not.
+    /// True if it is as the table of codes says; else what is not.
     ///
     /// # Errors
-    /// Where its weight, what it is about, a figure or a text is not in its code's row.
+    /// If its weight, what it is about, a figure or a text is not in its code's row.
     pub fn check(&self, is_of_run: bool) -> Result<(), String> {
         let (code, row) = (self.code, self.code.meaning());
         let about = if is_of_run { Subject::Run } else { Subject::Point };

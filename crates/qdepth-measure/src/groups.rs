@@ -19,18 +19,18 @@ const ALPHA: f64 = 0.05;
 /// More runs than this are not foretold.
 const MORE_MAX: f64 = 999.0;
 
-/// How far runs of one load differ by themselves: standard deviation of the logarithm of a figure,
-/// and its degrees of freedom.
+/// Variation between runs of one load: standard deviation of the logarithm of a figure, and its
+/// degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Of the natural logarithm: 0.03 is about 3 %.
+    /// Deviation of the natural logarithm: 0.03 is about 3 %.
     pub deviation: f64,
     /// Degrees of freedom.
     pub degrees: f64,
 }
 
 impl Spread {
-    /// That of these figures; none of fewer than three, or where one is not above 0.
+    /// Variation of these figures; `None` for fewer than three, or if one is not above 0.
     pub fn from_figures(figures: &[f64]) -> Option<Self> {
         let logs = Logs::from_figures(figures)?;
         (figures.len() >= 3)
@@ -84,7 +84,7 @@ pub fn mean_over_runs(figures: &[f64]) -> Option<(f64, [f64; 2])> {
     Some((logs.mean.exp(), [(logs.mean - half).exp(), (logs.mean + half).exp()]))
 }
 
-/// B ÷ A from a figure of each run; none where nothing can be known: a figure that is not above 0,
+/// B ÷ A from a figure of each run; `None` if nothing can be known: a figure that is not above 0,
 /// or one run a side and no `history` of how such runs differ.
 pub fn ratio(a: &[f64], b: &[f64], history: Option<Spread>) -> Option<Ratio> {
     let runs = [a.len() as u32, b.len() as u32];
@@ -123,7 +123,7 @@ pub fn ratio(a: &[f64], b: &[f64], history: Option<Spread>) -> Option<Ratio> {
     Some(Ratio { value, low, high, p, degrees, runs })
 }
 
-/// What may be said of B beside A.
+/// Verdict on B compared with A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The figure of B is higher, by more than chance over the whole table.
@@ -178,7 +178,7 @@ pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64, interim_checks: u32) -
     ratios.iter().zip(significant).map(verdict).collect()
 }
 
-/// Which probabilities are significant at `alpha` over all of them.
+/// Significance of these probabilities at `alpha` over all of them.
 fn holm(all: &[Option<f64>], alpha: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..all.len()).filter(|index| all[*index].is_some()).collect();
     order.sort_by(|a, b| all[*a].partial_cmp(&all[*b]).unwrap_or(std::cmp::Ordering::Equal));

@@ -25,7 +25,7 @@ const GROUPING_POWER: u8 = 8;
 const MAX_VALUE_POWER: u8 = 42;
 /// Largest value with a bucket of its own.
 const LIMIT: u64 = (1 << MAX_VALUE_POWER) - 1;
-/// How many buckets there are.
+/// Number of buckets.
 const BUCKETS: usize = bucket_of(LIMIT) + 1;
 /// First byte of the stored form.
 const FORMAT: u8 = 1;
@@ -244,7 +244,7 @@ impl LatencyHistogram {
     /// Reads the stored form.
     ///
     /// # Errors
-    /// Where the bytes are cut short, of another format, or contradict themselves.
+    /// If the bytes are cut short, of another format, or contradict themselves.
     pub fn decode(mut bytes: &[u8]) -> Result<Self, CorruptHistogram> {
         let input = &mut bytes;
         let mut histogram = Self::new();
@@ -290,7 +290,7 @@ impl EncodedHistogram {
     /// The histogram; no bytes at all are the empty one.
     ///
     /// # Errors
-    /// As [`LatencyHistogram::decode`].
+    /// Like [`LatencyHistogram::decode`].
     pub fn decode(&self) -> Result<LatencyHistogram, CorruptHistogram> {
         if self.0.is_empty() {
             return Ok(LatencyHistogram::new());

@@ -61,19 +61,19 @@ pub const BUFFERS_TOO_LARGE: &str = "buffers-too-large";
 pub const NOT_IN_ITS_FORM: &str = "not-in-its-form";
 /// The record of a run itself.
 pub const RUN_RECORD: &str = "run-record";
-/// That of a point, which is named by its place in the plan.
+/// Record of a point, named by its position in the plan.
 pub const POINT_RECORD: &str = "point-record";
-/// That of a point whose place is not sure, which is named by its row.
+/// Record of a point with an uncertain position, named by its row.
 pub const POINT_ROW: &str = "point-row";
 /// The list of a run's points.
 pub const POINT_LIST: &str = "point-list";
 /// The list of runs.
 pub const RUN_LIST: &str = "run-list";
-/// What has neither a code nor a number of the kernel.
+/// Code for an error without a code or a kernel number.
 pub const NOT_USABLE: &str = "not-usable";
 /// Directions of requests.
 pub const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
-/// What rounds came to.
+/// Verdicts on rounds.
 pub const ROUNDS: [&str; 5] = ["too-short", "steady", "cyclic", "drifting", "never-steady"];
 /// Counts that must be equal.
 pub const COUNTS: [&str; 2] = ["issued", "histogram"];
@@ -99,7 +99,7 @@ const CODED: [&str; 15] = [
     "why",
 ];
 
-/// Whether the text of this label may be a code. What stands in the others is named by people, the
+/// True if the text of this label may be a code. What stands in the others is named by people, the
 /// kernel or other programs: a directory that is called `steady` is no state.
 pub fn may_be_code(label: &str) -> bool {
     CODED.contains(&label)

@@ -64,7 +64,7 @@ pub fn first_foreign(bytes: &[u8]) -> Option<usize> {
     Some(at * SECTOR_BYTES)
 }
 
-/// Whether a run wrote a sector.
+/// True if a run wrote a sector.
 pub fn is_ours(sector: &[u8]) -> bool {
     let (words, end) = sector.as_chunks::<WORD>();
     let zeros = words.iter().take_while(|word| **word == [0; WORD]).count();

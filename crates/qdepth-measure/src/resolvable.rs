@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How a repeated figure scatters, and what follows from it.
+/// Variation of a repeated figure, and the conclusions from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repeatability {
     /// Standard deviation over mean.
@@ -12,7 +12,7 @@ pub struct Repeatability {
     pub smallest_difference: f64,
 }
 
-/// From repeated figures of one thing, for two sides of `runs` each; none where there are fewer
+/// From repeated figures of one thing, for two sides of `runs` each; `None` if there are fewer
 /// than three figures, their mean is not positive, or a side has fewer than two runs.
 ///
 /// The difference is (t(0.975) + t(0.8)) · s · √(2/n) with 2n − 2 degrees of freedom, the usual one

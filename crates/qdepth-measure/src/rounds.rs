@@ -12,11 +12,11 @@ use crate::units::Nanos;
 const SAMPLES_EACH: u64 = 20;
 /// Longer series are halved until they fit, as those of a point.
 const SAMPLES_MAX: usize = 600;
-/// How often random writes must have written the area before our own rule claims anything
+/// Number of times that random writes must have covered the area before qdepth's rule decides
 /// (docs/method/steady.md).
 const WRITTEN_LEAST: f64 = 2.0;
-/// What drifts is given up later: a cliff of 1 + 9·exp(−written) needs nine times the area, and for
-/// a check or two on its way it neither drifts nor is steady.
+/// A drifting rate is given up later: a decline of 1 + 9·exp(−written) needs nine times the area,
+/// and for a check or two it neither drifts nor is steady.
 const WRITTEN_MOST_DRIFTING: f64 = 16.0;
 const AIMLESS_CHECKS: u32 = 3;
 /// Rounds between interim checks grow by this, since each may be the one that is wrong: as in the
@@ -40,7 +40,7 @@ impl SteadyRule {
     /// Fewest rounds that a verdict needs.
     pub const ROUNDS_MIN: u32 = WINDOW_ROUNDS as u32;
 
-    /// As written and stored.
+    /// Name as written and stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Own => "own",
@@ -61,11 +61,11 @@ impl SteadyRule {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyRounds {
     rule: SteadyRule,
-    /// Of each round, I/Os per second.
+    /// Rate of each round, I/Os per second.
     rates: Vec<f64>,
-    /// Of the parts of all rounds.
+    /// Samples of all rounds.
     samples: Vec<f64>,
-    /// How often the area was written.
+    /// Number of times that the area was written.
     written: f64,
     /// The next interim check, or this one, is after so many rounds.
     next_check: usize,
@@ -73,18 +73,19 @@ pub struct SteadyRounds {
     aimless: u32,
 }
 
-/// What rounds are by their rule.
+/// Verdict on rounds by their rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyVerdict {
-    /// What the rate does. By SNIA's rule it is steady, never steady, or of fewer rounds than five.
+    /// State of the rate. By SNIA's rule: steady, never steady, or too short (fewer than five
+    /// rounds).
     pub state: SteadyState,
     /// Rate that it rests on, I/Os per second: of SNIA's window, or of the last half.
     pub level: f64,
-    /// How far rounds, or parts of the last half, are apart, over the level.
+    /// Range of the rounds, or of parts of the last half, relative to the level.
     pub range_share: f64,
-    /// How far the line through them rises over them, over the level.
+    /// Rise of the line through them, relative to the level.
     pub slope_share: f64,
-    /// Where it is cyclic: rounds from one cycle to the next.
+    /// Period of a cyclic rate, in rounds.
     pub period_rounds: Option<f64>,
 }
 
@@ -133,12 +134,12 @@ impl SteadyRounds {
         self.rates.last().copied().unwrap_or(0.0)
     }
 
-    /// How often the area was written.
+    /// Number of times that the area was written.
     pub fn written(&self) -> f64 {
         self.written
     }
 
-    /// Whether it is asked now if they are steady: SNIA's rule after each round from the fifth on,
+    /// True if it is asked now if they are steady: SNIA's rule after each round from the fifth on,
     /// ours after 5, 7, 9, 12, 16 and so on.
     pub fn is_checked(&self) -> bool {
         match self.rule {
@@ -147,7 +148,7 @@ impl SteadyRounds {
         }
     }
 
-    /// Whether they end now since a level is known.
+    /// True if they end now since a level is known.
     pub fn is_settled(&self) -> bool {
         self.is_checked() && self.verdict().state.has_level()
     }
@@ -163,7 +164,7 @@ impl SteadyRounds {
         self.verdict().state.has_level().then_some(first)
     }
 
-    /// Whether they end now since there were enough: so many, or by our own rule 25 in which the
+    /// True if they end now since there were enough: so many, or by our own rule 25 in which the
     /// area was written four times, sixteen times where the rate drifts.
     pub fn is_over(&self, most: u32) -> bool {
         let enough =
@@ -173,7 +174,7 @@ impl SteadyRounds {
         long || self.count() >= most as usize
     }
 
-    /// What they are.
+    /// Verdict.
     pub fn verdict(&self) -> SteadyVerdict {
         match self.rule {
             SteadyRule::Snia => self.by_snia(),

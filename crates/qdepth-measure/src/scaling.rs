@@ -1,4 +1,4 @@
-//! What many give together: the sum of what ran at the same time, and how few suffice.
+//! Sums over loads that ran at the same time, and the smallest sufficient number.
 
 use crate::estimate::Estimate;
 
@@ -7,7 +7,7 @@ const SATURATED: f64 = 0.95;
 
 /// The rate of loads that ran at the same time, of which each moved `amount` in `seconds`: all
 /// amounts over the longest time, as they began together. Its 95 % interval has the loads' own
-/// half-widths, taken as independent; none where one of them has none.
+/// half-widths, taken as independent; `None` if one of them has none.
 pub fn together(loads: &[(f64, f64, Estimate)]) -> Estimate {
     let amount: f64 = loads.iter().map(|(amount, _, _)| amount).sum();
     let longest = loads.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
@@ -27,12 +27,12 @@ pub fn together(loads: &[(f64, f64, Estimate)]) -> Estimate {
     }
 }
 
-/// How few saturate.
+/// Smallest number that saturates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// The smallest number whose rate is at least 95 % of the best.
     pub number: u32,
-    /// The smallest number that may be that one, and the smallest that surely is; none where no
+    /// The smallest number that may be that one, and the smallest that surely is; `None` if no
     /// measured number is sure. By the 95 % intervals; not given where a rate has none.
     pub interval: Option<(u32, Option<u32>)>,
 }

@@ -14,7 +14,7 @@ const SAMPLES_MAX: u64 = 100_000;
 /// Longest part of it, nanoseconds.
 const LONGEST_NS: u64 = 7 * 86_400_000_000_000;
 
-/// Of which figure samples are taken.
+/// Figure of the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettlingFigure {
@@ -26,24 +26,24 @@ pub enum SettlingFigure {
     Latency,
 }
 
-/// When a load has settled.
+/// Rule for when a load has settled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settling {
     /// The figure.
     pub figure: SettlingFigure,
-    /// Whether the slope of the samples' line is small (from one sample to the next), and not the
+    /// True if the slope of the samples' line is small (from one sample to the next), and not the
     /// largest distance of a sample from their mean.
     pub slope: bool,
     /// Below this.
     pub limit: f64,
-    /// Whether that is in per cent of the mean.
+    /// True if that is in per cent of the mean.
     pub percent: bool,
     /// Length of the window of samples, ns.
     pub over_ns: u64,
     /// Length of a sample, ns.
     pub every_ns: u64,
-    /// What is left out before the first sample, ns.
+    /// Start of the first sample, ns.
     pub from_ns: u64,
 }
 
@@ -58,7 +58,7 @@ pub struct Sample {
     pub latency_ns: f64,
 }
 
-/// What the samples of the window say of the figure.
+/// Statistics of the figure over the samples of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settled {
     /// Largest distance from the mean.
@@ -67,11 +67,11 @@ pub struct Settled {
     pub slope: f64,
     /// The one that counts, in per cent of the mean where the limit is.
     pub criterion: f64,
-    /// Whether it is below the limit.
+    /// True if it is below the limit.
     pub attained: bool,
 }
 
-/// What happened in a slice of time.
+/// Counts of one sample of the series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slice {
     /// Requests completed.
@@ -80,7 +80,7 @@ pub struct Slice {
     pub bytes: u64,
     /// Sum of their service times, ns.
     pub latency_ns: u64,
-    /// How long it was.
+    /// Length.
     pub length: Nanos,
 }
 
@@ -96,10 +96,10 @@ pub struct SettlingSamples {
 }
 
 impl Settling {
-    /// Whether its lengths and its limit can be.
+    /// True if its lengths and its limit can be.
     ///
     /// # Errors
-    /// What cannot, in words.
+    /// Problem in words, if any.
     pub fn check(&self) -> Result<(), String> {
         let Self { limit, over_ns, every_ns, from_ns, .. } = *self;
         let fits = every_ns > 0 && over_ns >= every_ns && over_ns / every_ns <= SAMPLES_MAX;
@@ -156,7 +156,7 @@ impl SettlingSamples {
         self.samples.iter()
     }
 
-    /// What they say; nothing before the window is full.
+    /// Statistics; `None` before the window is full.
     pub fn settled(&self) -> Settled {
         if self.samples.len() < self.full {
             return Settled::default();

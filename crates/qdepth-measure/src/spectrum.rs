@@ -1,5 +1,5 @@
-//! What an evenly spaced series says about how much its mean is worth: its variance at frequency
-//! zero, from the lowest cosine ordinates, as far up as the spectrum is flat.
+//! Error of the mean of an evenly spaced series: its variance at frequency zero, from the lowest
+//! cosine ordinates, as far as the spectrum is flat.
 
 use std::f64::consts::PI;
 
@@ -16,7 +16,7 @@ pub(crate) const DEGREES_TO_END: usize = 5;
 const SAMPLES_EACH: usize = 4;
 /// Highest order of the autoregressive model.
 const ORDER_MAX: usize = 8;
-/// How far the model's mean spectrum over the ordinates may be from its value at zero.
+/// Largest deviation of the model's mean spectrum over the ordinates from its value at zero.
 const FLAT: f64 = 0.1;
 /// Share of the corner frequency that the ordinates may reach, of a process as persistent as the
 /// series may be at one standard error.
@@ -51,7 +51,7 @@ impl Workspace {
         Self { series, forward, backward }
     }
 
-    /// The error of the mean of `series`; none where it is too short or too persistent to tell.
+    /// The error of the mean of `series`; `None` if it is too short or too persistent to tell.
     pub(crate) fn mean_error(&mut self, series: &[f64]) -> Option<MeanError> {
         self.series.clear();
         self.series.extend_from_slice(series);
@@ -141,7 +141,7 @@ impl Model {
         1.0 / (real * real + imaginary * imaginary).max(f64::MIN_POSITIVE)
     }
 
-    /// How many ordinates lie where the spectrum is as at zero.
+    /// Number of ordinates at which the spectrum is as at zero.
     fn flat_ordinates(&self, count: usize) -> usize {
         let step = PI / count as f64;
         let zero = self.power(0.0);
@@ -222,7 +222,7 @@ enum Slope {
     Rising,
 }
 
-/// Whether the lower half of the ordinates and the upper differ by more than chance.
+/// True if the lower half of the ordinates and the upper differ by more than chance.
 fn slope(ordinates: &[f64]) -> Slope {
     let (lower, upper) = ordinates.split_at(ordinates.len() / 2);
     let quotient = mean(lower) / mean(upper).max(f64::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! Whether a figure has become steady: SNIA's rule, to the letter, and a stricter one of our own.
+//! Steady state of a figure: SNIA's rule, and qdepth's stricter one.
 //!
 //! SNIA's (Solid State Storage Performance Test Specification 2.0.2, steady state): of the last
 //! five rounds the largest and the smallest are no farther apart than 20 % of their mean, and the
@@ -31,8 +31,8 @@ const FINE_PARTS: usize = 20;
 /// over the level.
 const CHANGE_LEVEL: f64 = 0.01;
 const CHANGE_MOST: f64 = 0.02;
-/// What MSER-5 would cut off of the last half matters where the level without it is another by more
-/// than this share: where there is little noise, a remainder of a thousandth is cut off, too.
+/// A truncation by MSER-5 in the last half matters if the level without it differs by more than
+/// this share: with little noise, MSER-5 also removes remainders of a thousandth.
 const CUT_MOST: f64 = 0.002;
 /// Ratio of von Neumann below which the parts hang on one another (1 in 30 of independent ones),
 /// and the least that they must vary for that to matter, over the level.
@@ -89,7 +89,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// That of the last five of these rounds; none of fewer, or where one is no positive number.
+    /// Window of the last five of these rounds; `None` for fewer, or if one is not positive.
     pub fn from_rounds(rounds: &[f64]) -> Option<Self> {
         let first = rounds.len().checked_sub(WINDOW_ROUNDS)?;
         let five = &rounds[first..];
@@ -117,7 +117,7 @@ impl Window {
     pub fn slope_allowed(&self) -> f64 {
         SLOPE_MOST * self.mean
     }
-    /// Whether both are kept.
+    /// True if both are kept.
     pub fn is_steady(&self) -> bool {
         self.range <= self.range_allowed() && self.slope_excursion() <= self.slope_allowed()
     }
@@ -130,7 +130,7 @@ pub fn first_steady(rounds: &[f64]) -> Option<Window> {
     windows.into_iter().find(Window::is_steady)
 }
 
-/// What a figure does, by our own rule.
+/// State of a figure, by qdepth's rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SteadyState {
     /// Nothing can be said yet.
@@ -157,7 +157,7 @@ impl SteadyState {
         matches!(self, Self::Steady | Self::Cyclic { .. })
     }
 
-    /// As stored.
+    /// Name as stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::TooShort => "too-short",
@@ -178,16 +178,16 @@ pub struct Steadiness {
     pub from: usize,
     /// Mean of those.
     pub level: f64,
-    /// How far the means of five parts of them are apart, over the level.
+    /// Range of the means of five parts, relative to the level.
     pub range_share: f64,
-    /// How far the line through those means rises over them, over the level.
+    /// Rise of the line through those means, relative to the level.
     pub slope_share: f64,
     /// Standard deviation of the samples over the level.
     pub variation: f64,
 }
 
-/// What an evenly spaced series does, of which the first `least` samples are too little to say so:
-/// as many as the load needs to reach every place of the medium that it writes, twice.
+/// State of an evenly spaced series, of which at least `least` samples are required: the number
+/// that the load needs to write every position of its area twice.
 ///
 /// Three conditions must agree: the means of five equal parts of the last half keep 10 % range and
 /// 5 % slope; the truncation point of MSER-5 (White, Simulation 69, 1997) does not lie in it,
@@ -280,7 +280,7 @@ fn line_share(figures: &[f64]) -> f64 {
     if all > 0.0 { 1.0 - variance(&left) / all } else { 0.0 }
 }
 
-/// Whether parts follow those before them (von Neumann, Annals of Mathematical Statistics 12,
+/// True if parts follow those before them (von Neumann, Annals of Mathematical Statistics 12,
 /// 1941): a figure that walks about has no level, though it may stay near one for a while.
 fn wanders(parts: &[f64], level: f64) -> bool {
     let variance = variance(parts);
@@ -289,8 +289,8 @@ fn wanders(parts: &[f64], level: f64) -> bool {
     variance.sqrt() > WANDERING_MIN * level && ratio < WANDERING
 }
 
-/// Where MSER-5 cuts off the warm-up, as an index of the series: the place behind which the mean of
-/// batches of five has the smallest standard error. None of fewer than ten batches.
+/// Truncation point of MSER-5, as an index of the series: after it, the mean of batches of five has
+/// the smallest standard error. `None` for fewer than ten batches.
 fn truncation(series: &[f64]) -> Option<usize> {
     const BATCH: usize = 5;
     let batches: Vec<f64> = series.chunks_exact(BATCH).map(mean).collect();

@@ -18,7 +18,7 @@ macro_rules! text {
             }
         }
 
-        /// As the text that [`Deserialize`] reads.
+        /// Text that [`Deserialize`] reads.
         impl Serialize for $unit {
             fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
                 output.collect_str(self)

@@ -245,7 +245,7 @@ impl Bytes {
     }
 }
 
-/// Where every draw of a run comes from: the same seed gives the same addresses, directions and
+/// Seed of all random numbers of a run: the same seed gives the same addresses, directions and
 /// payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seed(pub u64);

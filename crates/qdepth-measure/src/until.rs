@@ -1,4 +1,4 @@
-//! When a point has been measured for long enough: the rule behind `--until ±2%`.
+//! Decides when a point has been measured long enough: the rule of `--until ±2%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,11 +11,11 @@ use crate::units::Nanos;
 /// Time from interim check to check: geometric, since each further check of the same data costs
 /// coverage.
 const CHECK_FACTOR: f64 = 1.5;
-/// What a person may ask for.
+/// Range that a user may request.
 const SHARE_MIN: f64 = 0.0005;
 const SHARE_MAX: f64 = 0.5;
 
-/// How wide the 95 % interval of a rate may be: half its width, as a share of the rate.
+/// Largest half-width of the 95 % CI of a rate, as a share of the rate.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Tolerance(f64);
 
@@ -24,7 +24,7 @@ impl Tolerance {
     pub fn from_share(share: f64) -> Option<Self> {
         (SHARE_MIN..=SHARE_MAX).contains(&share).then_some(Self(share))
     }
-    /// As a share, 0.02 for ±2 %.
+    /// Share, for example 0.02 for ±2 %.
     pub const fn share(self) -> f64 {
         self.0
     }
@@ -60,7 +60,7 @@ impl FromStr for Tolerance {
     }
 }
 
-/// What ends a point before its time is over: that its rate is known so well, or that it is steady.
+/// Condition that ends a point early: a known rate, or steady state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EarlyEnd {
     /// The 95 % interval of the rate is as narrow as this.
@@ -146,7 +146,7 @@ impl Precision {
         estimate.degrees >= DEGREES_TO_END && estimate.half_width_share().is_some_and(met)
     }
 
-    /// How often it has checked.
+    /// Number of checks.
     pub fn interim_checks(&self) -> u32 {
         self.interim_checks
     }

@@ -2,7 +2,7 @@
 
 use qdepth_workload::STANDARD_AREA;
 
-/// What decides it.
+/// Data for the decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Collection {
     /// Bytes of flash beyond the user capacity that collection can use; 0: `standard` holds.

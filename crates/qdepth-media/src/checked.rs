@@ -1,10 +1,9 @@
-//! How a medium was checked: what its emulation was held against, and so what may be expected of
-//! it.
+//! Validation of a device model: the data that its emulation was compared with.
 
 use serde::Deserialize;
 
-/// What a medium was held against, most first. A closed set: a description that says anything else
-/// is refused.
+/// Validation of a device model, the strongest first. A closed set: a description with another
+/// value is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub enum Checked {
     /// Fitted to measured runs; the error at points that were kept back is known.
@@ -43,7 +42,7 @@ impl Checked {
         Self::Not,
     ];
 
-    /// As it stands in descriptions.
+    /// Words of descriptions.
     pub fn words(self) -> &'static str {
         match self {
             Self::OwnRuns => "own runs",
@@ -56,7 +55,7 @@ impl Checked {
         }
     }
 
-    /// As results keep it; reports word it.
+    /// Code of results; reports have the words.
     pub fn code(self) -> &'static str {
         match self {
             Self::OwnRuns => "own-runs",

@@ -30,8 +30,8 @@ pub struct Format {
     pub parameters: BTreeMap<String, Sourced>,
 }
 
-/// What the maker's data sheet promises at most, as data sheets count: 1 MB is 10^6 bytes. Nothing
-/// of it enters an emulation: it stands beside what came out.
+/// Maxima of the vendor's data sheet, in its units: 1 MB is 10^6 bytes. They are not used by the
+/// emulation and are shown for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataSheet {
@@ -46,7 +46,7 @@ pub struct DataSheet {
 }
 
 impl DataSheet {
-    /// What it promises: name, number with its provenance, unit.
+    /// Promises: name, number with its source, unit.
     pub fn promises(&self) -> impl Iterator<Item = (&'static str, &Sourced, &'static str)> {
         let mb_s = "MB/s (10^6 bytes)";
         let all = [
@@ -75,15 +75,15 @@ pub struct Description {
     /// Stands for a class of drives: as `checked = "class"`, in older files.
     #[serde(default)]
     pub generic: bool,
-    /// What it was held against; never that of the medium that it is `like`.
+    /// Its validation; never inherited from the model that it is `like`.
     pub checked: Option<Checked>,
     /// In a sentence.
     #[serde(default)]
     pub about: String,
-    /// What its figures were compared with.
+    /// Data that its figures were compared with.
     #[serde(default)]
     pub compared_with: String,
-    /// Where it is known to differ from what was published.
+    /// Known differences from published data.
     #[serde(default)]
     pub divergences: Vec<String>,
     /// The numbers.
@@ -92,7 +92,7 @@ pub struct Description {
     /// The computer that it was measured by, in the parameters of a host; empty: `host`, or none.
     #[serde(default)]
     pub computer: BTreeMap<String, Sourced>,
-    /// Of a medium that was fitted to measured runs: how well it is known, and where.
+    /// Accuracy of a model that was fitted to measurements.
     pub fit: Option<Known>,
     /// The maker's promises; never those of the medium that it is `like`.
     #[serde(default)]
@@ -158,7 +158,7 @@ impl Description {
         }
     }
 
-    /// What it was held against.
+    /// Its validation.
     pub fn checked(&self) -> Checked {
         match self.checked {
             _ if self.fit.is_some() => Checked::OwnRuns,

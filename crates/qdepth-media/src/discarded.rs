@@ -1,5 +1,5 @@
-//! What was discarded of a flash drive and not written since: its pages hold nothing that would
-//! have to be read or collected.
+//! Pages of a flash drive that were discarded and not written since: reading and collecting them
+//! costs nothing.
 
 /// Bytes of a page: what can be discarded.
 const PAGE: u64 = 4096;
@@ -15,7 +15,7 @@ pub(crate) struct Discarded {
     parts: Vec<Option<Box<[u64; WORDS]>>>,
 }
 
-/// Where the bit of a page is: its part, its word, the bit in it.
+/// Position of a page's bit: its part, its word, the bit in it.
 fn bit_of(page: u64) -> (usize, usize, u64) {
     let word = (page / 64) as usize;
     (word / WORDS, word % WORDS, 1 << (page % 64))
@@ -51,7 +51,7 @@ impl Discarded {
         }
     }
 
-    /// Whether nothing is stored anywhere in the range.
+    /// True if nothing is stored anywhere in the range.
     pub(crate) fn holds_nothing(&self, offset: u64, size: u32) -> bool {
         touched(offset, size).all(|page| {
             let (part, word, bit) = bit_of(page);

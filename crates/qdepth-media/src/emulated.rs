@@ -24,7 +24,7 @@ pub(crate) enum Typed<'e> {
     Array(Single<'e, Array<Node>>),
 }
 
-/// Whose a slot is.
+/// Owner of a slot.
 #[derive(Clone, Copy, Debug)]
 struct SlotOwner {
     stream: u16,
@@ -46,7 +46,7 @@ pub struct Emulated {
     now: Instant,
     host: Host,
     nodes: Vec<Node>,
-    /// How many of the nodes are those of each target.
+    /// Number of nodes of each target.
     drives: Vec<usize>,
     routes: Vec<StreamRoute>,
     owners: Vec<SlotOwner>,
@@ -64,7 +64,7 @@ pub struct Emulated {
     present: Vec<u32>,
     /// Requests of streams that are too far ahead.
     waiting: Vec<u32>,
-    /// Whether something is decided between submission and end.
+    /// True if something is decided between submission and end.
     staged: bool,
 }
 
@@ -124,14 +124,14 @@ impl Emulated {
         }
     }
 
-    /// How often heat slowed the drives of each medium down since it was opened.
+    /// Number of thermal throttling events of each device's drives since it was opened.
     pub fn throttles(&self) -> Vec<u32> {
         let mut nodes = self.nodes.iter();
         let of_target = |drives: &usize| nodes.by_ref().take(*drives).map(Node::throttles).sum();
         self.drives.iter().map(of_target).collect()
     }
 
-    /// How worn in each drive is now, to be handed to the next point's target.
+    /// Current wear of each drive, for the next point's target.
     pub fn wear(&self) -> Vec<Vec<Wear>> {
         let mut nodes = self.nodes.iter();
         let of_target = |drives: &usize| {
@@ -201,7 +201,7 @@ impl Emulated {
         }
     }
 
-    /// When something is decided inside.
+    /// Returns the time of the next internal event.
     fn next_event(&self) -> Tick {
         let host = self.host_events.peek().map_or(NEVER, |Reverse((at, ..))| *at);
         self.nodes.iter().map(Node::next).min().map_or(host, |node| node.min(host))
@@ -285,8 +285,8 @@ impl Emulated {
         self.now = self.now.max(clock);
     }
 
-    /// When something next ends or is decided, as far as it is known; never before that must
-    /// [`keep_up`](Self::keep_up) be called again for it.
+    /// Returns the time of the next completion or internal event, as far as it is known;
+    /// [`keep_up`](Self::keep_up) does not have to be called earlier.
     pub fn next_due(&self) -> Option<Instant> {
         let end = self.pending.peek().map(|(at, _)| Instant(at));
         let event = Some(self.next_event()).filter(|at| *at != NEVER).map(instant);

@@ -13,7 +13,7 @@ pub enum MediaError {
     Unknown {
         /// `medium`, `format of ioDrive 320 GB`, `parameter`, …
         what: String,
-        /// As written.
+        /// Name as written.
         name: String,
         /// The nearest name that there is.
         nearest: Option<String>,
@@ -25,13 +25,13 @@ pub enum MediaError {
     Range {
         /// The parameter.
         field: String,
-        /// As written.
+        /// Value as written.
         value: String,
         /// Smallest possible.
         low: f64,
         /// Largest possible.
         high: f64,
-        /// Of value and limits; may be empty.
+        /// Unit of value and limits; may be empty.
         unit: String,
     },
     /// An expression that cannot be read, or an array that cannot be.
@@ -39,7 +39,7 @@ pub enum MediaError {
     Expression {
         /// The part that is wrong.
         text: String,
-        /// What is wrong, and what would be right.
+        /// Problem and remedy.
         why: String,
     },
     /// A description file that cannot be read.
@@ -47,7 +47,7 @@ pub enum MediaError {
     Description {
         /// The medium or host.
         name: String,
-        /// What is wrong.
+        /// Problem.
         why: String,
     },
 }

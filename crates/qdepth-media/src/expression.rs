@@ -1,5 +1,5 @@
-//! How a target is spelled: `media:NAME`, `media:NAME/FORMAT`, `raid0(media:NAME*2)`,
-//! `independent(…)`, `delay(…, 100us)`, `fault(…, errors=1000)`, each with `@name=value` behind.
+//! Target expressions: `media:NAME`, `media:NAME/FORMAT`, `raid0(media:NAME*2)`, `independent(…)`,
+//! `delay(…, 100us)`, `fault(…, errors=1000)`, each followed by `@name=value`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const EIO: i32 = 5;
 const MEMBERS_MAX: usize = 64;
 /// Air at a drive whose cooling is restricted: at rest it is just below its limit (guess).
 const RESTRICTED_C: f64 = 60.0;
-/// How the path of a description file ends.
+/// Extension of description files.
 const FILE_ENDING: &str = ".toml";
 /// Deepest nesting of wrappers.
 const DEPTH_MAX: usize = 8;
@@ -40,7 +40,7 @@ const WRAPPERS: [&str; 14] = [
 /// Names behind `@` that are not parameters of a medium.
 const SETTINGS: [&str; 7] = ["area", "cpu", "settings", "processes", "state", "host", "cooling"];
 
-/// What is spelled, before any description is read.
+/// Expression before any description is read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
     Medium {
@@ -60,7 +60,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// What it wraps or is put together from.
+    /// Wrapped or combined expressions.
     fn members(&self) -> &[Self] {
         match self {
             Self::Medium { .. } => &[],
@@ -117,7 +117,7 @@ pub(crate) enum Area {
     Of(u64),
 }
 
-/// What stands behind `@`.
+/// Settings after `@`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Otherwise {
     pub(crate) area: Area,
@@ -130,7 +130,7 @@ pub(crate) struct Otherwise {
     pub(crate) parameters: BTreeMap<String, f64>,
 }
 
-/// Whether a word is the expression of an emulated target.
+/// True if a word is the expression of an emulated target.
 pub fn is_emulated(word: &str) -> bool {
     let head = word.split(['(', ' ']).next().unwrap_or_default();
     word.starts_with("media:") || (word.contains('(') && WRAPPERS.contains(&head))
@@ -139,7 +139,7 @@ pub fn is_emulated(word: &str) -> bool {
 /// `media:NAME*4` as four targets; nothing for a word that stands for one.
 ///
 /// # Errors
-/// Where that number is not possible.
+/// If that number is not possible.
 pub fn several(word: &str) -> Result<Option<Vec<String>>, MediaError> {
     let many = word.rsplit_once('*').is_some_and(|(_, count)| !count.contains(')'));
     // Behind `@` a star would stand in a value.
@@ -196,7 +196,7 @@ pub fn name_and_format(text: &str) -> (&str, Option<&str>) {
     (name.trim(), rest.strip_prefix('/').map(str::trim))
 }
 
-/// Whether a medium's name is the path of a description file.
+/// True if a medium's name is the path of a description file.
 pub fn is_file(name: &str) -> bool {
     name.ends_with(FILE_ENDING)
 }

@@ -26,12 +26,12 @@ pub(crate) struct Hdd {
     hit: [Tick; 2],
     window: usize,
     queue: VecDeque<QueuedIo>,
-    /// When the mechanics can take the next request.
+    /// Time at which the mechanics can take the next request.
     free: Tick,
     track: u64,
-    /// Where a contiguous read and write would begin.
+    /// Next position of a contiguous read and write.
     next: [u64; 2],
-    /// Where the last transfer ended: the surface goes on passing there, into the cache or from it.
+    /// End of the last transfer: the surface continues there, into the cache or from it.
     passing: u64,
 }
 
@@ -78,7 +78,7 @@ impl Hdd {
         None
     }
 
-    /// When the mechanics take the next request.
+    /// Returns the time at which the mechanics take the next request.
     pub(crate) fn next(&self) -> Tick {
         if self.queue.is_empty() { NEVER } else { self.free }
     }

@@ -11,7 +11,7 @@ pub enum Settings {
     /// Full clock, no deep sleep: as the papers' results.
     #[default]
     Performance,
-    /// As delivered.
+    /// Factory settings.
     Default,
 }
 
@@ -56,7 +56,7 @@ impl Host {
         }
     }
 
-    /// Whether requests reach the medium as they are issued.
+    /// True if requests reach the medium as they are issued.
     pub(crate) fn is_none(&self) -> bool {
         self.request == [0, 0]
             && self.per_kib == [0, 0]
@@ -64,8 +64,8 @@ impl Host {
             && self.thread_per_kib == 0
     }
 
-    /// When the process has issued the request. Each further physical request costs it the part of
-    /// the kernel that is shared once more.
+    /// Returns the time at which the process has issued the request. Each further physical request
+    /// costs the shared part of the kernel once more.
     #[inline]
     pub(crate) fn process(&mut self, now: Tick, stream: usize, io: Io, further: u32) -> Tick {
         let mut busy = self.request[usize::from(io.read)]
@@ -76,8 +76,8 @@ impl Host {
         *free + cost(io.moved(), self.thread_per_kib)
     }
 
-    /// When the shared part of the kernel has passed on the request and its further physical ones;
-    /// asked in order of arrival.
+    /// Returns the time at which the shared part of the kernel has passed on the request and its
+    /// further physical ones; called in order of arrival.
     #[inline]
     pub(crate) fn share(&mut self, arrived: Tick, further: u32) -> Tick {
         if self.shared == 0 {

@@ -1,5 +1,5 @@
-//! How well a medium is known that was fitted to measured runs, and within which loads: its error
-//! model, a part of its description.
+//! Accuracy of a model that was fitted to measurements, and the loads of these: its error model, a
+//! part of its description.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,10 +16,10 @@ pub struct Known {
     /// Root mean square of the logarithm of measured over emulated rates, at points that were kept
     /// back from the fit.
     pub error: f64,
-    /// What of that error is explained by what is not known of the parameters (`direction`).
+    /// Part of that error that is due to uncertain parameters (`direction`).
     #[serde(default)]
     pub of_parameters: f64,
-    /// How many those were.
+    /// Number of these.
     pub kept_back: u32,
     /// Day-to-day spread of the drive's own rates, as the standard deviation of their logarithm.
     pub day_to_day: f64,
@@ -33,7 +33,7 @@ pub struct Known {
     pub read_share: [f64; 2],
     /// Shares of random accesses: least and largest.
     pub random_share: [f64; 2],
-    /// Whether reads and writes were measured at a time.
+    /// True if reads and writes were measured at a time.
     #[serde(default = "yes")]
     pub mixes: bool,
     /// Directions in which the parameters are not known: each a joint change of the logarithms of
@@ -42,12 +42,12 @@ pub struct Known {
     pub direction: Vec<BTreeMap<String, f64>>,
 }
 
-/// Of descriptions that say nothing of it.
+/// Default of descriptions without the key.
 const fn yes() -> bool {
     true
 }
 
-/// What of a load lies outside of what was measured.
+/// Property of a load that lies outside the measured range.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outside {
     /// The model has a number, and nothing measured stands behind it.
@@ -83,10 +83,10 @@ pub enum Unmeasured {
     Schedule,
 }
 
-/// What was asked, and the range that was measured.
+/// Requested value, and the measured range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Beyond {
-    /// What was asked.
+    /// Requested value.
     pub asked: f64,
     /// The least that was measured.
     pub low: f64,
@@ -114,7 +114,7 @@ impl fmt::Display for Unmeasured {
     }
 }
 
-/// What is asked of a load.
+/// Characteristics of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadCharacteristics {
     /// Largest request, bytes.
@@ -130,10 +130,10 @@ pub struct LoadCharacteristics {
 }
 
 impl Known {
-    /// Whether its numbers can be.
+    /// True if its numbers can be.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Problem, if any.
     pub(crate) fn check(&self) -> Result<(), String> {
         let ranges = [self.request_bytes, self.in_flight, self.read_share, self.random_share];
         let numbers = [self.error, self.of_parameters, self.day_to_day, self.area_bytes];
@@ -157,7 +157,7 @@ impl Known {
         self.direction.iter().flat_map(BTreeMap::values)
     }
 
-    /// What of a load nothing was measured of.
+    /// Properties of a load without any measurement.
     pub fn outside(&self, load: &LoadCharacteristics) -> Vec<Outside> {
         let mut outside = Vec::new();
         let writes = load.read_share < 1.0;

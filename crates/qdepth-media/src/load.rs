@@ -1,21 +1,21 @@
-//! What is known of the load when a target is opened.
+//! Facts about the load when a target is opened.
 
 use qdepth_workload::{Extent, Point};
 
 use crate::ssd::Wear;
 
-/// What is known of the load when a target is opened.
+/// Facts about the load when a target is opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenMedia {
     /// Seed of what is drawn inside (only `exponential` servers draw).
     pub seed: u64,
     /// The loads that run at the same time; their slots follow each other.
     pub loads: Vec<MediaLoad>,
-    /// How worn in each drive is; none: as spelled, or steady.
+    /// Wear of each drive; `None` for that of the expression, or steady.
     pub wear: Option<Vec<Wear>>,
 }
 
-/// What must be known of a load.
+/// Facts about a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MediaLoad {
     /// Requests in flight of each stream.
@@ -40,12 +40,12 @@ impl From<&Point> for MediaLoad {
 }
 
 impl OpenMedia {
-    /// What a point says of its load.
+    /// Load of a point.
     pub fn for_point(point: &Point) -> Self {
         Self::for_points(&[point])
     }
 
-    /// What points say of their loads that run at the same time.
+    /// Load of points that run at the same time.
     pub fn for_points(points: &[&Point]) -> Self {
         Self {
             seed: points.first().map_or(0, |point| point.seed),

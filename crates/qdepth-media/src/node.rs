@@ -15,7 +15,7 @@ use crate::tick::{NEVER, Tick};
 pub(crate) use array::{Array, Layout, Queue};
 use member::Member;
 
-/// What a faulty target does to one request.
+/// Fault of a target for one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Every nth request fails with this error number.
@@ -95,7 +95,7 @@ impl Node {
         }
     }
 
-    /// When it next decides something by itself.
+    /// Returns the time of the next internal event.
     pub(crate) fn next(&self) -> Tick {
         match self {
             Self::Hdd(hdd) => hdd.next(),
@@ -134,7 +134,7 @@ impl Node {
         }
     }
 
-    /// Whether every end is known when a request is submitted.
+    /// True if every end is known when a request is submitted.
     pub(crate) fn is_immediate(&self) -> bool {
         match self {
             Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) | Self::Pressured(_) => true,
@@ -155,7 +155,7 @@ impl Node {
         }
     }
 
-    /// How often heat slowed its drives down.
+    /// Number of thermal throttling events of its drives.
     pub(crate) fn throttles(&self) -> u32 {
         match self {
             Self::Ssd(ssd) => ssd.throttles(),
@@ -167,7 +167,7 @@ impl Node {
         }
     }
 
-    /// How worn in each drive is, in order.
+    /// Wear of each drive, in order.
     pub(crate) fn wear(&self, into: &mut Vec<Wear>) {
         match self {
             Self::Ssd(ssd) => into.push(ssd.wear()),

@@ -29,7 +29,7 @@ const STRIPE: u64 = 64 << 10;
 /// An expression that stands for no host at all.
 const NO_HOST: &str = "none";
 
-/// What a spelled target offers.
+/// Properties of a target expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Bytes that may be touched.
@@ -68,7 +68,7 @@ pub struct TargetExpression {
 /// Reads an expression and opens it.
 ///
 /// # Errors
-/// Where a name is unknown, a value is out of its range, or an array cannot be.
+/// If a name is unknown, a value is out of its range, or an array cannot be.
 pub fn open(expression: &str, options: &OpenMedia) -> Result<Emulated, MediaError> {
     TargetExpression::read(expression)?.open(options)
 }
@@ -82,16 +82,16 @@ impl TargetExpression {
     /// Reads and checks everything that does not depend on a load. Media come with the program.
     ///
     /// # Errors
-    /// As [`open`].
+    /// Like [`open`].
     pub fn read(expression: &str) -> Result<Self, MediaError> {
         Self::read_with(expression, &|_| Err("description files are not read here".to_owned()))
     }
 
-    /// As [`read`](Self::read); `file` gives the text of a description file by its path, or says
+    /// Like [`read`](Self::read); `file` gives the text of a description file by its path, or says
     /// why not.
     ///
     /// # Errors
-    /// As [`open`], and where a description file cannot be read or says what cannot be.
+    /// Like [`open`], and where a description file cannot be read or says what cannot be.
     pub fn read_with(
         expression: &str,
         file: &dyn Fn(&str) -> Result<String, String>,
@@ -133,8 +133,7 @@ impl TargetExpression {
         self.otherwise.parameters.insert(name.to_owned(), value);
     }
 
-    /// How well each medium in it is known that was fitted to measured runs, by its name; and
-    /// whether there are others.
+    /// Accuracy of each fitted model in it, by name; and true if it has other models.
     pub fn known(&self) -> (Vec<(String, &Known)>, bool) {
         let names = self.form.media();
         let fitted: Vec<(String, &Known)> = names
@@ -145,7 +144,7 @@ impl TargetExpression {
         (fitted, others)
     }
 
-    /// What each medium in it was held against, by its name.
+    /// Validation of each device model in it, by name.
     pub fn checked(&self) -> Vec<(String, Checked)> {
         let medium = |(name, _): (String, _)| {
             let checked = described(&name, &self.own).ok()?.checked();
@@ -164,7 +163,7 @@ impl TargetExpression {
         self.form.drives()
     }
 
-    /// As it was written.
+    /// Text as written.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -192,10 +191,10 @@ impl TargetExpression {
         facts
     }
 
-    /// What it offers.
+    /// Its properties.
     ///
     /// # Errors
-    /// Where the area is beyond the capacity, or partitions do not fit.
+    /// If the area is beyond the capacity, or partitions do not fit.
     pub fn shape(&self) -> Result<Shape, MediaError> {
         let (capacity, block_bytes) = self.size(&self.form)?;
         let (mut parts, mut each) = (1, capacity);
@@ -287,7 +286,7 @@ impl TargetExpression {
     /// The target under a load.
     ///
     /// # Errors
-    /// As [`open`].
+    /// Like [`open`].
     pub fn open(&self, options: &OpenMedia) -> Result<Emulated, MediaError> {
         self.open_beside(options, &[])
     }
@@ -296,7 +295,7 @@ impl TargetExpression {
     /// slots follow each other.
     ///
     /// # Errors
-    /// As [`open`].
+    /// Like [`open`].
     pub fn open_beside(
         &self,
         options: &OpenMedia,
@@ -331,7 +330,7 @@ impl TargetExpression {
         Ok(emulated)
     }
 
-    /// Whether both are on the same host, so that they share it where they are loaded at the same
+    /// True if both are on the same host, so that they share it where they are loaded at the same
     /// time.
     pub fn shares_host(&self, other: &Self) -> bool {
         let host_settings = |target: &Self| {
@@ -341,7 +340,7 @@ impl TargetExpression {
         self.host.is_some() && host_settings(self) == host_settings(other)
     }
 
-    /// What is loaded: a node for each independent drive.
+    /// Nodes: one for each independent drive.
     fn nodes(&self, options: &OpenMedia) -> Result<Vec<Node>, MediaError> {
         let shape = self.shape()?;
         let fewest = options.loads.iter().map(|load| load.streams).min().unwrap_or(0);

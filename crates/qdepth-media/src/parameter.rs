@@ -1,5 +1,5 @@
-//! What a description may say: the parameters of each kind of medium, their units, ranges and
-//! meaning. A name that is not here is refused, here and in an expression's `@name=value`.
+//! Keys of a description: the parameters of each kind of device, with units, ranges and meanings.
+//! An unknown name is refused, here and in an expression's `@name=value`.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ pub struct Parameter {
     pub low: f64,
     /// Largest value.
     pub high: f64,
-    /// The value where a description says nothing; none where it must be said.
+    /// The value where a description says nothing; `None` if it must be said.
     pub default: Option<f64>,
-    /// What it is, for people.
+    /// Meaning for the user.
     pub meaning: &'static str,
 }
 
@@ -43,45 +43,44 @@ const fn may(
     Parameter { name, unit, low, high, default: Some(default), meaning }
 }
 
-/// Of every medium.
+/// Parameters of every device.
 const COMMON: &[Parameter] = &[
     must("capacity_gb", "GB", 0.001, 1e6, "user capacity, 10^9 bytes"),
     may("block_bytes", "B", 512.0, 65536.0, 512.0, "smallest size and alignment of a request"),
 ];
 
-/// Of a solid-state drive.
+/// Parameters of a solid-state drive.
 pub(crate) const SSD: &[Parameter] = &[
-    must("command_us", "µs", 0.0, 1e3, "the controller is busy this long with each command"),
-    must("read_fixed_us", "µs", 0.0, 1e4, "latency of a read beside controller, path and dies"),
+    must("command_us", "µs", 0.0, 1e3, "controller time per command"),
+    must(
+        "read_fixed_us",
+        "µs",
+        0.0,
+        1e4,
+        "latency of a read in addition to controller, path and dies",
+    ),
     must("write_fixed_us", "µs", 0.0, 1e4, "latency of accepting a write"),
     must("write_accept_us_per_kib", "µs/KiB", 0.0, 100.0, "latency of accepting a write, per size"),
-    must("path_read_us_per_kib", "µs/KiB", 0.0, 100.0, "internal data path, busy with a read"),
-    may("path_command_us", "µs", 0.0, 1e3, 0.0, "internal data path, busy with each command"),
+    must("path_read_us_per_kib", "µs/KiB", 0.0, 100.0, "time of the internal data path per read"),
+    may("path_command_us", "µs", 0.0, 1e3, 0.0, "time of the internal data path per command"),
     may(
         "ahead_when_busy",
         "",
         0.0,
         1.0,
         0.0,
-        "1: every contiguous read is read ahead of, 0: only one that found the drive idle",
+        "1: every contiguous read is prefetched; 0: only one that finds the drive idle",
     ),
-    may(
-        "path_gather_us",
-        "µs",
-        0.0,
-        1e3,
-        0.0,
-        "the same, for a read that more than one die answers",
-    ),
+    may("path_gather_us", "µs", 0.0, 1e3, 0.0, "the same, for a read from more than one die"),
     may(
         "path_random_read_us_per_kib",
         "µs/KiB",
         0.0,
         100.0,
         0.0,
-        "the same, beside it for a read that follows no other",
+        "additional time for a random read",
     ),
-    must("path_write_us_per_kib", "µs/KiB", 0.0, 100.0, "internal data path, busy with a write"),
+    must("path_write_us_per_kib", "µs/KiB", 0.0, 100.0, "time of the internal data path per write"),
     may("path_mix_loss", "", 0.0, 2.0, 0.0, "loss of the path at an even mix, × 4w(1−w)"),
     may(
         "path_posted_us",
@@ -91,14 +90,14 @@ pub(crate) const SSD: &[Parameter] = &[
         1e4,
         "backlog of the path up to which writes are accepted",
     ),
-    must("link_mb_s", "MiB/s", 1.0, 1e5, "link, each way at once"),
+    must("link_mb_s", "MiB/s", 1.0, 1e5, "link, in each direction"),
     must("prefetch_us", "µs", 0.0, 1e4, "latency of a contiguous read that finds the drive idle"),
     may("prefetch_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "the same, per size beyond the link"),
-    must("dies", "", 1.0, 65536.0, "flash dies that work at once"),
+    must("dies", "", 1.0, 65536.0, "flash dies that work in parallel"),
     must("die_chunk_kib", "KiB", 1.0, 4096.0, "consecutive data on one die; a power of two"),
-    must("die_read_us", "µs", 0.0, 1e5, "sensing of a page"),
-    may("die_read_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "transfer from a die"),
-    must("die_program_us", "µs", 0.0, 1e6, "programming of a chunk"),
+    must("die_read_us", "µs", 0.0, 1e5, "time to sense a page"),
+    may("die_read_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "transfer time from a die"),
+    must("die_program_us", "µs", 0.0, 1e6, "time to program a chunk"),
     may("buffer_chunks", "", 1.0, 1e6, 64.0, "chunks that may wait for programming"),
     may(
         "batch_read_us",
@@ -108,14 +107,14 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         "cost of a driver's wake-up, shared by the requests in flight: reads",
     ),
-    may("batch_write_us", "µs", 0.0, 1e5, 0.0, "the same: writes"),
+    may("batch_write_us", "µs", 0.0, 1e5, 0.0, "the same, for writes"),
     may(
         "batch_groom",
         "",
         0.0,
         10.0,
         0.0,
-        "lengthening of a write's wake-up by background collection, × (amplification − 1)",
+        "extension of a write's wake-up by background garbage collection, × (amplification − 1)",
     ),
     may(
         "spin_us",
@@ -123,7 +122,7 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         1e4,
         0.0,
-        "how long a driver polls before it sleeps: what ends sooner needs no wake-up",
+        "time that a driver polls before it sleeps; a request that ends sooner needs no wake-up",
     ),
     may(
         "batch_mix_us",
@@ -140,7 +139,7 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         1e7,
         20000.0,
-        "collection on the path that may be put off into the tails of batches",
+        "garbage collection on the path that can be deferred to the tails of batches",
     ),
     may(
         "spare_gb",
@@ -148,17 +147,10 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         1e6,
         0.0,
-        "flash beyond the user capacity that collection can use; with it the write amplification \
-         follows from the area",
+        "flash beyond the user capacity, for garbage collection; with it the write amplification \
+         depends on the area",
     ),
-    may(
-        "cold_mixing",
-        "",
-        0.0,
-        1.0,
-        0.0,
-        "share of cold data that is moved together with hot data",
-    ),
+    may("cold_mixing", "", 0.0, 1.0, 0.0, "share of cold data that is moved with hot data"),
     may(
         "amplification",
         "",
@@ -174,7 +166,7 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         1.0,
         0.0,
-        "share of collection that passes the path (1: collected by the host's driver)",
+        "share of garbage collection that uses the path (1: collected by the host's driver)",
     ),
     may(
         "groom",
@@ -182,74 +174,75 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         1.0,
         0.0,
-        "slowing of every access by background collection, × (amplification − 1)",
+        "slowdown of every access by background garbage collection, × (amplification − 1)",
     ),
-    may("cache_gb", "GB", 0.0, 1e5, 0.0, "fast cache of a slow flash; 0: none"),
-    may("cache_program_us", "µs", 0.0, 1e6, 0.0, "programming of a chunk while the cache has room"),
+    may("cache_gb", "GB", 0.0, 1e5, 0.0, "fast cache in front of slow flash; 0: none"),
+    may(
+        "cache_program_us",
+        "µs",
+        0.0,
+        1e6,
+        0.0,
+        "time to program a chunk while the cache has space",
+    ),
     may("watts_idle", "W", 0.0, 100.0, 8.0, "power at rest"),
-    may("watts_write", "W", 0.0, 100.0, 0.0, "further power at 1000 MiB/s of programming"),
+    may("watts_write", "W", 0.0, 100.0, 0.0, "additional power at 1000 MiB/s of programming"),
     may("kelvin_per_watt", "K/W", 0.0, 50.0, 1.2, "thermal resistance to the air"),
     may("thermal_seconds", "s", 0.1, 1e5, 120.0, "thermal time constant"),
     may("ambient_c", "°C", -40.0, 120.0, 35.0, "temperature of the air at the drive"),
     may("limit_c", "°C", 0.0, 200.0, 71.0, "throttling keeps the drive below this"),
-    may("throttle", "", 1.0, 100.0, 4.0, "slowing of writes while throttled"),
+    may("throttle", "", 1.0, 100.0, 4.0, "slowdown of writes while throttled"),
 ];
 
-/// Of a disk.
+/// Parameters of a disk.
 pub(crate) const HDD: &[Parameter] = &[
     must("rpm", "1/min", 1000.0, 30000.0, "rotation"),
-    must("media_mb_s", "MiB/s", 1.0, 2000.0, "transfer from or to the medium in the measured zone"),
+    must("media_mb_s", "MiB/s", 1.0, 2000.0, "transfer rate of the platters in the measured zone"),
     must("settle_us", "µs", 0.0, 1e5, "shortest seek"),
-    must("seek_us_per_sqrt_track", "µs", 0.0, 1e4, "seek beyond it, × √(tracks passed)"),
-    may("write_settle_us", "µs", 0.0, 1e5, 0.0, "further settling before a write"),
-    must("queue", "", 1.0, 1024.0, "requests among which the nearest is chosen"),
-    may("command_us", "µs", 0.0, 1e4, 0.0, "electronics, for each command"),
-    must("hit_read_us", "µs", 0.0, 1e5, "shortest latency of a contiguous read: cache"),
-    must("hit_write_us", "µs", 0.0, 1e5, "shortest latency of a contiguous write: cache"),
+    must("seek_us_per_sqrt_track", "µs", 0.0, 1e4, "additional seek time, × √(tracks passed)"),
+    may("write_settle_us", "µs", 0.0, 1e5, 0.0, "additional settling before a write"),
+    must("queue", "", 1.0, 1024.0, "queue from which the nearest request is chosen"),
+    may("command_us", "µs", 0.0, 1e4, 0.0, "electronics, per command"),
+    must("hit_read_us", "µs", 0.0, 1e5, "minimum latency of a contiguous read (cache)"),
+    must("hit_write_us", "µs", 0.0, 1e5, "minimum latency of a contiguous write (cache)"),
 ];
 
-/// Of servers with a known service time.
+/// Parameters of servers with a known service time.
 pub(crate) const SERVERS: &[Parameter] = &[
     must("service_us", "µs", 0.0, 1e9, "service time of a request, or its mean"),
-    may("service_us_per_kib", "µs/KiB", 0.0, 1e6, 0.0, "the same, beside it, per size"),
+    may("service_us_per_kib", "µs/KiB", 0.0, 1e6, 0.0, "additional time, per size"),
     may("write_factor", "", 0.001, 1000.0, 1.0, "service time of a write over that of a read"),
-    may("delay_us", "µs", 0.0, 1e9, 0.0, "latency after the service, in which nobody waits"),
+    may("delay_us", "µs", 0.0, 1e9, 0.0, "latency after the service, without queueing"),
     may("servers", "", 1.0, 4096.0, 1.0, "servers; 4096 never queue"),
-    may("exponential", "", 0.0, 1.0, 0.0, "1: exponentially distributed, 0: always as long"),
+    may("exponential", "", 0.0, 1.0, 0.0, "1: exponential distribution, 0: constant"),
 ];
 
-/// Of a cloud volume.
+/// Parameters of a cloud volume.
 pub(crate) const VOLUME: &[Parameter] = &[
     must("latency_us", "µs", 0.0, 1e6, "latency below every limit"),
-    may("latency_us_per_kib", "µs/KiB", 0.0, 1e4, 0.0, "the same, beside it, per size"),
+    may("latency_us_per_kib", "µs/KiB", 0.0, 1e4, 0.0, "additional time, per size"),
     may("write_factor", "", 0.001, 1000.0, 1.0, "latency of a write over that of a read"),
-    must("io_per_s", "1/s", 1.0, 1e7, "provisioned transaction rate"),
-    must("burst_io_per_s", "1/s", 1.0, 1e7, "transaction rate while credits last"),
-    may("credits", "", 0.0, 1e12, 0.0, "I/Os above the provisioned rate at the start and at most"),
-    must("mb_s", "MiB/s", 1.0, 1e5, "provisioned throughput"),
+    must("io_per_s", "1/s", 1.0, 1e7, "provisioned IOPS"),
+    must("burst_io_per_s", "1/s", 1.0, 1e7, "IOPS while credits last"),
     may(
-        "limits_apart",
+        "credits",
         "",
         0.0,
-        1.0,
+        1e12,
         0.0,
-        "1: reads and writes have these limits each, 0: together",
+        "initial and maximum number of I/Os above the provisioned rate",
     ),
+    must("mb_s", "MiB/s", 1.0, 1e5, "provisioned throughput"),
+    may("limits_apart", "", 0.0, 1.0, 0.0, "1: separate limits for reads and writes, 0: shared"),
 ];
 
-/// Of a host.
+/// Parameters of a host.
 pub(crate) const HOST: &[Parameter] = &[
-    must("ghz", "GHz", 0.1, 10.0, "clock at which the costs were found"),
-    must(
-        "read_us",
-        "µs",
-        0.0,
-        1e4,
-        "a process is busy this long with completing one read and issuing the next",
-    ),
-    must("write_us", "µs", 0.0, 1e4, "the same: write"),
+    must("ghz", "GHz", 0.1, 10.0, "clock at which the costs were determined"),
+    must("read_us", "µs", 0.0, 1e4, "time of a process to complete one read and issue the next"),
+    must("write_us", "µs", 0.0, 1e4, "the same, for a write"),
     may("us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "the same, per size"),
-    may("write_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "the same, beside it, for a write"),
+    may("write_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "additional time for a write"),
     may(
         "thread_us_per_kib",
         "µs/KiB",
@@ -264,7 +257,7 @@ pub(crate) const HOST: &[Parameter] = &[
         0.0,
         1e4,
         0.0,
-        "part of the kernel that all processes share; each physical request passes it",
+        "time in the part of the kernel that all processes share, per physical request",
     ),
     may(
         "default_write_us",
@@ -272,7 +265,7 @@ pub(crate) const HOST: &[Parameter] = &[
         0.0,
         1e4,
         0.0,
-        "further cost of a write with the settings `default`",
+        "additional cost of a write with the settings `default`",
     ),
     may(
         "equal_work",
@@ -289,19 +282,19 @@ pub(crate) const HOST: &[Parameter] = &[
         0.0,
         1e9,
         0.0,
-        "where the measurement file begins in a stripe of a RAID",
+        "start of the measurement file within a RAID stripe",
     ),
 ];
 
-/// Of a volume layer over several drives.
+/// Parameters of a volume layer over several drives.
 pub(crate) const LAYER: &[Parameter] = &[
     must("stripe_kib", "KiB", 4.0, 65536.0, "consecutive data on one member"),
-    may("read_us_per_kib", "µs/KiB", 0.0, 1.0, 0.0, "the layer's one queue, busy with a read"),
-    may("write_us_per_kib", "µs/KiB", 0.0, 1.0, 0.0, "the same: write"),
-    may("request_us", "µs", 0.0, 1e4, 0.0, "the same, for each request"),
+    may("read_us_per_kib", "µs/KiB", 0.0, 1.0, 0.0, "time of the layer's single queue per read"),
+    may("write_us_per_kib", "µs/KiB", 0.0, 1.0, 0.0, "the same, for a write"),
+    may("request_us", "µs", 0.0, 1e4, 0.0, "the same, per request"),
 ];
 
-/// The parameters of a kind; none where there is no such kind.
+/// The parameters of a kind; `None` if there is no such kind.
 pub fn parameters(kind: &str) -> Option<Vec<Parameter>> {
     let own = match kind {
         "ssd" => SSD,

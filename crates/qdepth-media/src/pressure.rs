@@ -27,8 +27,7 @@ impl Pressured {
         Self { drive, gap, next: gap, positions: capacity / u64::from(SIZE), random }
     }
 
-    /// What was due before the request goes before it: arrival order is kept, so nothing is lost by
-    /// adding it late.
+    /// Earlier arrivals go first: arrival order is kept, so adding one late changes nothing.
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         while self.next <= now {
             let position = (u128::from(self.random.next_u64()) * u128::from(self.positions)) >> 64;

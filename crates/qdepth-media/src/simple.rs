@@ -25,7 +25,7 @@ pub(crate) struct Servers {
     per_kib: [Tick; 2],
     delay: Tick,
     exponential: bool,
-    /// When each is free; empty where nobody ever waits.
+    /// Time at which each becomes free; empty if requests never wait.
     free: BinaryHeap<Reverse<Tick>>,
     random: Xoshiro256PlusPlus,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Volume {
     apart: bool,
 }
 
-/// What is left of a volume's limits.
+/// Remaining credits of a volume's limits.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     /// Credits in ticks of the provisioned gap.

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::io::Io;
 use crate::tick::{Tick, instant, ticks};
 
-/// Where the requests of a stream go: which of several independent drives, and from where on.
+/// Route of a stream's requests: one of several independent drives, and the offset.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamRoute {
     pub(crate) node: usize,
@@ -31,10 +31,10 @@ impl StreamRoute {
     }
 }
 
-/// What all of a single stream's requests are on, where each end is known when a request is
-/// submitted: a type of its own, chosen before the loop, so that no request asks what it is on.
+/// Storage below the requests of a single stream, if each completion time is known at submission: a
+/// separate type, chosen before the loop, so that no request needs a dispatch.
 pub(crate) trait Medium {
-    /// When the request ends.
+    /// Returns the end of the request.
     fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Tick;
     /// It has ended.
     fn completed(&mut self, slot: u32);

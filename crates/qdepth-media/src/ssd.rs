@@ -13,7 +13,7 @@ use crate::single::Medium;
 use crate::thermal::Thermal;
 use crate::tick::{Tick, cost, factor, micros, per_kib_at, times};
 
-/// What is carried from one point to the next: how worn in the drive is.
+/// State carried from one point to the next: the wear of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wear {
     /// Bytes written at random since the drive was fresh, up to a limit.
@@ -21,7 +21,7 @@ pub struct Wear {
 }
 
 impl Wear {
-    /// As purged.
+    /// State after a purge.
     pub const FRESH: Self = Self { overwritten: 0 };
     /// Written through twice in sequence: whatever is written next must be collected soon.
     pub const PRECONDITIONED: Self = Self { overwritten: 1 };
@@ -80,7 +80,7 @@ struct Times {
 /// Sizes whose costs are kept.
 const SIZES: usize = 16;
 
-/// What of a request's costs depends on its size alone: reckoned once a size, and not a request.
+/// Costs of a request that depend only on its size: computed once per size.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfSize {
     size: u32,
@@ -92,7 +92,7 @@ struct OfSize {
     /// Until the driver has the data at the soonest, read ahead or not.
     soonest_ahead: Tick,
     soonest: Tick,
-    /// What a write is accepted after.
+    /// Time when a write is accepted.
     accept: Tick,
     /// Collection on the path that a write causes.
     collection: Tick,
@@ -111,14 +111,14 @@ pub(crate) struct Ssd {
     path_free: Tick,
     link_in_free: Tick,
     link_out_free: Tick,
-    /// When everything submitted will have ended: from then on the drive is idle.
+    /// End of everything submitted: the drive is idle from then on.
     idle_from: Tick,
     next_read: u64,
     next_write: u64,
     /// The last read found the drive idle, so that it read ahead behind it.
     reads_ahead: bool,
     in_flight: u32,
-    /// Whether a driver handles requests in batches.
+    /// True if a driver handles requests in batches.
     batches: bool,
     /// Collection on the path that was put off.
     debt: Tick,
@@ -128,11 +128,11 @@ pub(crate) struct Ssd {
     program_die: usize,
     /// Bytes in the chunk that is being gathered.
     gathered: u32,
-    /// When the programs of the chunks in the buffer end.
+    /// End of the program operation of each chunk in the buffer.
     buffer: Vec<Tick>,
     buffer_next: usize,
     wear: Wear,
-    /// What was discarded and not written since; none before the first trim.
+    /// Discarded pages; `None` before the first trim.
     discarded: Option<Box<Discarded>>,
     fresh_bytes: u64,
     cache_left: u64,
@@ -228,7 +228,7 @@ impl Ssd {
         }
     }
 
-    /// When the request will have ended.
+    /// Returns the end of the request.
     #[inline]
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         self.in_flight += 1;
@@ -250,7 +250,7 @@ impl Ssd {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// How often heat slowed it down.
+    /// Number of thermal throttling events.
     pub(crate) fn throttles(&self) -> u32 {
         self.thermal.as_ref().map_or(0, Thermal::transitions)
     }

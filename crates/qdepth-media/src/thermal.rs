@@ -24,7 +24,7 @@ pub(crate) struct Thermal {
     limit: f64,
     throttle_16: u64,
     hot: bool,
-    /// How often it became too hot.
+    /// Number of times that it became too hot.
     transitions: u32,
 }
 

@@ -38,9 +38,9 @@ pub(crate) struct Clients {
     /// Those who negotiate, and what came of it: none where a client was let go.
     negotiating: usize,
     negotiated: (Sender<Option<UnixStream>>, Receiver<Option<UnixStream>>),
-    /// How many have come.
+    /// Number received.
     pub(crate) count: u64,
-    /// How many were turned away because all places were taken.
+    /// Number of rejected clients.
     pub(crate) turned_away: u64,
 }
 
@@ -92,7 +92,7 @@ impl Clients {
         Ok(())
     }
 
-    /// Whether there is a thread for it.
+    /// True if there is a thread for it.
     fn negotiate(&mut self, stream: UnixStream) -> bool {
         let (negotiated, size) = (self.negotiated.0.clone(), self.capacity);
         let thread = std::thread::Builder::new().name("negotiation".to_owned()).stack_size(STACK);

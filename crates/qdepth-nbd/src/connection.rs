@@ -15,9 +15,9 @@ pub(crate) struct Connection {
     stream: UnixStream,
     /// Room for bytes that came.
     input: Vec<u8>,
-    /// Of them, so many have come.
+    /// Number of received bytes.
     filled: usize,
-    /// Of these, so many were understood.
+    /// Number of parsed bytes.
     taken: usize,
     output: Vec<u8>,
     /// Bytes of `output` that have left.
@@ -26,7 +26,7 @@ pub(crate) struct Connection {
     pub(crate) in_flight: u64,
 }
 
-/// What a client sent cannot be understood.
+/// Protocol error of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Confused;
 
@@ -62,7 +62,7 @@ impl Connection {
     /// Reads what is there, as far as there is room; whether there was anything.
     ///
     /// # Errors
-    /// Where the client is gone.
+    /// If the client is gone.
     pub(crate) fn receive(&mut self) -> io::Result<bool> {
         self.input.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
@@ -121,7 +121,7 @@ impl Connection {
     /// Sends as much as the client takes now.
     ///
     /// # Errors
-    /// Where the client is gone.
+    /// If the client is gone.
     pub(crate) fn send(&mut self) -> io::Result<()> {
         while self.unsent() > 0 {
             match self.stream.write(&self.output[self.sent..]) {

@@ -1,10 +1,10 @@
-//! What a server has done, and how well it kept the clock.
+//! Statistics of a server, and its timing accuracy.
 
 use qdepth_measure::LatencyHistogram;
 
 use crate::wire::{Command, Kind};
 
-/// What was served, and how well the clock was kept.
+/// Served requests, and the timing accuracy.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
     /// Clients that agreed on an export.
@@ -43,7 +43,7 @@ impl Served {
         }
     }
 
-    /// Whether nearly all answers left when the medium said: 99 % of them at most 5 % of the mean
+    /// True if nearly all answers left when the medium said: 99 % of them at most 5 % of the mean
     /// service time late, or 5 µs where that is longer. None where nothing was asked.
     pub fn is_faithful(&self) -> Option<bool> {
         let (mean, late) = (self.service_time.mean()?, self.late.quantile(0.99)?);

@@ -70,9 +70,9 @@ pub struct Server {
     clients: Clients,
     begun: Nanos,
     lead: Nanos,
-    /// Whether it looks for requests without end, and never sleeps.
+    /// True if it looks for requests without end, and never sleeps.
     awake: bool,
-    /// What is in flight, by slot.
+    /// Requests in flight, by slot.
     in_flight: Vec<Option<InFlightRequest>>,
     free: Vec<u32>,
     done: Completions,
@@ -85,7 +85,7 @@ impl Server {
     /// client; none before its request has come.
     ///
     /// # Errors
-    /// Where the medium has several parts, or the file cannot be as large as it.
+    /// If the medium has several parts, or the file cannot be as large as it.
     pub fn new(
         target: &TargetExpression,
         listener: UnixListener,
@@ -145,7 +145,7 @@ impl Server {
     /// Serves until `stop`, or with `once` until two seconds after the last client has left.
     ///
     /// # Errors
-    /// Where clients can no longer be waited for.
+    /// If clients can no longer be waited for.
     pub fn serve(mut self, stop: &AtomicBool, once: bool) -> Result<Served, ServeError> {
         let (mut active, mut welcomed, mut left) = (Instant(0), None, None);
         while !stop.load(Ordering::Relaxed) {
@@ -222,7 +222,7 @@ impl Server {
         any
     }
 
-    /// Whether there was a request, and room for it.
+    /// True if there was a request, and room for it.
     fn take_one(&mut self, client: Client, arrived: Instant) -> bool {
         let held = self.clients.held();
         let Some(connection) = self.clients.get(client) else { return false };
@@ -303,7 +303,7 @@ pub(crate) fn open(target: &TargetExpression) -> Result<(Emulated, u64), MediaEr
     Ok((medium, shape.usable_bytes))
 }
 
-/// Whether a request that has a place is within the device, and not too long.
+/// True if a request that has a place is within the device, and not too long.
 fn fits(command: &Command, capacity: u64) -> bool {
     let end = command.offset.checked_add(command.length.into());
     match command.kind {

@@ -1,4 +1,4 @@
-//! What clients wrote: a sparse file, so that a drive of 2 TB takes as much as was written to it.
+//! Data written by clients: a sparse file, so that a drive of 2 TB uses only the written bytes.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -42,7 +42,7 @@ impl Store {
         self.file.write_all_at(data, offset)
     }
 
-    /// What is there is lost, and its room given back.
+    /// Discards the data and frees the space.
     pub(crate) fn trim(&mut self, offset: u64, length: u64) -> io::Result<()> {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         Ok(fallocate(&self.file, flags, offset, length)?)

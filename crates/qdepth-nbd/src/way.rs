@@ -1,5 +1,5 @@
-//! What a request takes beside the medium: its way to the server and back. Found before anybody is
-//! served, with a client of our own and a medium that takes no time.
+//! Latency of client and socket: measured before any client is served, with a client of qdepth and
+//! a device without latency.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -24,26 +24,26 @@ const TOGETHER: u64 = 6000;
 const IN_FLIGHT: u64 = 32;
 /// Reads by which a medium's own time is told.
 const READS: u64 = 200;
-/// Of what is answered at most with no time of a medium's, this share can be kept up beside one:
-/// above it requests wait for the server (NBD server of a feasibility study: 81,000 of 171,000 a
-/// second were three times as slow as they should be, 51,000 were not).
+/// Share of the maximum rate, measured without device latency, that can be sustained with it: above
+/// it requests wait for the server (NBD server of a feasibility study: 81,000 of 171,000 per second
+/// were three times too slow, 51,000 were not).
 const SHARE: f64 = 0.3;
 
-/// What the way takes.
+/// Latency of client and socket.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// Of requests one after the other that take the medium no time.
+    /// Latencies of single requests without device latency.
     pub alone: LatencyHistogram,
-    /// Of such with 32 in flight, answered in a second.
+    /// Rate with 32 in flight, without device latency.
     pub requests_per_s: f64,
 }
 
-/// What can be said of a medium before it is served.
+/// Assessment of a device before it is served.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
     /// Mean time of the medium for a read of 8 KiB alone, at random.
     pub medium: Nanos,
-    /// Whether the way fits into it.
+    /// True if the way fits into it.
     pub fits: bool,
 }
 
@@ -51,7 +51,7 @@ impl Way {
     /// Finds it, in a tenth of a second. `file` is empty, and is not written to.
     ///
     /// # Errors
-    /// Where a pair of sockets cannot be made or read.
+    /// If a pair of sockets cannot be made or read.
     pub fn measured(file: File, awake: bool) -> Result<Self, ServeError> {
         let nothing = TargetExpression::read("media:null")?;
         let (client, ours) = UnixStream::pair()?;
@@ -69,7 +69,7 @@ impl Way {
         })
     }
 
-    /// How much earlier answers are to leave: the median, since single delays are the machine's.
+    /// Lead of the answers: the median, because single delays are caused by the machine.
     pub fn lead(&self) -> Nanos {
         self.alone.quantile(0.5).unwrap_or(Nanos::ZERO)
     }
@@ -79,17 +79,17 @@ impl Way {
         self.requests_per_s * SHARE
     }
 
-    /// Whether a medium can be served as it is.
+    /// True if a medium can be served as it is.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// If it cannot be opened.
     pub fn outlook(&self, target: &TargetExpression) -> Result<Outlook, MediaError> {
         let medium = mean_read(target)?;
         Ok(Outlook { medium, fits: medium >= self.lead() })
     }
 }
 
-/// As a client that asks with one in flight, then with many.
+/// Client that sends one request at a time, then many.
 fn ask(mut stream: UnixStream) -> io::Result<Way> {
     let mut answer = vec![0; REPLY_BYTES + BYTES as usize];
     let mut alone = LatencyHistogram::default();

@@ -11,7 +11,7 @@ pub(crate) const LENGTH_MAX: u32 = 32 << 20;
 const REQUEST_MAGIC: u32 = 0x2560_9513;
 const REPLY_MAGIC: u32 = 0x6744_6698;
 
-/// What a client asks for.
+/// Command of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Read,

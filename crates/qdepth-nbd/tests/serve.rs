@@ -182,7 +182,7 @@ mod tests {
         serving.end();
     }
 
-    /// Whether the server has ended the stream within so many seconds.
+    /// True if the server has ended the stream within so many seconds.
     fn ends_within(stream: &mut UnixStream, seconds: u64) -> bool {
         stream.set_read_timeout(Some(Duration::from_secs(seconds))).unwrap();
         let mut all = Vec::new();

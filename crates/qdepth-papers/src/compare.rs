@@ -15,7 +15,7 @@ use crate::relation::{Relation, RelationUse};
 use crate::shading::{Class, Shaded};
 use crate::targets::{Diagram, Maxima};
 
-/// What came of one emulated point.
+/// Result of one emulated point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EmulatedPoint {
     /// Transaction rate, IO/s.
@@ -73,27 +73,27 @@ impl Figures for AsEmulated<'_> {
 /// A published figure with the emulated one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedFigure {
-    /// As published.
+    /// Published figure.
     pub published: Published,
-    /// What stands beside it; none where nothing does, or where it could not be emulated.
+    /// Emulated value; `None` if there is none or it could not be emulated.
     pub emulated: Option<f64>,
     /// emulated ÷ published − 1.
     pub error: Option<f64>,
     /// Largest absolute error that passes, a share; none for figures that do not count.
     pub bar: Option<f64>,
-    /// How far the source agrees with itself here, a share.
+    /// Repeatability of the source here, as a share.
     pub noise: Option<f64>,
 }
 
 impl ComparedFigure {
-    /// Whether it passes; none for figures that do not count. What could not be emulated fails.
+    /// True if it passes; none for figures that do not count. What could not be emulated fails.
     pub fn passes(&self) -> Option<bool> {
         let bar = self.bar?;
         Some(self.error.is_some_and(|error| error.abs() <= bar))
     }
 }
 
-/// What became of a relation.
+/// Verdict on a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -112,9 +112,9 @@ pub enum Verdict {
 /// A published relation with what the emulated figures, and the published ones, say to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedRelation {
-    /// As published.
+    /// Published relation.
     pub relation: Relation,
-    /// What became of it.
+    /// Verdict.
     pub verdict: Verdict,
     /// Each of its conditions on emulated figures.
     pub emulated: Vec<Evaluated>,
@@ -125,7 +125,7 @@ pub struct ComparedRelation {
 /// A shaded cell with the emulated class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedShade {
-    /// As published.
+    /// Published shade.
     pub shaded: Shaded,
     /// The emulated increase over the reference, a share.
     pub increase: Option<f64>,
@@ -136,9 +136,9 @@ pub struct ComparedShade {
 /// Errors of several figures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Errors {
-    /// How many figures.
+    /// Number of figures.
     pub count: usize,
-    /// How many of them could not be emulated.
+    /// Number of figures that could not be emulated.
     pub missing: usize,
     /// Mean absolute error, a share.
     pub mean: Option<f64>,
@@ -155,7 +155,7 @@ pub struct SectionSummary {
     pub document: String,
     /// The section.
     pub section: String,
-    /// What the figures are used for.
+    /// Use of the figures.
     pub used: Use,
     /// Their errors.
     pub errors: Errors,
@@ -168,16 +168,16 @@ pub struct GoalResult {
     pub goal: Goal,
     /// The errors of its figures.
     pub errors: Errors,
-    /// Whether it is reached.
+    /// True if it is reached.
     pub reached: bool,
 }
 
 /// A share that must hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShareResult {
-    /// How many hold.
+    /// Number that hold.
     pub holding: usize,
-    /// Of how many.
+    /// Total number.
     pub of: usize,
     /// Needed share.
     pub needed: f64,
@@ -188,7 +188,7 @@ impl ShareResult {
     pub fn share(&self) -> Option<f64> {
         (self.of > 0).then(|| self.holding as f64 / self.of as f64)
     }
-    /// Whether it is enough.
+    /// True if it is enough.
     pub fn reached(&self) -> bool {
         self.share().is_none_or(|share| share >= self.needed)
     }
@@ -219,12 +219,12 @@ pub struct Comparison {
     pub diagrams: Vec<Diagram>,
     /// Diagrams of bars to show as tables.
     pub maxima: Vec<Maxima>,
-    /// What was emulated.
+    /// Emulation.
     pub emulation: Emulation,
 }
 
 impl Comparison {
-    /// Whether every goal is reached.
+    /// True if every goal is reached.
     pub fn reached(&self) -> bool {
         self.goals.iter().all(|goal| goal.reached)
             && self.relations_held.reached()

@@ -22,7 +22,7 @@ pub struct Document {
     pub id: String,
     /// Key of the collection that its figures were taken from.
     pub source: String,
-    /// What it is.
+    /// Title.
     pub title: String,
     /// The same in other languages, by their tags.
     #[serde(skip)]
@@ -30,13 +30,13 @@ pub struct Document {
 }
 
 impl Document {
-    /// What it is, in the language of this BCP 47 tag; in English where that does not tell it.
+    /// Title in the language of this BCP 47 tag; English if there is no translation.
     pub fn title_in(&self, tag: &str) -> &str {
         self.titles.get(tag).unwrap_or(&self.title)
     }
 }
 
-/// What was published, or the part of it that belongs to one document.
+/// Published data, or those of one document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// Documents.
@@ -55,7 +55,7 @@ pub struct Reference {
     pub diagrams: Vec<Diagram>,
     /// Diagrams of bars.
     pub maxima: Vec<Maxima>,
-    /// What must be reached.
+    /// Goals.
     pub goals: Vec<Goal>,
     pub(crate) shares: Shares,
 }
@@ -79,7 +79,7 @@ impl Reference {
     /// Everything that comes with the program.
     ///
     /// # Errors
-    /// Where a file is damaged: a bug, which a test of this crate finds first.
+    /// If a file is damaged: a bug, which a test of this crate finds first.
     pub fn shipped() -> Result<Self, DataError> {
         let Documents { document: mut documents } = toml::from_str(shipped!("documents.toml"))
             .map_err(|source| DataError::Toml {
@@ -114,7 +114,7 @@ impl Reference {
     /// The part that belongs to one document.
     ///
     /// # Errors
-    /// Where there is no such document.
+    /// If there is no such document.
     pub fn of_document(mut self, name: &str) -> Result<Self, DataError> {
         if !self.documents.iter().any(|document| document.id == name) {
             let known: Vec<&str> = self.documents.iter().map(|d| d.id.as_str()).collect();
@@ -186,7 +186,7 @@ impl Reference {
 /// Tells documents and relations in the language of a file.
 ///
 /// # Errors
-/// Where it tells what there is not, or is not of the expected form.
+/// If it tells what there is not, or is not of the expected form.
 pub(crate) fn translate(
     tag: &'static str,
     text: &str,

@@ -6,17 +6,17 @@ use crate::{PointName, Quantity, Reference};
 use qdepth_record::RunRecord;
 use qdepth_report::{PublishedDrive, PublishedQuantity, PublishedValue};
 
-/// How a medium is spelled on the command line.
+/// Prefix of a device on the command line.
 const MEDIUM: &str = "media:";
 
-/// Where a figure stands that is printed in a table.
+/// Source of figures in tables.
 const TABLE: &str = "table";
 
 /// A drive of which nothing was published.
 #[derive(Debug, thiserror::Error)]
 #[error("no results of `{name}` were published (did you mean `{nearest}`?); there are: {known}")]
 pub struct NoSuchDrive {
-    /// As asked for.
+    /// Requested name.
     name: String,
     /// The most similar name there is.
     nearest: String,
@@ -64,7 +64,7 @@ pub fn drives(reference: &Reference) -> Vec<PublishedDrive> {
 /// The drive of this name.
 ///
 /// # Errors
-/// Where nothing was published of it, with the nearest name.
+/// If nothing was published of it, with the nearest name.
 pub fn drive(reference: &Reference, name: &str) -> Result<PublishedDrive, NoSuchDrive> {
     let drives = drives(reference);
     if let Some(drive) = drives.iter().find(|drive| drive.name == name) {
@@ -90,7 +90,7 @@ pub fn columns<'r>(runs: impl IntoIterator<Item = &'r RunRecord>) -> Vec<Publish
     known
 }
 
-/// What a report has values of, in the units that it has.
+/// Quantities of a report, in its units.
 fn beside_measured(quantity: Quantity) -> Option<PublishedQuantity> {
     match quantity {
         Quantity::Rate => Some(PublishedQuantity::Rate),

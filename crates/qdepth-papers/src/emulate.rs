@@ -19,7 +19,7 @@ use crate::planned::{Group, ReadWords, planned};
 /// Emulates every point of a reference. `stop` ends it early: what is not emulated says so.
 ///
 /// # Errors
-/// Where a load of the reference cannot be read: a bug.
+/// If a load of the reference cannot be read: a bug.
 pub fn emulate(reference: &Reference, read: &ReadWords, stop: &AtomicBool) -> Result<Emulation> {
     let loads = loads()?;
     let wanted = reference.points();
@@ -35,7 +35,7 @@ pub fn emulate(reference: &Reference, read: &ReadWords, stop: &AtomicBool) -> Re
 /// The loads of the reference that are no shipped profiles, by name.
 ///
 /// # Errors
-/// Where they cannot be read: a bug.
+/// If they cannot be read: a bug.
 pub fn loads() -> Result<BTreeMap<String, Profile>> {
     let loads = profiles(Reference::loads_text()).context("reference/loads.toml")?;
     Ok(loads.into_iter().map(|profile| (profile.name.clone(), profile)).collect())

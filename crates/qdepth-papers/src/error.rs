@@ -10,7 +10,7 @@ pub enum DataError {
     Csv {
         /// Which.
         file: &'static str,
-        /// What is wrong, with the line.
+        /// Error with its line.
         source: csv::Error,
     },
     /// The file is not the expected TOML.
@@ -18,7 +18,7 @@ pub enum DataError {
     Toml {
         /// Which.
         file: &'static str,
-        /// What is wrong, with the line.
+        /// Error with its line.
         source: Box<toml::de::Error>,
     },
     /// An expression cannot be read.
@@ -26,11 +26,11 @@ pub enum DataError {
     Expression {
         /// Which.
         file: &'static str,
-        /// Of which figure or relation.
+        /// Id of the figure or relation.
         id: String,
-        /// As written.
+        /// Text as written.
         text: String,
-        /// What is wrong.
+        /// Error.
         source: ParseError,
     },
     /// A value is not one that could stand there.
@@ -38,23 +38,23 @@ pub enum DataError {
     Value {
         /// Which.
         file: &'static str,
-        /// Of which figure or relation.
+        /// Id of the figure or relation.
         id: String,
-        /// What stands there and what could.
+        /// Text found and alternatives.
         what: String,
     },
     /// A file of `translations` is not what it should be.
     #[error("reference/translations/{tag}.toml: {what}")]
     Translation {
-        /// Of which language.
+        /// Language tag.
         tag: &'static str,
-        /// What is wrong.
+        /// Problem.
         what: String,
     },
     /// A document that is not among the published ones.
     #[error("there is no document `{name}`; there are: {known}")]
     NoSuchDocument {
-        /// As asked for.
+        /// Requested name.
         name: String,
         /// All there are.
         known: String,

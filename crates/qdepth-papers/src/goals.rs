@@ -1,4 +1,4 @@
-//! What the comparison must reach.
+//! Goals of the comparison.
 
 use serde::Deserialize;
 
@@ -24,14 +24,14 @@ pub struct Goal {
     pub mean: f64,
     /// Largest absolute error, per cent.
     pub worst: Option<f64>,
-    /// What a single figure is marked by, per cent.
+    /// Threshold for marking a single figure, per cent.
     pub figure: f64,
-    /// What a study reached.
+    /// Result of a study.
     pub study: String,
 }
 
 impl Goal {
-    /// Whether the figure belongs to it.
+    /// True if the figure belongs to it.
     pub fn covers(&self, published: &Published) -> bool {
         published.group == self.group
             && published.used.counts()

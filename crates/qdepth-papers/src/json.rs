@@ -11,11 +11,11 @@ use crate::shading::Class;
 /// The whole document. Errors are shares: 0.05 is 5 %.
 #[derive(Serialize, JsonSchema)]
 struct Document {
-    /// Which form of document this is.
+    /// Format of the document.
     schema: Schema,
     /// Always true: time was invented; nothing here was measured on storage.
     emulated: bool,
-    /// Whether every goal is reached: exit status 0, else 1.
+    /// True if every goal is reached: exit status 0, else 1.
     reached: bool,
     /// The goals that the chosen documents have figures for.
     goals: Vec<GoalEntry>,
@@ -62,7 +62,7 @@ struct Schema {
 struct ErrorsEntry {
     /// Figures.
     count: usize,
-    /// Of these, how many could not be emulated.
+    /// Number of these that could not be emulated.
     missing: usize,
     /// Mean absolute error.
     mean: Option<f64>,
@@ -83,7 +83,7 @@ struct GoalEntry {
     mean_at_most: f64,
     /// Largest absolute error.
     worst_at_most: Option<f64>,
-    /// Whether it is reached.
+    /// True if it is reached.
     reached: bool,
     /// The errors of its figures.
     errors: ErrorsEntry,
@@ -92,13 +92,13 @@ struct GoalEntry {
 /// A share that must hold.
 #[derive(Serialize, JsonSchema)]
 struct ShareEntry {
-    /// How many hold.
+    /// Number that hold.
     holding: usize,
-    /// Of how many.
+    /// Total number.
     of: usize,
     /// Needed share.
     needed: f64,
-    /// Whether it is enough.
+    /// True if it is enough.
     reached: bool,
 }
 
@@ -109,7 +109,7 @@ struct SectionEntry {
     document: String,
     /// The section.
     section: String,
-    /// What its figures are used for.
+    /// Use of its figures.
     #[serde(rename = "use")]
     used: Use,
     /// Their errors.
@@ -135,20 +135,20 @@ struct FigureEntry {
     profile: String,
     /// Outstanding I/Os, as the source counts them.
     outstanding: String,
-    /// What the figure is.
+    /// Quantity.
     quantity: String,
     /// Its unit; empty for a ratio.
     unit: String,
-    /// As published; of a range the lower end.
+    /// Published value; of a range the lower end.
     published: f64,
     /// Upper end of a range.
     published_high: Option<f64>,
-    /// How the source words it.
+    /// Precision of the source.
     precision: Precision,
-    /// What it is used for.
+    /// Use.
     #[serde(rename = "use")]
     used: Use,
-    /// What stands beside it, in the language of `reference/`; null where nothing does.
+    /// Expression of the emulated value, in the language of `reference/`; null if there is none.
     expression: Option<String>,
     /// Its value.
     emulated: Option<f64>,
@@ -156,11 +156,11 @@ struct FigureEntry {
     error: Option<f64>,
     /// Largest absolute error that passes; null for figures that do not count.
     bar: Option<f64>,
-    /// Whether it passes; null for figures that do not count.
+    /// True if it passes; null for figures that do not count.
     passes: Option<bool>,
     /// Mean disagreement of the source with itself for this kind of figure.
     noise: Option<f64>,
-    /// What else must be known.
+    /// Remark.
     remark: String,
 }
 
@@ -178,9 +178,9 @@ struct RelationEntry {
     /// Under which conditions.
     #[serde(rename = "where")]
     circumstances: String,
-    /// What follows.
+    /// Consequence.
     expected: String,
-    /// What became of it.
+    /// Verdict.
     verdict: Verdict,
     /// Why it is not counted; empty where it is.
     why: String,
@@ -193,11 +193,11 @@ struct RelationEntry {
 struct ConditionEntry {
     /// In the language of `reference/`.
     text: String,
-    /// Whether the emulated figures show it; null where they are missing.
+    /// True if the emulated figures show it; null where they are missing.
     emulated: Option<bool>,
     /// The sides of the comparison that decides, in its order.
     sides: Vec<Option<f64>>,
-    /// Whether the published figures show it; null where they are not printed.
+    /// True if the published figures show it; null where they are not printed.
     published: Option<bool>,
 }
 

@@ -1,5 +1,4 @@
-//! How far published figures agree with themselves. No model can be better than that, and none is
-//! rewarded for seeming so.
+//! Repeatability of published figures. No model can be more accurate, and none is rewarded for it.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +8,9 @@ use crate::published::{Published, Use};
 /// Mean disagreement of published figures that should agree, shares (0.06 is 6 %).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// Of formats that should not differ, by document and outstanding I/Os.
+    /// Formats that should not differ, by document and queue depth.
     formats: BTreeMap<(String, String), Mean>,
-    /// Of a figure that a document prints several times, by document.
+    /// Figures that a document prints several times, by document.
     repeats: BTreeMap<String, Mean>,
 }
 
@@ -70,7 +69,7 @@ impl Noise {
     }
 
     /// The noise of one figure's kind: of formats at its intensity, else of repeats in its
-    /// document; none where the document gives no hint.
+    /// document; `None` if the document gives no hint.
     pub fn at(&self, published: &Published) -> Option<f64> {
         let key = (published.document.clone(), published.outstanding.clone());
         let formats = self.formats.get(&key).and_then(|mean| mean.value());
@@ -87,8 +86,8 @@ pub(crate) struct AsPublished<'a> {
 }
 
 impl<'a> AsPublished<'a> {
-    /// Where a document prints a figure several times, that of the section comes first, then one
-    /// that counts, then the first.
+    /// For a figure that a document prints several times, prefers the section's own, then one that
+    /// counts, then the first.
     pub(crate) fn new(published: &'a [Published], document: &str, section: &str) -> Self {
         let mut figures: Vec<&Published> =
             published.iter().filter(|p| p.document == document).collect();

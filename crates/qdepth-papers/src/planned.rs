@@ -31,7 +31,7 @@ pub type ReadWords = dyn Fn(&[String]) -> Result<PlanRequest>;
 /// Those of the wanted points that plans have. Where two plans have one, so do both alike.
 ///
 /// # Errors
-/// Where a plan of the reference cannot be read: a bug.
+/// If a plan of the reference cannot be read: a bug.
 pub fn planned(
     plans: &[SectionPlan],
     wanted: &BTreeSet<PointName>,
@@ -100,7 +100,7 @@ fn has(file: &PlanFile, load: &str) -> bool {
         || shipped_profile_names().any(|name| name == load)
 }
 
-/// What an expression calls the loads of a group: none where they are in no column.
+/// Name of a group's loads in expressions: `None` if they are in no column.
 fn name(plan: &SectionPlan, points: &[Point]) -> Option<PointName> {
     let first = points.first()?;
     let streams = points.iter().map(|point| point.streams).sum();
@@ -136,7 +136,7 @@ fn shortened(points: &[Point]) -> Vec<Point> {
 }
 
 impl Group {
-    /// How many loads there are at the same time.
+    /// Number of loads at the same time.
     pub fn loads(&self) -> usize {
         self.points.len()
     }

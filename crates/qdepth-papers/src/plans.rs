@@ -1,4 +1,4 @@
-//! Which plan asks the question of a section.
+//! Plan of a section's question.
 
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ pub struct SectionPlan {
 }
 
 impl SectionPlan {
-    /// As typed in a shell.
+    /// Command for a shell.
     pub fn command(&self) -> String {
         let words: Vec<String> = self.run.iter().map(|word| shell_word(word)).collect();
         format!("qdepth run {}", words.join(" "))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::DataError;
 use crate::expression::Expression;
 
-/// What a figure is used for.
+/// Use of a figure.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -29,17 +29,17 @@ pub enum Use {
 }
 
 impl Use {
-    /// Whether it counts in means and towards goals.
+    /// True if it counts in means and towards goals.
     pub fn counts(self) -> bool {
         !matches!(self, Self::Inconsistent | Self::Derived | Self::Given)
     }
 }
 
-/// How the source words a figure.
+/// Precision of a published figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
-    /// As it stands.
+    /// Exact.
     Exact,
     /// "About".
     About,
@@ -72,7 +72,7 @@ pub struct Published {
     pub outstanding: String,
     /// Processes or threads.
     pub processes: String,
-    /// What the figure is.
+    /// Quantity.
     pub quantity: String,
     /// Its unit; empty for a ratio.
     pub unit: String,
@@ -80,15 +80,15 @@ pub struct Published {
     pub low: f64,
     /// The upper end of a range.
     pub high: Option<f64>,
-    /// How the source words it.
+    /// Precision of the source.
     pub precision: Precision,
-    /// Which goals it belongs to; empty: none.
+    /// Goal; empty for none.
     pub group: String,
-    /// What it is used for.
+    /// Use.
     pub used: Use,
-    /// What stands beside it.
+    /// Expression of the emulated value.
     pub emulated: Option<Expression>,
-    /// What else must be known.
+    /// Remark.
     pub remark: String,
 }
 
@@ -181,7 +181,7 @@ fn published(row: Row) -> Result<Published, DataError> {
         return Err(bad(&row.id, "value must be a number, and high one above it, or empty"));
     }
     if row.used.counts() && (emulated.is_none() || row.group.is_empty()) {
-        return Err(bad(&row.id, "a figure that counts needs a group and what stands beside it"));
+        return Err(bad(&row.id, "a figure that counts needs a group and an emulated target"));
     }
     if row.used.counts() && row.value <= 0.0 {
         return Err(bad(&row.id, "a figure that counts must be above 0: its error is relative"));

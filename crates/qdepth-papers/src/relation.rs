@@ -8,7 +8,7 @@ use crate::error::DataError;
 use crate::expression::Condition;
 use crate::translation::Statement;
 
-/// What a relation is used for.
+/// Use of a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RelationUse {
@@ -33,33 +33,33 @@ pub struct Relation {
     pub says: String,
     /// Under which conditions.
     pub circumstances: String,
-    /// What follows, in the words of the collection.
+    /// Consequence, in the collection's language.
     pub expected: String,
-    /// What it is used for.
+    /// Use.
     pub used: RelationUse,
     /// Why it is not held; empty where it is.
     pub why: String,
     /// Our reading: all must hold.
     pub holds: Vec<Condition>,
-    /// What it says in other languages, by their tags.
+    /// Translations, by language tag.
     pub(crate) statements: BTreeMap<&'static str, Statement>,
 }
 
-/// What a relation says, in one language.
+/// Text of a relation in one language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelationText<'r> {
     /// The statement.
     pub says: &'r str,
     /// Under which conditions.
     pub circumstances: &'r str,
-    /// What follows.
+    /// Consequence.
     pub expected: &'r str,
     /// Why it is not held; empty where it is.
     pub why: &'r str,
 }
 
 impl Relation {
-    /// What it says in the language of this BCP 47 tag; in English what that does not tell.
+    /// Text in the language of this BCP 47 tag; English if there is no translation.
     pub fn text_in(&self, tag: &str) -> RelationText<'_> {
         let Self { says, circumstances, expected, why, .. } = self;
         let english = RelationText { says, circumstances, expected, why };

@@ -47,7 +47,7 @@ pub struct Shaded {
     pub format: String,
     /// Outstanding I/Os.
     pub outstanding: u32,
-    /// As printed.
+    /// Printed class.
     pub class: Class,
     /// The figure of the cell.
     pub emulated: Expression,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::error::DataError;
 use crate::expression::{PointName, Quantity};
 
-/// What the number of a point counts.
+/// Unit of a point's number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Intensity {
@@ -20,17 +20,17 @@ pub enum Intensity {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// As in expressions.
+    /// Name in expressions.
     pub name: String,
-    /// As on the command line.
+    /// Expression of the command line.
     pub expression: String,
-    /// What the number of a point counts.
+    /// Unit of a point's number.
     #[serde(default)]
     pub intensity: Intensity,
 }
 
 impl Target {
-    /// Whether the expression names this medium and no other.
+    /// True if the expression names this medium and no other.
     pub(crate) fn is_of(&self, medium: &str) -> bool {
         let end = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
         let mut named = self.expression.split("media:").skip(1);
@@ -55,7 +55,7 @@ pub struct Diagram {
     pub title: String,
     /// `rate`, `throughput`, `throughput_gb` or `latency`.
     quantity: String,
-    /// Which load profile.
+    /// Load profile.
     pub load: String,
     /// Places on the horizontal axis.
     pub intensities: Vec<u32>,
@@ -69,7 +69,7 @@ pub struct Diagram {
 pub struct Line {
     /// Name for people.
     pub name: String,
-    /// Which target.
+    /// Target.
     pub target: String,
     /// Intensities of the target in one place of the axis: 4 where the axis counts a drive of four.
     #[serde(default = "default_times")]
@@ -116,7 +116,7 @@ impl Maxima {
 }
 
 impl Diagram {
-    /// What the vertical axis shows.
+    /// Quantity of the vertical axis.
     pub fn quantity(&self) -> Quantity {
         quantity(&self.quantity).unwrap_or(Quantity::Rate)
     }

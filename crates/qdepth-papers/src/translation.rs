@@ -1,5 +1,5 @@
-//! What a language calls the documents and says of their relations: a file of
-//! `reference/translations`, named by its BCP 47 tag.
+//! Translations of the documents and their relations: a file of `reference/translations`, named by
+//! its BCP 47 tag.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use crate::error::DataError;
 /// The files, each with its tag.
 pub(crate) const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/translations.rs"));
 
-/// What a relation says in a language; what is empty is as in English.
+/// Translation of a relation; empty parts are in English.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Statement {
@@ -52,7 +52,7 @@ pub fn phrases_in(tag: &str) -> &'static BTreeMap<String, String> {
 /// The translation in this text.
 ///
 /// # Errors
-/// Where it is not of the expected form.
+/// If it is not of the expected form.
 pub(crate) fn read(tag: &'static str, text: &str) -> Result<Translation, DataError> {
     let bad = |source: toml::de::Error| DataError::Translation { tag, what: source.to_string() };
     toml::from_str(text).map_err(bad)

@@ -1,4 +1,4 @@
-//! What each language tells of what was published.
+//! Texts of the published data in each language.
 
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@ const FACES: [[&str; 3]; 2] = [
     ["NotoSansCJK-Regular.ttc", "NotoSansCJKjp-Regular.otf", "NotoSansJP-Regular.otf"],
     ["NotoSansCJK-Bold.ttc", "NotoSansCJKjp-Bold.otf", "NotoSansJP-Bold.otf"],
 ];
-/// Where they are kept (Filesystem Hierarchy Standard 4.11.4), unless `QDEPTH_FONTS` says where.
+/// Font folders (Filesystem Hierarchy Standard 4.11.4), unless `QDEPTH_FONTS` names one.
 const FOLDERS: [&str; 2] = ["/usr/share/fonts", "/usr/local/share/fonts"];
 /// Deeper nesting is a loop of links.
 const DEPTH: u32 = 6;

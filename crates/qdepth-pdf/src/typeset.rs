@@ -28,7 +28,7 @@ pub(crate) enum PdfError {
     NoFont {
         /// File of the face.
         name: &'static str,
-        /// Where it was looked for.
+        /// Searched folders.
         folders: Vec<PathBuf>,
     },
     /// A file could not be read, or the PDF not be written.

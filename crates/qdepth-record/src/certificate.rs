@@ -13,7 +13,7 @@ const NAME: &str = "qdepth-certificate";
 /// Version of the form; the rule is that of a run's document.
 const VERSION: u32 = 2;
 
-/// What came of a proof, the best first.
+/// Outcome of a self-test, the best first.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -30,15 +30,15 @@ pub enum ProofOutcome {
 /// One proof.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProofRecord {
-    /// Which: `clock`, `known-rates`, `known-medians`, `own-rate`, `fio`, `intervals`,
+    /// Check: `clock`, `known-rates`, `known-medians`, `own-rate`, `fio`, `intervals`,
     /// `same-against-same`.
     pub code: String,
-    /// Of what, as the name of an engine; empty where that says itself.
+    /// Subject, for example the name of an engine; empty if there is none.
     pub subject: String,
-    /// What came of it.
+    /// Outcome.
     pub outcome: ProofOutcome,
-    /// What was found, by name, and under `bar` what was asked: shares from 0 to 1, rates in IO/s,
-    /// times in seconds.
+    /// Results by name, and the threshold under `bar`: shares from 0 to 1, rates in IOPS, times in
+    /// seconds.
     pub values: BTreeMap<String, f64>,
     /// Why it was not tried; null where it was.
     #[schemars(with = "Option<ReasonEntry>")]
@@ -48,11 +48,11 @@ pub struct ProofRecord {
 /// A certificate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CertificateRecord {
-    /// Which form of document this is; its name is `qdepth-certificate`.
+    /// Format of the document; its name is `qdepth-certificate`.
     pub schema: DocumentSchema,
     /// UUID version 7.
     pub id: String,
-    /// When it began, RFC 3339, UTC.
+    /// Start, RFC 3339, UTC.
     pub at: String,
     /// Version of the program.
     pub version: String,
@@ -80,7 +80,7 @@ impl CertificateRecord {
     }
 }
 
-/// As one JSON document, ended by a line feed.
+/// JSON document with a final newline.
 pub fn export_certificate_json(certificate: &CertificateRecord) -> String {
     pretty(certificate)
 }

@@ -33,13 +33,13 @@ pub struct ComparedEntry {
     pub quotient_interval: Option<[f64; 2]>,
     /// Transaction rate of each of its points, I/Os per second: drives or processes.
     pub parts_io_per_s: Vec<f64>,
-    /// How far the slowest of them stays behind the fastest, 0..1; null for one.
+    /// Difference between the fastest and the slowest of them, 0..1; null for one.
     pub skew: Option<f64>,
-    /// How evenly they share (Jain): 1/n..1; null without I/Os.
+    /// Fairness (Jain): 1/n..1; null without I/Os.
     pub fairness: Option<f64>,
-    /// When the first of them had done its work, ns from their common start.
+    /// End of the work of the first of them, ns from their common start.
     pub first_done_ns: u64,
-    /// When the last had.
+    /// End of the work of the last of them, ns from their common start.
     pub last_done_ns: u64,
     /// Transaction rate of all together until the first had; null where that was within the first
     /// slice of the series.

@@ -18,11 +18,11 @@ const VERSION: u32 = 1;
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
-    /// Which form of document this is.
+    /// Format of the document.
     pub schema: DocumentSchema,
     /// The run.
     pub run: RunEntry,
-    /// What was read from the machine.
+    /// Facts of the machine.
     pub environment: Vec<ObservationEntry>,
     /// The targets, by index.
     pub targets: Vec<TargetEntry>,
@@ -79,7 +79,7 @@ impl Document {
     }
 }
 
-/// Which form a text is of, whatever else it has.
+/// Format of a text, whatever else it contains.
 #[derive(Deserialize)]
 struct Form {
     schema: DocumentSchema,

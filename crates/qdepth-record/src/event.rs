@@ -1,5 +1,5 @@
-//! What happens while a run is measured, as it is told to whoever looks on: a line of JSON each, in
-//! `--events` and in the sign of a run beside its logbook. Described in `docs/events.md`.
+//! Events of a run for observers: one line of JSON each, in `--events` and in the file that marks a
+//! run in progress. Described in `docs/events.md`.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub const EVENTS_VERSION: u32 = 1;
 pub enum RunEvent {
     /// The next variant of a comparison is prepared and measured, as a run of its own.
     VariantStarted(VariantStarted),
-    /// What must be done before points can be measured has begun.
+    /// A phase before the points has started.
     PhaseStarted(PhaseStarted),
     /// A second of it has passed.
     PhaseProgress(PhaseProgress),
@@ -56,7 +56,7 @@ pub struct VariantStarted {
     pub target: String,
 }
 
-/// What is done before points can be measured.
+/// Phase before the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 #[serde(rename_all = "kebab-case")]
@@ -76,7 +76,7 @@ pub struct PhaseStarted {
     /// `preparation` (of the machine), `provisioning` (a measurement file is filled) or
     /// `preconditioning` (of the targets).
     pub phase: Phase,
-    /// What is done: a code, which never changes its meaning.
+    /// Step: a code that never changes its meaning.
     pub step: String,
     /// Figures of the step by name, the unit in the name.
     #[serde(default)]
@@ -88,7 +88,7 @@ pub struct PhaseStarted {
     pub bytes: Option<u64>,
 }
 
-/// How far a phase has come.
+/// Progress of a phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PhaseProgress {
@@ -110,11 +110,11 @@ pub struct PhaseEnded {
 pub struct Message {
     /// The line, in English.
     pub text: String,
-    /// Whether it must reach a person: something is left behind, or missing.
+    /// True if it must reach a person: something is left behind, or missing.
     pub is_warning: bool,
 }
 
-/// How a run begins, or goes on.
+/// Start or resumption of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RunStarted {
@@ -130,7 +130,7 @@ pub struct RunStarted {
     pub plan_hash: String,
     /// Names of the targets, by index.
     pub targets: Vec<String>,
-    /// Whether time is invented: then nothing of the run is measured on storage.
+    /// True if time is invented: then nothing of the run is measured on storage.
     pub emulated: bool,
     /// Points of the plan.
     pub points: u32,
@@ -138,7 +138,7 @@ pub struct RunStarted {
     pub points_done: u32,
     /// Planned time of all points, warm-ups included, ns.
     pub planned_ns: u64,
-    /// Whether points may end before their time is over.
+    /// True if points may end before their time is over.
     pub may_end_early: bool,
     /// Seed of every draw.
     pub seed: u64,
@@ -183,13 +183,13 @@ pub struct PointStarted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PointColumn {
-    /// What is compared: `drives`, `targets`, `processes` or `areas`.
+    /// Subject of the comparison: `drives`, `targets`, `processes` or `areas`.
     pub of: String,
     /// Name that the plan or its user gave; of an area as it was asked for.
     pub name: String,
-    /// Which of the column's drives or processes it is, from 1.
+    /// Number of the column's drive or process, from 1.
     pub part: u32,
-    /// How many of them there are.
+    /// Number of parts.
     pub parts: u32,
     /// Its measurement area, bytes.
     pub area_bytes: u64,
@@ -254,12 +254,12 @@ pub struct Machine {
     pub io_per_s: f64,
     /// Bytes that they moved, a second.
     pub bytes_per_s: f64,
-    /// What went on beside them, by name, the unit in the name; the names of a point's `monitors`:
-    /// `cpu busy_share`, `nvme0n1 celsius`.
+    /// Values of the monitors by name, with the unit in the name: `cpu busy_share`, `nvme0n1
+    /// celsius`.
     pub values: BTreeMap<String, f64>,
 }
 
-/// What was measured of a point.
+/// Results of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PointEnded {
@@ -287,7 +287,7 @@ pub struct PointEnded {
 pub struct FindingRaised {
     /// The point that it is about; null for the run as a whole.
     pub point: Option<u32>,
-    /// What kind of doubt; a code never changes its meaning.
+    /// Code of the finding; it never changes its meaning.
     pub code: String,
     /// `remark` or `invalid`.
     pub severity: String,
@@ -298,7 +298,7 @@ pub struct FindingRaised {
     pub labels: BTreeMap<String, String>,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RunEnded {
@@ -351,7 +351,7 @@ impl Interval {
 }
 
 impl RunEvent {
-    /// As a line of JSON, without its end.
+    /// Line of JSON without its newline.
     pub fn line(&self) -> String {
         // Structs of numbers and texts cannot fail to become JSON; what is not finite is null.
         serde_json::to_string(self).unwrap_or_default()

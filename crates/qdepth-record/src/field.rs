@@ -11,7 +11,7 @@ pub enum Value<'a> {
     Whole(Option<u64>),
     /// A real number; always finite.
     Real(Option<f64>),
-    /// Whether something is so.
+    /// True if something is so.
     Flag(Option<bool>),
     /// A moment, RFC 3339, UTC.
     Time(Option<&'a str>),
@@ -22,7 +22,7 @@ pub enum Value<'a> {
 pub struct Field<'a> {
     /// The column, with its unit.
     pub name: Cow<'static, str>,
-    /// What it is, for people.
+    /// Description for the user.
     pub description: &'static str,
     /// The value.
     pub value: Value<'a>,
@@ -74,7 +74,7 @@ pub(crate) fn time(text: &str) -> Value<'_> {
     Value::Time(Some(text))
 }
 
-/// What of an entry is one value of a table, too.
+/// Part of an entry that is also one value of a table.
 pub(crate) trait IntoCell: Sized {
     /// The value; none of what has columns of its own, or is no part of tables.
     fn into_cell<'a>(self) -> Option<Value<'a>> {

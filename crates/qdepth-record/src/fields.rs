@@ -26,18 +26,18 @@ pub enum Stored<'a> {
 pub struct Column<R> {
     /// Its name.
     pub name: &'static str,
-    /// What it is, as the documentation says.
+    /// Meaning, as documented.
     pub meaning: &'static str,
     /// The value of a record.
     pub get: fn(&R) -> Stored<'_>,
     /// Puts a value into a record.
     ///
     /// # Errors
-    /// Where it is none of the column's.
+    /// If it is none of the column's.
     pub set: fn(&mut R, Stored<'_>) -> Result<(), String>,
 }
 
-/// What is stored as a row of a table of SQL.
+/// Record that is stored as a row of an SQL table.
 pub trait Record: Default + 'static {
     /// The table.
     const TABLE: &'static str;
@@ -221,7 +221,7 @@ macro_rules! entry {
             $($(#[doc = $meaning] $(#[serde($older)])? pub $name: $shown,)?)*
         }
 
-        /// As an entry of a document.
+        /// Entry of a document.
         pub(crate) fn entry(shown: &Shown<'_>) -> $entry {
             $entry {
                 $($($name: {
@@ -245,7 +245,7 @@ macro_rules! cells {
             $(cell $cell:expr,)? ;
         )*
     ) => {
-        /// As a row of tables.
+        /// Row of tables.
         pub(crate) fn cells<'a>(shown: &Shown<'a>) -> Vec<$crate::field::Field<'a>> {
             use $crate::field::{Field, IntoCell, Value};
             let mut cells = Vec::new();
@@ -271,12 +271,12 @@ pub(crate) use cells;
 
 /// A type that a column holds.
 pub trait Stores: Sized {
-    /// As SQL has it.
+    /// SQL value.
     fn stored(&self) -> Stored<'_>;
     /// Out of SQL.
     ///
     /// # Errors
-    /// Where the value is none of the type.
+    /// If the value is none of the type.
     fn restored(value: Stored<'_>) -> Result<Self, String>;
 }
 

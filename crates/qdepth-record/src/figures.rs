@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub const PASSES: &str = "passes";
 /// Rounds over a target before the first point, until it was steady or there were enough.
 pub const ROUNDS: &str = "rounds";
-/// What the newest certificate of the machine says.
+/// Result of the newest certificate of the machine.
 pub const PROOFS: &str = "proofs";
 
 /// Texts of [`PASSES`] and [`ROUNDS`] that are codes themselves: loads, and rules of being steady.
@@ -37,7 +37,7 @@ pub const ALL: [(&str, &[&str], &[&str]); 3] = [
 /// A value that says several things.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// Which of [`ALL`].
+    /// Code, one of [`ALL`].
     pub code: String,
     /// Its texts by name: codes, names and identifiers.
     pub texts: BTreeMap<String, String>,
@@ -46,7 +46,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of a code, with nothing said yet.
+    /// Figures with this code, still empty.
     pub fn new(code: &str) -> Self {
         Self { code: code.to_owned(), texts: BTreeMap::new(), figures: BTreeMap::new() }
     }
@@ -67,14 +67,14 @@ impl Figures {
         self
     }
 
-    /// As the value of a fact.
+    /// Value of a fact.
     pub fn stored(&self) -> String {
         let texts = self.texts.iter().map(|(name, text)| format!(" {name}={text}"));
         let figures = self.figures.iter().map(|(name, figure)| format!(" {name}={figure}"));
         [self.code.clone()].into_iter().chain(texts).chain(figures).collect()
     }
 
-    /// What [`Self::stored`] gave. None where the value is something else, as the sentences of
+    /// Reads the result of [`Self::stored`]; `None` for other values, for example sentences of
     /// earlier versions.
     pub fn read(value: &str) -> Option<Self> {
         let mut words = value.split(' ');

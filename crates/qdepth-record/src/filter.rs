@@ -1,8 +1,8 @@
-//! What chooses runs of a list.
+//! Filters for lists of runs.
 
 use crate::headline::RunHeadline;
 
-/// What a run must be like; what is not given chooses nothing.
+/// Filter for runs; empty fields match everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// Words, each of which stands in its id, plan, host, time, notes or a target; whatever the
@@ -16,7 +16,7 @@ pub struct RunFilter {
     pub plan: Option<String>,
     /// Name of the machine.
     pub host: Option<String>,
-    /// As [`RunHeadline::state_text`] says it.
+    /// Like [`RunHeadline::state_text`] says it.
     pub state: Option<String>,
     /// First day, YYYY-MM-DD (UTC).
     pub since: Option<String>,
@@ -25,7 +25,7 @@ pub struct RunFilter {
 }
 
 impl RunFilter {
-    /// Whether the run is like that.
+    /// True if the run is like that.
     pub fn fits(&self, run: &RunHeadline) -> bool {
         let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
         let in_a_target = |part: &str| run.targets.iter().any(|target| has(target, part));

@@ -23,9 +23,9 @@ pub struct RunHeadline {
     pub started_at: String,
     /// RFC 3339, UTC; none while running.
     pub ended_at: Option<String>,
-    /// How far it came.
+    /// State.
     pub state: RunState,
-    /// Whether a process is measuring it right now.
+    /// True if a process is measuring it right now.
     #[serde(skip)]
     pub alive: bool,
     /// Name of the plan.
@@ -38,14 +38,14 @@ pub struct RunHeadline {
     pub points_done: u32,
     /// Points of the plan.
     pub points_planned: u32,
-    /// Whether time was invented.
+    /// True if time was invented.
     pub emulated: bool,
-    /// Whether what is stored of the run, or which points it has, is not what was written.
+    /// True if what is stored of the run, or which points it has, is not what was written.
     #[serde(skip)]
     pub damaged: bool,
-    /// What persons noted of it.
+    /// Notes of users.
     pub notes: Vec<String>,
-    /// Why it is not to be relied on; none where nobody retracted it.
+    /// Why it is not to be relied on; `None` if nobody retracted it.
     pub retracted: Option<String>,
 }
 
@@ -59,12 +59,12 @@ impl RunHeadline {
         }
     }
 
-    /// Whether it stands for its plan beside others: it is whole, and nobody retracted it.
+    /// True if it stands for its plan beside others: it is whole, and nobody retracted it.
     pub fn is_comparable(&self) -> bool {
         self.is_whole() && self.retracted.is_none()
     }
 
-    /// Whether all points of the plan are there, and none of the record is damaged.
+    /// True if all points of the plan are there, and none of the record is damaged.
     pub fn is_whole(&self) -> bool {
         !self.damaged && self.points_done == self.points_planned
     }
@@ -73,9 +73,9 @@ impl RunHeadline {
 /// The runs of a logbook.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunsDocument {
-    /// Which form of document this is; its name is `qdepth-runs`.
+    /// Format of the document; its name is `qdepth-runs`.
     pub schema: DocumentSchema,
-    /// Whether the list is known to be whole: runs may be missing from a damaged logbook.
+    /// True if the list is known to be whole: runs may be missing from a damaged logbook.
     pub whole: bool,
     /// The runs, the newest first.
     pub runs: Vec<RunsEntry>,
@@ -102,12 +102,12 @@ pub struct RunsEntry {
     pub points_done: u32,
     /// Points of the plan.
     pub points_planned: u32,
-    /// Whether time was invented: then nothing of the run was measured on storage.
+    /// True if time was invented: then nothing of the run was measured on storage.
     pub emulated: bool,
-    /// Whether what is stored of the run is not what was written. Of a long list only the newest
+    /// True if what is stored of the run is not what was written. Of a long list only the newest
     /// 100 are read whole: of the others `qdepth logbook check` tells.
     pub damaged: bool,
-    /// What persons noted of it (`qdepth note`), in the order of noting.
+    /// Notes of users (`qdepth note`), in the order of creation.
     pub notes: Vec<String>,
     /// Why it is not to be relied on (`qdepth retract`); null where nobody retracted it.
     pub retracted: Option<String>,

@@ -14,15 +14,15 @@ const VERSION: u32 = 1;
 /// A machine and its storage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostDocument {
-    /// Which form of document this is; its name is `qdepth-host`.
+    /// Format of the document; its name is `qdepth-host`.
     pub schema: DocumentSchema,
     /// Version of the program.
     pub version: String,
     /// RFC 3339, UTC: when it was looked at.
     pub observed_at: String,
-    /// Whether names of the machine and of its devices were replaced by marks.
+    /// True if names of the machine and of its devices were replaced by marks.
     pub redacted: bool,
-    /// What was read, and what could not be.
+    /// Facts, and those that could not be read.
     pub observations: Vec<ObservationEntry>,
 }
 

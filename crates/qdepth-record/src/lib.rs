@@ -1,6 +1,6 @@
-//! What is stored of a run and told of it: the records ([`RunRecord`], [`PointRecord`]), the
-//! statistics that are derived from them ([`PointSummary`]), machine output ([`export_json`],
-//! [`export_csv`]) and the events of a run that goes on ([`RunEvent`]).
+//! Records of a run ([`RunRecord`], [`PointRecord`]), the statistics derived from them
+//! ([`PointSummary`]), machine output ([`export_json`], [`export_csv`]) and the events of a run in
+//! progress ([`RunEvent`]).
 //!
 //! Nothing here does I/O or reads a clock: times are RFC 3339 texts.
 

@@ -1,5 +1,5 @@
-//! What is done before points can be measured: a closed list of codes, each with its texts and
-//! figures by name, which the catalogues word.
+//! Phases before the points: a closed list of codes, each with its texts and figures by name. The
+//! catalogues have the words.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub const CODED: [&str; 2] = ["load", "rule"];
 /// A step of what is done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseStep {
-    /// Which of [`ALL`].
+    /// Code, one of [`ALL`].
     pub code: String,
     /// Its texts by name: codes and names.
     pub labels: BTreeMap<String, String>,
@@ -53,7 +53,7 @@ pub struct PhaseStep {
 }
 
 impl PhaseStep {
-    /// Of a code, with nothing said yet.
+    /// Step with this code, still empty.
     pub fn new(code: &str) -> Self {
         Self { code: code.to_owned(), ..Self::default() }
     }

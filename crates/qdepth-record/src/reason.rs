@@ -28,7 +28,7 @@ macro_rules! reasons {
             pub const ALL: &[(&'static str, &'static [&'static str], &'static str)] =
                 &[$(($code, &[$(stringify!($value)),*], $says)),+];
 
-            /// As stored.
+            /// Code as stored.
             pub const fn code(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => $code,)+
@@ -52,7 +52,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// Of a code with its values by name; none where the code is not known.
+            /// Reason from a code and its values by name; `None` if the code is unknown.
             pub fn from_parts(code: &str, mut values: BTreeMap<String, String>) -> Option<Self> {
                 let mut value = |name: &str| values.remove(name).unwrap_or_default();
                 match code {
@@ -66,44 +66,44 @@ macro_rules! reasons {
 
 reasons! {
     NoSuchFile { path } = "no-such-file",
-        "There is no such file or directory.";
+        "The file or directory does not exist.";
     NotPermitted { path } = "not-permitted",
-        "The right to read it is missing.";
+        "Permission to read it is missing.";
     Unreadable { path, errno, message } = "unreadable",
-        "The system answered with another error, in its own words.";
+        "The system reported another error.";
     EmptyFile { path } = "empty-file",
         "The file is empty.";
     NoEntry { path, name } = "no-entry",
-        "The file has no entry of that name.";
+        "The file has no entry with this name.";
     NotASize { text } = "not-a-size",
         "The value is not a size.";
     NotATemperature { text } = "not-a-temperature",
         "The value is not a temperature.";
     NotRecorded {} = "not-recorded",
-        "The machine is a recording, which does not hold it.";
+        "The recording of the machine does not contain it.";
     NotLookedAt {} = "not-looked-at",
-        "Nobody looked.";
+        "It was not checked.";
 
     ToolMissing { tool } = "tool-missing",
         "The program that reports it is not installed.";
     ToolNotStarted { tool, errno, message } = "tool-not-started",
         "The program that reports it could not be started.";
     ToolTooSlow { tool, seconds } = "tool-too-slow",
-        "The program that reports it was stopped because it took too long.";
+        "The program that reports it took too long and was stopped.";
     ToolFailed { tool, status, message } = "tool-failed",
-        "The program that reports it ended with an exit status, and its first words.";
+        "The program that reports it failed, with its exit status and first line of output.";
     ToolKilled { tool, message } = "tool-killed",
-        "The program that reports it was ended by a signal.";
+        "The program that reports it was killed by a signal.";
     ToolUnreadable { tool } = "tool-unreadable",
-        "What the program said is not in its form.";
+        "The output of the program has an unknown format.";
     ToolDoesNotList { tool, name } = "tool-does-not-list",
         "The program does not list it.";
     ToolLacks { tool, name } = "tool-lacks",
-        "The program does not say this of it.";
+        "The program does not report this value.";
     ToolSilent { tool, name } = "tool-silent",
-        "The program says nothing of the device.";
+        "The program does not report the device.";
     ToolReports { tool, message } = "tool-reports",
-        "The program says why, in its own words.";
+        "The program reports a reason.";
 
     NoCpuShowsIt {} = "no-cpu-shows-it",
         "No CPU shows it.";
@@ -114,15 +114,15 @@ reasons! {
     NoMemoryModule {} = "no-memory-module",
         "The firmware lists no memory module.";
     NoContainer {} = "no-container",
-        "Nothing says that it is a container.";
+        "No container was detected.";
     NoHypervisor {} = "no-hypervisor",
-        "Nothing says that it is a virtual machine; it may be hidden.";
+        "No virtual machine was detected; it may be hidden.";
     NoNvmeInterrupt {} = "no-nvme-interrupt",
         "No NVMe queue has an interrupt.";
     NotCounted { feature } = "not-counted",
         "The kernel does not count it.";
     NotTold { path } = "not-told",
-        "The file does not say.";
+        "The file does not contain it.";
 
     NoLink {} = "no-link",
         "No link of a known kind leads to the device.";
@@ -131,7 +131,7 @@ reasons! {
     NoDeviceNode {} = "no-device-node",
         "No NUMA node is shown for the device.";
     DeviceNodeUnset {} = "device-node-unset",
-        "The firmware does not say on which NUMA node the device is.";
+        "The firmware does not report the NUMA node of the device.";
     NoQueue { path } = "no-queue",
         "The kernel lists no queue of the device.";
     NoSensor {} = "no-sensor",
@@ -141,36 +141,36 @@ reasons! {
     NoPowerState {} = "no-power-state",
         "The controller describes no power state.";
     NotStated {} = "not-stated",
-        "The controller does not say it.";
+        "The controller does not report it.";
     NoWearCount { device } = "no-wear-count",
-        "The drive keeps no count of its wear and of what it wrote.";
+        "The drive does not count its wear and the bytes written.";
     TooLittleWear { device, percent } = "too-little-wear",
-        "Too little of the drive's life is used to tell.";
+        "Too little of the drive's endurance has been used to extrapolate.";
     MountNotFound {} = "mount-not-found",
         "The mount was not found.";
     NoBlockDevice {} = "no-block-device",
         "No block device is shown below it.";
 
     TooFewSamples { count } = "too-few-samples",
-        "So few samples prove nothing: a longer `--duration` gives more.";
+        "There are too few samples; a longer `--duration` gives more.";
     TooUneven { low, high } = "too-uneven",
-        "The quotient lies between these, which is too wide to judge.";
+        "The range of the ratio is too wide to judge.";
     NoQuotient {} = "no-quotient",
-        "The latencies have no quotient.";
+        "The latencies have no ratio.";
     EngineNotUsable {} = "engine-not-usable",
         "The engine cannot be used here, or got no CPU in time.";
     NotTried { message } = "not-tried",
-        "What a proof needs could not be had, and why.";
+        "A check could not run, for this reason.";
     CalibrationFailed { message } = "calibration-failed",
-        "The generator could not be measured.";
+        "The load generator could not be measured.";
     Stated { text } = "stated",
-        "What a logbook or document of an earlier version says, in English.";
+        "Text of a logbook or document of an earlier version, in English.";
 }
 
-/// Why a fact is not known: a code, and beside it the values that it names.
+/// Reason why a fact is unknown: a code and its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReasonEntry {
-    /// Which reason; it never changes its meaning, and new ones may come.
+    /// Code of the reason; it never changes its meaning, and new ones may be added.
     pub code: String,
     /// Its values by name.
     #[serde(flatten)]
@@ -194,7 +194,7 @@ impl From<&ReasonEntry> for Reason {
 }
 
 impl Reason {
-    /// As a column of the logbook holds it.
+    /// Column of the logbook.
     pub fn stored(&self) -> String {
         match self {
             Self::Stated { text } => text.clone(),
@@ -202,14 +202,14 @@ impl Reason {
         }
     }
 
-    /// As one object.
+    /// JSON object.
     pub fn json(&self) -> String {
         // Texts by name cannot fail to become JSON.
         serde_json::to_string(&ReasonEntry::from(self)).unwrap_or_default()
     }
 
-    /// What [`Self::stored`] gave. A text that is not such, byte for byte, is kept as it is: it is
-    /// part of a digest.
+    /// Reads the result of [`Self::stored`]. Any other text is kept byte for byte: it is part of a
+    /// digest.
     pub fn read(text: &str) -> Self {
         let entry: Option<ReasonEntry> = serde_json::from_str(text).ok();
         let known = entry.and_then(|entry| Self::from_parts(&entry.code, entry.values));

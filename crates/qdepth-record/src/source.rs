@@ -1,9 +1,9 @@
-//! Where a fact is from that no file and no command told: a closed list of codes, which the
-//! catalogues word. What is emulated says so in its code.
+//! Origin of a fact that comes from no file and no command: a closed list of codes, worded by the
+//! catalogues. The code of an emulated fact says that it is emulated.
 
 /// The description of an emulated medium.
 pub const DESCRIPTION: &str = "EMULATED:description";
-/// As in logbooks up to schema 15.
+/// Description used in logbooks up to schema 15.
 const DESCRIPTION_BEFORE: &str = "EMULATED: description file";
 /// The state that an emulated medium was put into.
 pub const STATE: &str = "EMULATED:state";
@@ -19,7 +19,7 @@ pub const COMMAND_LINE: &str = "run:command-line";
 /// Every code.
 pub const ALL: [&str; 6] = [DESCRIPTION, STATE, VIRTUAL, WRITTEN, CALIBRATION, COMMAND_LINE];
 
-/// Whether a fact is a parameter of an emulated medium, as its description has it.
+/// True if a fact is a parameter of an emulated medium, as its description has it.
 pub fn is_description(source: &str) -> bool {
     [DESCRIPTION, DESCRIPTION_BEFORE].contains(&source)
 }

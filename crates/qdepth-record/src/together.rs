@@ -18,15 +18,15 @@ pub struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// When the first of the parts had done its work, and the last, ns from their common start.
-    /// Parts that are measured for a time end together; those that move a number of bytes do not.
+    /// End of the work of the first and the last part, ns from their common start. Parts that are
+    /// measured for a time end together; those that move a number of bytes do not.
     pub fn done_ns(&self) -> (u64, u64) {
         let durations = || self.parts.iter().map(|part| part.duration_ns);
         (durations().min().unwrap_or(0), durations().max().unwrap_or(0))
     }
 
     /// Transaction rate of all parts together until the first of them had done its work, I/Os per
-    /// second, from the whole slices of their series; none where it was done within the first.
+    /// second, from the whole slices of their series; `None` if it was done within the first.
     pub fn io_per_s_until_first_done(&self) -> Option<f64> {
         let (first, _) = self.done_ns();
         let whole = |slice: &&IntervalRecord| slice.start_ns + slice.length_ns <= first;

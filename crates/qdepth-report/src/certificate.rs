@@ -37,7 +37,7 @@ fn outcome(words: &CertificateWords, outcome: ProofOutcome) -> &'static str {
     }]
 }
 
-/// What a proof is of, what was found, and its bar.
+/// Test, result and threshold.
 fn proof_cells(lang: Lang, proof: &ProofRecord) -> [String; 3] {
     let words = words(lang).certificate;
     let why = proof.why.as_ref().map(|why| reason_text(&why.into(), lang));

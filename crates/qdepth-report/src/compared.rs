@@ -1,4 +1,4 @@
-//! What a run compares: its columns at every load and intensity, each of one point or of several
+//! Comparison of a run: its columns at every load and queue depth, each of one point or of several
 //! that ran at the same time.
 
 use std::collections::BTreeMap;
@@ -17,14 +17,14 @@ pub(crate) struct Compared<'a> {
     pub(crate) wholes: Vec<PointRecord>,
     /// Those points, in the same order.
     parts: Vec<Cell<'a>>,
-    /// Where the cell of each whole point is among them, by its place in the plan.
+    /// Position of the cell of each whole point, by the point's index in the plan.
     indices: BTreeMap<u32, usize>,
     /// Columns of figures that were published.
     pub(crate) published: Vec<&'a PublishedDrive>,
 }
 
 impl<'a> Compared<'a> {
-    /// The comparison of a run; none where it compares nothing. A published drive that is not
+    /// The comparison of a run; `None` if it compares nothing. A published drive that is not
     /// among those handed in is left out.
     pub(crate) fn from_run(
         run: &'a RunRecord,
@@ -42,13 +42,13 @@ impl<'a> Compared<'a> {
         Some(Self { record, wholes, parts, indices, published })
     }
 
-    /// What the whole points of a cell are made of.
+    /// Points of a cell.
     pub(crate) fn cell(&self, whole: &PointRecord) -> Option<&Cell<'a>> {
         let index = self.indices.get(&whole.index)?;
         self.parts.get(*index)
     }
 
-    /// Whether a profile was measured at one outstanding I/O alone.
+    /// True if a profile was measured at one outstanding I/O alone.
     pub(crate) fn is_for_latency(&self, profile: &str) -> bool {
         self.record.latency_profiles.iter().any(|name| name == profile)
     }
@@ -57,7 +57,8 @@ impl<'a> Compared<'a> {
         self.record.variants.get(index as usize)
     }
 
-    /// How many times the single drive a column of several drives would be, were nothing shared.
+    /// Number of drives in a column of several drives: the factor over one drive if nothing were
+    /// shared.
     pub(crate) fn drives(&self, index: u32) -> Option<u32> {
         let variant = self.variant(index).filter(|_| self.record.of == "drives")?;
         Some(variant.parts * variant.times).filter(|drives| *drives > 1)
@@ -89,7 +90,7 @@ impl<'a> Compared<'a> {
         })
     }
 
-    /// Which of four forms of words suits what is compared.
+    /// Selects one of four wordings for the kind of comparison.
     pub(crate) fn kind(&self) -> usize {
         let all = ["drives", "targets", "processes", "areas"];
         all.iter().position(|kind| *kind == self.record.of).unwrap_or(1)

@@ -228,7 +228,7 @@ pub(crate) fn literal(name: &str, value: impl Into<String>) -> Fact {
     Fact { literal: true, ..fact(name, value) }
 }
 
-/// What was measured: a line for each target, for targets that are told alike one.
+/// Measured targets: one line each, and one for targets with the same description.
 fn target_facts(view: &View<'_>) -> Vec<Fact> {
     let (run, words) = (view.run, view.words.facts);
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
@@ -313,8 +313,8 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     all
 }
 
-/// What came out: key figures first, or that there are none; then what is compared, the diagrams,
-/// bandwidth or steps.
+/// Results: key figures, or a note that there are none; then comparison, diagrams, bandwidth or
+/// steps.
 pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
     let names = view.words.sections;
     if view.loads.is_empty() {
@@ -407,7 +407,7 @@ pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {
     marked(view, tables.collect())
 }
 
-/// How it was measured, and the load profiles of all runs, each once.
+/// Describes the method, and the load profiles of all runs, each once.
 pub(crate) fn method(views: &[&View<'_>]) -> Vec<Block> {
     let Some(first) = views.first() else { return Vec::new() };
     let terms = first.words.method.iter().map(|[name, text]| fact(name, *text)).collect();
@@ -432,7 +432,7 @@ fn environment(view: &View<'_>) -> Vec<Block> {
     drawn.chain(paper::slots::configuration(view)).chain(tables).collect()
 }
 
-/// What the emulated media are made of, as a file: there would be pages of it.
+/// Parameters of the emulated devices, as an attachment: they would fill pages.
 fn parameters(view: &View<'_>) -> Vec<Block> {
     let table =
         observed::observations(view, view.words.tables.parameters_caption, view.parameters());

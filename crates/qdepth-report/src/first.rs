@@ -1,5 +1,5 @@
-//! What limits a storage that was looked at for a few seconds: said beside the first numbers, for a
-//! terminal, in English. It says what follows from two points by Little's law, and no more.
+//! Bottleneck of a storage after a measurement of a few seconds: sentences below the first numbers,
+//! for a terminal, in English. Derived from two points by Little's law.
 
 use qdepth_measure::{Code, Finding, Severity};
 use qdepth_record::{PointRecord, RunRecord};
@@ -9,7 +9,7 @@ use crate::presentation::Presentation;
 use crate::view::{Load, Point, View};
 use crate::words::{Lang, finding_text};
 
-/// What is said below the first numbers.
+/// Sentences below the first numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstWords {
     /// A sentence for each load that was measured at one and at many outstanding I/Os: what keeps
@@ -17,11 +17,11 @@ pub struct FirstWords {
     pub limits: Vec<String>,
     /// Why figures have no better grade, where one could be better.
     pub grades: Option<String>,
-    /// How the interval is to be read, and what stands in its place.
+    /// Notes on how to read the interval, or why there is none.
     pub notes: Vec<String>,
 }
 
-/// What follows from the first numbers, each in a sentence or two.
+/// Conclusions from the first numbers, one or two sentences each.
 pub fn first_words(run: &RunRecord, points: &[PointRecord]) -> FirstWords {
     let presentation = Presentation::from(Lang::En);
     let view = View::new(run, points, None, &presentation);
@@ -44,8 +44,8 @@ pub fn first_words(run: &RunRecord, points: &[PointRecord]) -> FirstWords {
 /// Remarks are named in a line of so many letters; what it has no room for is counted.
 const LETTERS: usize = 80;
 
-/// What makes figures invalid, each doubt once, and what else is remarked: first who may have
-/// answered in the storage's place.
+/// Findings that make figures invalid, each once, then the others: first those about answers that
+/// did not come from the storage.
 fn grades(view: &View<'_>) -> Option<String> {
     let mut seen: Vec<&Finding> = Vec::new();
     for finding in view.points().flat_map(|(_, point)| &point.record.findings) {
@@ -108,7 +108,7 @@ fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     Some(sentence)
 }
 
-/// What is completed at one intensity.
+/// Rate at one queue depth.
 #[derive(Clone, Copy)]
 struct Rate {
     outstanding: u32,
@@ -122,8 +122,8 @@ impl Rate {
     }
 }
 
-/// Where the time of a request goes, from the rate at one outstanding I/O and at many. Little's
-/// law: outstanding I/Os are rate times time, so the times are `1 / rate` and `outstanding / rate`.
+/// Split of a request's time, from the rate at queue depth 1 and at a high one. By Little's law,
+/// queue depth is rate times time, so the times are `1 / rate` and `queue depth / rate`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shares {
     /// Time of a request that is alone, nanoseconds.

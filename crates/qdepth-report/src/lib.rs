@@ -60,7 +60,8 @@ pub use qdepth_document::{
 pub(crate) use qdepth_document::{document, figure};
 pub use section::machine::host_tables;
 pub use words::{
-    FindingText, Lang, column_in_words, finding_text, load_in_words, phase_text, reason_text,
+    FindingText, Lang, column_in_words, finding_template, finding_text, load_in_words, phase_text,
+    reason_text,
 };
 
 #[cfg(test)]

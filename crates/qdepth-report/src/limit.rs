@@ -18,9 +18,9 @@ pub enum Statistic {
 /// The longest latency that is accepted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
-    /// Of which figure.
+    /// Statistic that the limit applies to.
     pub statistic: Statistic,
-    /// How long it may be.
+    /// Upper limit.
     pub at_most: Nanos,
 }
 

@@ -54,7 +54,7 @@ fn on_devices(words: &Words, target: &TargetRecord) -> Option<String> {
     Some(fill_in(words.answer.on_devices, &values))
 }
 
-/// What a description is called; else the name that it has in the catalogue.
+/// Product name of a description; else its name in the catalogue.
 pub(crate) fn product<'r>(run: &'r RunRecord, subject: &str) -> Option<&'r str> {
     let facts = run.targets.iter().flat_map(|target| &target.facts);
     let mut products = facts.filter(|seen| seen.key == PRODUCT && seen.subject == subject);

@@ -1,4 +1,4 @@
-//! How numbers of estimates are written: as many digits as the interval bears.
+//! Formats estimates with as many digits as the interval supports.
 
 use qdepth_measure::Estimate;
 use qdepth_record::shown_step;
@@ -47,7 +47,7 @@ pub(crate) fn rounded(estimate: &Estimate) -> Rounded {
     }
 }
 
-/// As a sentence says it: three digits, and the interval only where it reaches the third.
+/// Formats for prose: three digits, and the interval only if it changes the third.
 pub(crate) fn in_prose(estimate: &Estimate) -> String {
     let exponent = magnitude(estimate.value) - 2;
     match estimate.interval {

@@ -24,7 +24,7 @@ pub enum PaperError {
     },
 }
 
-/// Who publishes a paper, under which title, in which version.
+/// Publisher, title and version of a paper.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Paper {
@@ -35,7 +35,7 @@ pub struct Paper {
     pub opening: Text,
     /// A first section; blank lines part its paragraphs.
     pub introduction: Text,
-    /// Who publishes it.
+    /// Publisher.
     pub organisation: Text,
     /// File with their mark: SVG, PNG or JPEG, from the folder of this file.
     pub logo: Option<String>,
@@ -54,17 +54,17 @@ pub struct Paper {
     pub date: Option<String>,
     /// Former versions and this one, the oldest first.
     pub history: Vec<Revision>,
-    /// What is cited beside the sources of the method.
+    /// Literature in addition to the sources of the method.
     pub literature: Vec<Source>,
-    /// What was measured, as its maker presents it.
+    /// Products, as their vendor presents them.
     pub products: Vec<Product>,
     /// The software by which the media are administered; blank lines part its paragraphs.
     pub administration: Text,
-    /// What was set for which test.
+    /// Settings of the tests.
     pub configuration: Vec<Configuration>,
     /// Notes that the texts refer to as *1, *2.
     pub footnotes: Vec<Text>,
-    /// What data sheets promise, to stand in the diagrams of rates.
+    /// Data-sheet maxima for the diagrams of rates.
     pub data_sheet: Vec<DataSheet>,
 }
 
@@ -72,9 +72,9 @@ pub struct Paper {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Product {
-    /// What it is called.
+    /// Name.
     pub name: Text,
-    /// What it is; blank lines part its paragraphs.
+    /// Introduction; blank lines separate paragraphs.
     pub introduction: Text,
     /// Names of technical data, with their values.
     pub data: Vec<[Text; 2]>,
@@ -86,17 +86,17 @@ pub struct Product {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Configuration {
-    /// What it belongs to: BIOS, driver, operating system.
+    /// Subject of the setting: BIOS, driver, operating system.
     pub subject: Text,
     /// Its name.
     pub setting: Text,
-    /// What it was set to.
+    /// Value of the setting.
     pub value: Text,
     /// For which tests; for all where it is empty.
     pub tests: Text,
 }
 
-/// What is cited, with the place where it can be read.
+/// A cited source, with its address.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Source {
@@ -110,7 +110,7 @@ pub enum Source {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Linked {
-    /// What it is.
+    /// Text.
     pub text: Text,
     /// Its address: http or https.
     pub link: String,
@@ -132,7 +132,7 @@ impl Source {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DataSheet {
-    /// Which drive.
+    /// Drive name.
     pub name: Text,
     /// Throughput of sequential reads, MB/s of 10^6 bytes.
     pub sequential_read_mb_s: Option<f64>,
@@ -183,7 +183,7 @@ pub struct Revision {
     pub version: String,
     /// Its date, as 2026-11-21.
     pub date: String,
-    /// What changed.
+    /// Changes.
     pub changes: Text,
 }
 

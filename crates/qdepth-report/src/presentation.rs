@@ -1,4 +1,4 @@
-//! What is told, and how.
+//! Contents and presentation of a report.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use crate::words::Lang;
 /// A run and its points.
 pub type Measured = (RunRecord, Vec<PointRecord>);
 
-/// How a run is told.
+/// Settings that present a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Presentation {
     /// In which language.
     pub lang: Lang,
     /// Latencies that a reader under write pressure is held against.
     pub limits: Vec<Limit>,
-    /// Who publishes it.
+    /// Publisher and title.
     pub paper: Paper,
     /// Their mark, as `paper` names it.
     pub logo: Option<Logo>,
@@ -30,7 +30,7 @@ pub struct Presentation {
     pub published: Vec<PublishedDrive>,
     /// Drives of which published figures are columns of a comparison, where its run names them.
     pub columns: Vec<PublishedDrive>,
-    /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
+    /// True if serial numbers, names of hosts and places of files are replaced by pseudonyms.
     pub redact: bool,
     /// Ids of the runs that processes are measuring right now, where that is known: another one
     /// that never ended was killed.

@@ -1,4 +1,4 @@
-//! What was published of drives, as plain data: who composes a report hands it in.
+//! Published results of drives as plain data, passed in by the caller.
 
 /// A drive of which results were published.
 #[derive(Clone, Debug, PartialEq)]
@@ -7,7 +7,7 @@ pub struct PublishedDrive {
     pub name: String,
     /// The source's name for it.
     pub title: String,
-    /// Where it was published.
+    /// Source document.
     pub document: String,
     /// Largest value of each load over all numbers of outstanding I/Os.
     pub maxima: Vec<PublishedValue>,
@@ -20,13 +20,13 @@ pub struct PublishedDrive {
 pub struct PublishedValue {
     /// The load profile.
     pub load: String,
-    /// What it is.
+    /// Quantity.
     pub quantity: PublishedQuantity,
     /// In the unit of that.
     pub value: f64,
 }
 
-/// What a published value is, with its unit.
+/// Quantity of a published value, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublishedQuantity {
     /// IOPS.

@@ -57,7 +57,7 @@ pub(crate) fn all_redacted(runs: &[Measured]) -> Vec<Measured> {
     runs.iter().map(|(run, points)| names.hidden(run, points)).collect()
 }
 
-/// What is hidden, with its pseudonym, the longest first: a path goes before its beginning.
+/// Hidden names with their pseudonyms, the longest first: a path precedes its prefix.
 struct Names(Vec<(String, String)>);
 
 impl Names {

@@ -1,5 +1,4 @@
-//! Which points of the run a figure stands for: their places in the plan, as `qdepth export` has
-//! them.
+//! Points of the run behind a figure: their positions in the plan, as in `qdepth export`.
 
 use crate::document::{Align, Cell, Column, Table};
 use crate::view::{Point, View};

@@ -36,15 +36,15 @@ pub(crate) struct View<'a> {
     pub(crate) intensities: BTreeSet<u32>,
     /// Targets with the intensities at which any sweep of theirs has a point.
     pub(crate) asked: BTreeSet<(u32, u32)>,
-    /// What the run compares; then its columns stand in the place of targets.
+    /// Comparison of the run; its columns then replace the targets.
     pub(crate) compared: Option<&'a Compared<'a>>,
     /// The longest latencies that the reader of the report accepts.
     pub(crate) limits: Vec<Limit>,
-    /// Who publishes the report.
+    /// Publisher of the report.
     pub(crate) paper: &'a Paper,
     /// Their picture of the storage.
     pub(crate) topology: Option<&'a Logo>,
-    /// Whether the run never ended, and no process is measuring it.
+    /// True if the run never ended, and no process is measuring it.
     pub(crate) killed: bool,
     /// Drives of which published figures stand in the diagrams, each once.
     pub(crate) published: Vec<&'a PublishedDrive>,
@@ -55,9 +55,9 @@ pub(crate) struct Load<'a> {
     /// Stable ASCII name.
     pub(crate) id: String,
     pub(crate) title: String,
-    /// Whether it ran in steps, beside others, rather than alone over intensities.
+    /// True if it ran in steps, beside others, rather than alone over intensities.
     pub(crate) stepped: bool,
-    /// Whether it was measured at one outstanding I/O alone, for its latency.
+    /// True if it was measured at one outstanding I/O alone, for its latency.
     pub(crate) alone: bool,
     pub(crate) points: Vec<Point<'a>>,
 }
@@ -71,11 +71,11 @@ pub(crate) struct Point<'a> {
 }
 
 impl Point<'_> {
-    /// Whether its figures may be used.
+    /// True if its figures may be used.
     pub(crate) fn is_valid(&self) -> bool {
         self.summary.grade != Grade::C && self.summary.io_per_s.value > 0.0
     }
-    /// What the load profile is judged by.
+    /// Main figure of the load profile.
     pub(crate) fn main(&self) -> &Estimate {
         if self.record.reported_as_throughput { &self.mib_per_s } else { &self.summary.io_per_s }
     }
@@ -135,7 +135,7 @@ impl<'a> Load<'a> {
 }
 
 impl<'a> View<'a> {
-    /// What is told of a run: its points, or where it compares, the columns of the comparison.
+    /// View of a run: its points, or the columns of its comparison.
     pub(crate) fn new(
         run: &'a RunRecord,
         points: &'a [PointRecord],
@@ -199,7 +199,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What was read of the machine, then of the storage below the targets.
+    /// Facts of the machine, then of the storage below the targets.
     pub(crate) fn observations(&self) -> impl Iterator<Item = &'a Observation> + use<'a> {
         let of_the_machine = |seen: &&Observation| {
             let fact = (&*seen.subject, &*seen.key);
@@ -235,12 +235,12 @@ impl<'a> View<'a> {
         names::shown(self.run, self.words, name)
     }
 
-    /// What every row and picture of an emulated run carries; else empty.
+    /// Mark of every row and picture of an emulated run; else empty.
     pub(crate) fn mark(&self) -> &'static str {
         if self.run.emulated { self.words.emulated[0] } else { "" }
     }
 
-    /// What the pictures of the run are of.
+    /// Origin of the run's pictures.
     pub(crate) fn origin(&self) -> Origin {
         Origin { run: self.run.id.clone(), emulated: self.run.emulated }
     }
@@ -250,12 +250,12 @@ impl<'a> View<'a> {
         if self.run.emulated { title + &aside(self.lang, self.mark()) } else { title }
     }
 
-    /// Whether an emulated medium stands beside the points.
+    /// True if an emulated medium stands beside the points.
     pub(crate) fn expects(&self) -> bool {
         !self.run.expected.is_empty()
     }
 
-    /// Whether targets must be told apart.
+    /// True if targets must be told apart.
     pub(crate) fn compares(&self) -> bool {
         self.targets.len() > 1
     }
@@ -269,7 +269,7 @@ impl<'a> View<'a> {
         self.loads.iter().filter(|load| !load.stepped && !load.alone)
     }
 
-    /// Where among the points of its load one stands: its step, or its outstanding I/Os.
+    /// Position of a point within its load: its step, or its queue depth.
     pub(crate) fn at(&self, load: &Load<'_>, record: &PointRecord) -> String {
         if load.stepped { self.step(&record.step) } else { record.outstanding.to_string() }
     }
@@ -298,8 +298,8 @@ impl<'a> View<'a> {
         self.compared.map_or(self.words.pictures.x, |c| self.words.comparison.x[c.kind()])
     }
 
-    /// What numbers of outstanding I/Os count by, within a sentence: each drive of an array, each
-    /// process; empty where they count as they are.
+    /// Unit of queue depths in a sentence: each drive of an array, each process; empty if they are
+    /// total.
     pub(crate) fn per(&self) -> (&'static str, String) {
         let per = self.compared.map_or("", |c| self.words.comparison.per[c.kind()]);
         ("per", per.to_owned())
@@ -317,7 +317,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What is known of the targets that are emulated, or of the others.
+/// Facts of the emulated targets, or of the others.
 fn facts(run: &RunRecord, emulated: bool) -> impl Iterator<Item = &Observation> {
     let of_kind = run.targets.iter().filter(move |t| (t.kind == TargetKind::Emulated) == emulated);
     of_kind.flat_map(|target| &target.facts)
@@ -369,7 +369,7 @@ fn distinguish(loads: &mut [Load<'_>], words: &Words) {
     }
 }
 
-/// When requests of a load arrive, in words; a schedule as it is stored.
+/// Describes the arrivals of a load in words; a schedule as it is stored.
 pub(crate) fn arrivals(record: &PointRecord, words: &Words) -> String {
     match record.arrivals.as_str() {
         "closed" => words.columns.closed.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Bytes, Finding, RANK, label};
+use qdepth_measure::{Bytes, Code, Finding, RANK, label};
 use qdepth_record::event::{PhaseStarted, PointColumn};
 use qdepth_record::figures::Figures;
 use qdepth_record::{Reason, phase_step};
@@ -56,7 +56,7 @@ pub fn column_in_words(lang: Lang, column: &PointColumn) -> String {
     }
 }
 
-/// What is done before points can be measured, in words; what no catalogue knows stays as it is.
+/// Words of a phase before the points; unknown codes stay as they are.
 pub fn phase_text(lang: Lang, started: &PhaseStarted) -> String {
     let words = words(lang);
     let Some(template) = entry(words.phase_steps, &started.step) else {
@@ -99,17 +99,29 @@ pub(crate) fn fact_value(lang: Lang, value: &str) -> String {
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingText {
-    /// What kind of doubt, in a few words.
+    /// Title of the finding.
     pub title: String,
-    /// What was found, with its figures.
+    /// Explanation with its figures.
     pub explanation: String,
-    /// What to do about it.
+    /// Remedy.
     pub advice: String,
 }
 
 /// Words a finding: title, explanation from its own figures, advice.
 pub fn finding_text(finding: &Finding, lang: Lang) -> FindingText {
     findings_text(finding, &[], lang)
+}
+
+/// Texts of a code with every optional part, and the names of its values instead of values.
+pub fn finding_template(code: Code, lang: Lang) -> FindingText {
+    let meaning = code.meaning();
+    let names = meaning.values.iter().chain(meaning.labels);
+    let values = names.map(|name| (*name, format!("`{name}`"))).collect();
+    let [title, explanation, advice] =
+        entry(words(lang).finding, code.as_str()).unwrap_or_default();
+    let [title, explanation, advice] =
+        [title, explanation, advice].map(|template| fill(template, &values));
+    FindingText { title, explanation, advice }
 }
 
 /// Words a finding and others of its code and labels: each figure from its lowest to its highest.
@@ -157,8 +169,8 @@ fn label_text(words: &Words, text: &str) -> String {
     entry(words.finding_labels, text).unwrap_or(text).to_owned()
 }
 
-/// What was done in another way than another program does it, with the finding's own figures. None
-/// where the text is no code, as in logbooks of former versions: it is shown as it stands.
+/// Differences from another program, with the finding's figures. `None` if the text is not a code,
+/// as in logbooks of earlier versions: it is shown as it is.
 fn remarks_text(words: &Words, codes: &str, values: &BTreeMap<&str, String>) -> Option<String> {
     let sentence = |code| Some(fill(entry(words.remarks, code)?, values));
     let sentences: Option<Vec<String>> = codes.split(label::BETWEEN).map(sentence).collect();
@@ -192,8 +204,6 @@ mod tests {
 
     use qdepth_record::event::Phase;
     use qdepth_record::{PhaseStep, figures, source};
-
-    use qdepth_measure::Code;
 
     use super::*;
     use crate::tests::japanese::is_japanese;

@@ -1,4 +1,4 @@
-//! What is sent back.
+//! Responses.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -42,7 +42,7 @@ pub(crate) fn plain(status: StatusCode, line: &str) -> Response<Body> {
     build_response(status, TEXT, format!("{line}\n"))
 }
 
-/// That something is not, for machines.
+/// Error document for programs.
 pub(crate) fn json_error(status: StatusCode, why: &str) -> Response<Body> {
     json(status, format!("{}\n", serde_json::json!({ "error": why })))
 }

@@ -29,7 +29,7 @@ const HEAD_LINES: usize = 64;
 /// After this a connection gets no further request answered, and that long again to read the last.
 const LIFE: Duration = Duration::from_secs(60);
 
-/// As long as a page that is kept up to date stays connected; then it asks anew.
+/// Connection time of a live page, which then reconnects.
 pub(crate) const STREAM_LIFE: Duration = Duration::from_secs(600);
 /// Connections whose answers go on and on, at the same time.
 const STREAMS: usize = 32;
@@ -38,12 +38,12 @@ const STREAMS: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Peers(Mutex<VecDeque<Arc<State>>>);
 
-/// What others may know of a connection.
+/// Public state of a connection.
 #[derive(Debug, Default)]
 struct State {
-    /// Whether it is being answered.
+    /// True if it is being answered.
     busy: AtomicBool,
-    /// Whether its answer goes on and on.
+    /// True if its answer goes on and on.
     streams: AtomicBool,
     leave: Notify,
 }
@@ -74,7 +74,7 @@ impl Streaming {
 }
 
 impl Peers {
-    /// A place; none where all others are being answered.
+    /// A place; `None` if all others are being answered.
     pub(crate) fn admit(all: &Arc<Self>) -> Option<Peer> {
         let mut places = all.0.lock().unwrap_or_else(PoisonError::into_inner);
         if places.len() >= MOST {

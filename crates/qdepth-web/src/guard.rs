@@ -1,6 +1,6 @@
-//! Who may ask what. A page of somebody else's, opened in a browser on this machine, can send
-//! requests here; that it learns nothing is decided by what a browser cannot leave out or forge:
-//! the host that it believes to speak to (DNS rebinding), and the page that asks.
+//! Access rules. A foreign page in a browser on this machine can send requests here; whether it
+//! gets an answer depends on headers that a browser cannot omit or forge: the host (DNS rebinding),
+//! and the requesting page.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ const ADDRESS_BYTES: usize = 8 << 10;
 /// Name of the cookie, and of the parameter of the first address.
 const TOKEN: &str = "qdepth_token";
 
-/// Of everything that is answered. Pages have no script and no style of their own in them, ask
-/// nobody else for anything, and stand in nobody's frame.
+/// Headers of every response. Pages have no inline script or style, load nothing from elsewhere,
+/// and cannot be framed.
 const HEADERS: [(&str, &str); 7] = [
     (
         "content-security-policy",
@@ -42,7 +42,7 @@ const HEADERS: [(&str, &str); 7] = [
     ("cache-control", "no-store"),
 ];
 
-/// Where the server is, and what opens it.
+/// Address of the server, and its access token.
 #[derive(Debug)]
 pub struct Door {
     address: SocketAddr,
@@ -66,12 +66,12 @@ impl Door {
         }
     }
 
-    /// Whether it can be reached from other machines, so that a token is needed.
+    /// True if it can be reached from other machines, so that a token is needed.
     pub fn is_open(&self) -> bool {
         self.token.is_some()
     }
 
-    /// Whether the host that a browser believes to speak to is this server. A name of somebody
+    /// True if the host that a browser believes to speak to is this server. A name of somebody
     /// else's that leads here is not; an address in digits cannot be made to lead elsewhere.
     fn is_me(&self, host: &str) -> bool {
         let Ok(host) = host.parse::<Authority>() else { return false };
@@ -87,7 +87,7 @@ impl Door {
         }
     }
 
-    /// Whether these are the letters of the token; how long that takes says nothing of them.
+    /// True if these are the letters of the token; how long that takes says nothing of them.
     fn opens(&self, given: &str) -> bool {
         let digest = |text: &str| Sha256::digest(text);
         self.token.as_deref().is_some_and(|token| digest(token) == digest(given))
@@ -194,7 +194,7 @@ fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
     }
 }
 
-/// What was refused may have more behind it that is not to be taken for a request.
+/// A refused request may be followed by bytes that must not be taken for another request.
 fn closing(mut answer: Response<Body>) -> Response<Body> {
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     answer

@@ -1,12 +1,11 @@
-//! What is known of a run while it is measured, as metrics: read off its events, told to Prometheus
-//! ([`exposition`]).
+//! Metrics of a run in progress, from its events, for Prometheus ([`exposition`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted};
 
-/// What is known of a run by its events.
+/// State of a run from its events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     pub(crate) run: Option<RunStarted>,
@@ -41,7 +40,7 @@ impl Label {
     }
 }
 
-/// How a metric's values come about.
+/// Type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A value of now.
@@ -197,7 +196,7 @@ impl Known {
         all.sum()
     }
 
-    /// What is told of each machine under a name that ends so, with what it is of.
+    /// Values of each machine whose names end like this, with their subject.
     fn of_machines(&self, ending: &str, label: Option<Label>) -> Vec<(Labels, f64)> {
         let labelled = |machine: &Machine| {
             let found = machine.values.iter().filter_map(|(name, value)| {
@@ -220,7 +219,7 @@ fn by_direction(values: [f64; 3]) -> Vec<(Labels, f64)> {
     ["read", "write", "trim"].into_iter().zip(values).map(labelled).collect()
 }
 
-/// As Prometheus wants a label's value.
+/// Label value in Prometheus' format.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

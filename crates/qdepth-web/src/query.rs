@@ -1,4 +1,4 @@
-//! What stands behind the `?` of an address.
+//! Query of an address.
 
 use http::Uri;
 

@@ -14,12 +14,12 @@ use crate::guard::Door;
 use crate::site::{PAGES_AT_ONCE, Site};
 use crate::source::Source;
 
-/// How often the loop looks whether it is to stop.
+/// Interval for checking the stop flag.
 const STOP_POLL: Duration = Duration::from_millis(100);
-/// How much more readily others get a CPU: a measurement beside the server goes first.
+/// Nice value of the server: a measurement on the same machine takes precedence.
 const NICE: i32 = 10;
 
-/// What is served, and where.
+/// Options of the server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The logbook; it need not be there yet.
@@ -50,7 +50,7 @@ pub enum WebError {
     /// The address cannot be had.
     #[error("cannot listen at {address}: {why}; another port: --port 0 takes any that is free")]
     Listen {
-        /// Where it was tried.
+        /// Attempted address.
         address: SocketAddr,
         /// The system's word.
         why: std::io::Error,
@@ -83,7 +83,7 @@ impl Server {
         Ok(Self { listener, site })
     }
 
-    /// Who may ask, and by which address.
+    /// Access rules and address.
     pub fn door(&self) -> &Door {
         self.site.door()
     }

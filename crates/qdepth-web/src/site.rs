@@ -1,4 +1,4 @@
-//! What is found at which address.
+//! Routes of the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::query::Query;
 use crate::source::Source;
 use crate::stream;
 
-/// As long as a page may wait for others, and be made.
+/// Time limit for waiting and generating a page.
 const PAGE_TIME: Duration = Duration::from_secs(60);
 /// Pages that read many whole runs.
 const LONG: [&str; 2] = ["/compare", "/trend"];
@@ -45,7 +45,7 @@ pub(crate) struct Site {
     long: Arc<Semaphore>,
 }
 
-/// What is at an address. Trouble with the logbook is told in its place.
+/// Page of a route. Errors of the logbook replace it.
 type Page = fn(&PageRequest<'_>) -> Result<Response<Body>, Trouble>;
 
 impl Site {

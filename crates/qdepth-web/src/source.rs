@@ -6,7 +6,7 @@ use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
 use qdepth_record::{Document, RunHeadline, RunRecord, document};
 use qdepth_report::{EARLIER_MAX, Measured, PublishedDrive, Trend, TrendRequest, trend, trend_of};
 
-/// Of so many runs of a list each is read whole.
+/// Largest number of runs in a list, which are read whole.
 pub(crate) const RUNS_LISTED_MAX: usize = 100;
 
 /// The runs of a logbook, as a page finds them.
@@ -14,20 +14,20 @@ pub(crate) const RUNS_LISTED_MAX: usize = 100;
 pub(crate) struct Listing {
     /// The newest first.
     pub(crate) runs: Vec<RunHeadline>,
-    /// Whether no run is missing.
+    /// True if no run is missing.
     pub(crate) whole: bool,
-    /// Whether there is a logbook.
+    /// True if there is a logbook.
     pub(crate) exists: bool,
 }
 
 /// A run beside others: what is known of it, and its figures without its histograms.
 pub(crate) type Compared = (RunRecord, Document);
 
-/// Where records come from.
+/// Source of records.
 #[derive(Debug)]
 pub(crate) struct Source {
     logbook: PathBuf,
-    /// Of which published figures are columns of comparisons.
+    /// Published figures that are columns of comparisons.
     pub(crate) published: Vec<PublishedDrive>,
 }
 
@@ -79,7 +79,7 @@ impl Source {
         }
     }
 
-    /// What happens in a run that is being measured; none of another one.
+    /// Events of a run in progress; `None` for other runs.
     pub(crate) fn live(&self, asked: &str) -> Result<Option<LiveEvents>, LogbookError> {
         let logbook = self.open()?;
         Ok(logbook.live(&whole_id(&logbook, asked)?))
@@ -135,8 +135,7 @@ impl Source {
         Ok((runs, earlier))
     }
 
-    /// Of each machine the last run that tells of it, with how many there are; the one that
-    /// measured last comes first.
+    /// Last run of each machine, and the number of its runs; the most recent first.
     pub(crate) fn machines(&self) -> Result<Vec<(Measured, usize)>, LogbookError> {
         let listing = self.runs(0, |_| true)?;
         let mut last: Vec<(&RunHeadline, usize)> = Vec::new();
@@ -164,7 +163,7 @@ fn whole_id(logbook: &Logbook, asked: &str) -> Result<String, LogbookError> {
     logbook.run(asked).map(|run| run.id)
 }
 
-/// What was found of a run; none where it is gone by now, or damaged.
+/// Data of a run; `None` if it is gone or damaged.
 fn there<T>(
     found: Result<T, LogbookError>,
     is_damaged: impl Fn(&T) -> bool,

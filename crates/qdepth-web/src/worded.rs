@@ -39,7 +39,7 @@ fn load(point: &PointStarted, lang: Lang) -> String {
 mod tests {
     use super::*;
 
-    /// What is said beside an event.
+    /// Words of an event.
     fn words(line: &str, lang: Lang) -> String {
         let line = worded(line.to_owned(), lang);
         let event: serde_json::Value = serde_json::from_str(&line).unwrap();

@@ -84,7 +84,7 @@ fn thousands(n: usize) -> String {
     out
 }
 
-/// What stands behind something in brackets.
+/// Text in brackets.
 pub fn aside(lang: Lang, text: &str) -> String {
     fill_in(words(lang).aside, &[("text", text.to_owned())])
 }

@@ -15,7 +15,7 @@ pub use names::{fact_name, fact_source, fact_subject, fact_value, step_title};
 /// Texts by names that are not known before, in the order of the names.
 pub type Map<T> = &'static [(&'static str, T)];
 
-/// What a map has of a name.
+/// Entry of a map for a name.
 pub fn entry<T: Copy>(map: Map<T>, name: &str) -> Option<T> {
     let index = map.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
     map.get(index).map(|(_, text)| *text)
@@ -24,7 +24,7 @@ pub fn entry<T: Copy>(map: Map<T>, name: &str) -> Option<T> {
 include!(concat!(env!("OUT_DIR"), "/catalogues.rs"));
 
 impl Lang {
-    /// What it is called, in itself and in English.
+    /// Name of the language, in itself and in English.
     pub fn names(self) -> [&'static str; 2] {
         words(self).language
     }

@@ -1,5 +1,5 @@
-//! What records hold by code, in words: subjects, keys, values and sources of facts, and the titles
-//! of steps. A name that no catalogue knows is the user's or the machine's, and stays.
+//! Words for codes of records: subjects, keys, values and sources of facts, and titles of steps. A
+//! name that no catalogue has belongs to the user or the machine, and stays.
 
 use crate::{Lang, Map, entry, words};
 
@@ -14,7 +14,7 @@ pub fn fact_name(lang: Lang, key: &str) -> String {
     name.unwrap_or(key).to_owned()
 }
 
-/// What a fact is about: a part of the machine by its code, or the name of a device.
+/// Subject of a fact: a part of the machine by its code, or the name of a device.
 pub fn fact_subject(lang: Lang, subject: &str) -> String {
     named(words(lang).fact_subjects, subject)
 }
@@ -24,7 +24,7 @@ pub fn fact_value(lang: Lang, value: &str) -> String {
     named(words(lang).fact_values, value)
 }
 
-/// Where a fact is from: a code, or the file or command that it was read from.
+/// Source of a fact: a code, or the file or command that it was read from.
 pub fn fact_source(lang: Lang, source: &str) -> String {
     named(words(lang).fact_sources, source)
 }

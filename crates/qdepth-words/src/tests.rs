@@ -12,7 +12,7 @@ fn placeholders(text: &str) -> BTreeSet<String> {
     names.map(|(name, _)| name.to_owned()).filter(|name| is_name(name)).collect()
 }
 
-/// Whether the text has a Japanese letter.
+/// True if the text has a Japanese letter.
 fn is_japanese(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'))
 }

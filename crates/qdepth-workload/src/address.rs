@@ -1,4 +1,4 @@
-//! Where requests go: random, sequential, or a mix, aligned, within an area, without division.
+//! Addresses of requests: random, sequential, or a mix, aligned, within an area, without division.
 
 use rand_xoshiro::rand_core::Rng;
 
@@ -12,18 +12,17 @@ pub struct AddressPattern {
     alignment: u64,
     /// Random where a draw of 32 bits is below this.
     random_threshold: u64,
-    /// Where the former request would have begun with the size that is settled on: where it ended,
-    /// less that size.
+    /// Start of a previous request with the current size: its end minus that size.
     former: u64,
     /// Places that a request of the former size may begin at, and that size: a division a size
     /// and not a request.
     positions: u64,
     size: u64,
-    /// For each size, with the size; none where each place is alike.
+    /// For each size, with the size; `None` if each place is alike.
     placements: Vec<(u64, Placement)>,
-    /// Which of them is that of the former size.
+    /// Index of the previous size.
     current: usize,
-    /// Whether what follows the former request lies before it.
+    /// True if what follows the former request lies before it.
     backwards: bool,
 }
 
@@ -111,12 +110,12 @@ impl AddressPattern {
         self.former = (position * self.alignment).wrapping_sub(self.size);
     }
 
-    /// Where the area begins.
+    /// Start of the area.
     pub(crate) fn begin(&self) -> u64 {
         self.area.offset_bytes
     }
 
-    /// Whether each place is alike, and what follows a request lies behind it.
+    /// True if each place is alike, and what follows a request lies behind it.
     pub(crate) fn is_plain(&self) -> bool {
         self.placements.is_empty() && !self.backwards
     }
@@ -137,7 +136,7 @@ impl AddressPattern {
         self.area.offset_bytes + start
     }
 
-    /// Where the former request ended.
+    /// End of the previous request.
     #[inline]
     fn end(&self) -> u64 {
         self.former.wrapping_add(self.size)

@@ -1,4 +1,4 @@
-//! When requests arrive: after a completion (closed loop), by an absolute schedule (open loop), or
+//! Arrivals of requests: after a completion (closed loop), by an absolute schedule (open loop), or
 //! after a completion but no faster than a rate (paced).
 
 use qdepth_measure::{Instant, Nanos};
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::trace::{Times, Trace};
 
-/// The rule; rates are requests per second and stream.
+/// Arrivals of requests; rates are requests per second and stream.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
 pub enum Arrivals {
-    /// The next request follows a completion.
+    /// Each request follows a completion.
     Closed,
-    /// Open loop: one request every 1/rate seconds, whether or not the former came back.
+    /// Open loop: one request every 1/rate seconds, whether or not the previous one has completed.
     Fixed {
         /// Requests per second.
         rate: f64,
@@ -25,39 +25,39 @@ pub enum Arrivals {
         /// Mean requests per second.
         rate: f64,
     },
-    /// Closed loop with pauses: after so many requests a stream waits until all came back, and then
-    /// for the think time.
+    /// Closed loop with pauses: after a number of requests a stream waits until all have completed,
+    /// then for the think time.
     ThinkTime {
         /// Think time, nanoseconds.
         time_ns: u64,
         /// Requests between two pauses.
         requests: u32,
     },
-    /// Open loop: at the times of the profile's trace, so many times as fast.
+    /// Open loop: at the times of the profile's trace, scaled by a speed.
     Recorded {
-        /// 1 for the speed at which it was recorded.
+        /// 1 for the recorded speed.
         speed: f64,
     },
-    /// Closed loop with an upper rate; missed requests are not made up for.
+    /// Closed loop with a maximum rate; missed requests are not caught up.
     Paced {
-        /// Requests per second at most.
+        /// Maximum requests per second.
         rate: f64,
     },
 }
 
 impl Arrivals {
-    /// Whether requests arrive by a schedule of their own.
+    /// True if requests arrive by a schedule.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Fixed { .. } | Self::Poisson { .. } | Self::Recorded { .. })
     }
-    /// Requests per second and stream, where there is a rate.
+    /// Requests per second and stream; `None` without a rate.
     pub fn rate(self) -> Option<f64> {
         match self {
             Self::Closed | Self::ThinkTime { .. } | Self::Recorded { .. } => None,
             Self::Fixed { rate } | Self::Poisson { rate } | Self::Paced { rate } => Some(rate),
         }
     }
-    /// As stored: `closed`, `fixed 1000/s`.
+    /// Text as stored: `closed`, `fixed 1000/s`.
     pub fn text(self) -> String {
         match self {
             Self::Closed => "closed".to_owned(),
@@ -72,19 +72,19 @@ impl Arrivals {
     }
 }
 
-/// The intended times of one stream's requests. Absolute: a late request does not move the next.
+/// Intended times of one stream's requests. Absolute: a late request does not move the next.
 #[derive(Debug)]
 pub struct Schedule {
     gap_ns: f64,
     exponential: bool,
     next_ns: f64,
     random: Xoshiro256PlusPlus,
-    /// The times of a trace, in place of gaps; boxed, since most loads have none.
+    /// Times of a trace, instead of gaps; boxed, since most loads have none.
     times: Option<Box<Times>>,
 }
 
 impl Schedule {
-    /// That of a point's stream, from `start` on; none for a closed loop.
+    /// Arrivals of a point's stream, from `start`; `None` for a closed loop.
     pub fn for_stream(
         arrivals: Arrivals,
         trace: Option<&Trace>,
@@ -100,7 +100,7 @@ impl Schedule {
         Some(Self { gap_ns: 0.0, exponential: false, next_ns, random, times: Some(times) })
     }
 
-    /// A schedule that begins one gap after `start`; none for a closed loop, or without a rate.
+    /// A schedule that begins one gap after `start`; `None` for a closed loop, or without a rate.
     pub fn new(arrivals: Arrivals, start: Instant, seed: u64) -> Option<Self> {
         let (rate, exponential) = match arrivals {
             Arrivals::Closed | Arrivals::ThinkTime { .. } | Arrivals::Recorded { .. } => {
@@ -116,7 +116,7 @@ impl Schedule {
         Some(schedule)
     }
 
-    /// When the next request is intended.
+    /// Returns the intended time of the next request.
     #[inline]
     pub fn next(&self) -> Instant {
         Instant(self.next_ns as u64)
@@ -134,12 +134,12 @@ impl Schedule {
         }
     }
 
-    /// Moves on so that nothing missed before `now` is made up for (paced closed loop).
+    /// Skips to `now`, so that nothing missed is caught up (paced closed loop).
     pub fn advance_from(&mut self, now: Instant) {
         self.next_ns = self.next_ns.max(now.0 as f64 - self.gap_ns) + self.gap();
     }
 
-    /// How many requests are due at `now` and not taken; whole gaps, so exact for even gaps.
+    /// Number of requests due at `now` and not taken; whole gaps, so exact for even gaps.
     pub fn due(&self, now: Instant) -> u64 {
         if let Some(times) = &self.times {
             return times.due(now);

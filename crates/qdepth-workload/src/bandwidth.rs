@@ -4,23 +4,23 @@ use qdepth_measure::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Short names of the loads of all targets together: what writes, what reads.
+/// Short names of the loads of all targets together: the writer, the reader.
 pub const BANDWIDTH: [&str; 2] = ["bandwidth-write", "bandwidth-read"];
-/// Short names of the loads of the first target alone, which scaling is held against.
+/// Short names of the loads of the first target alone, the baseline of scaling.
 pub const BASELINE: [&str; 2] = ["baseline-write", "baseline-read"];
 
 /// Bandwidth: transfer sizes × numbers of threads × passes, each written and read back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BandwidthSpec {
-    /// Transfer sizes, as `["1MiB", "16MiB"]`. The first is that of the baseline.
+    /// Transfer sizes, for example `["1MiB", "16MiB"]`. The first one is used for the baseline.
     pub transfers: Vec<String>,
-    /// Numbers of threads over all targets. Left out: 1, 2, 4 … to twice the processors, at least
-    /// 16.
+    /// Numbers of threads over all targets. Default: 1, 2, 4 … up to twice the number of
+    /// processors, at least 16.
     #[serde(default)]
     pub threads: Vec<u32>,
-    /// What each thread writes and reads back.
+    /// Bytes that each thread writes and reads back.
     pub bytes_per_thread: Bytes,
-    /// How often each is measured; the last counts. Left out: 2.
+    /// Number of passes; the last one counts. Default: 2.
     pub passes: Option<u32>,
 }

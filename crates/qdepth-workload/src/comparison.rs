@@ -1,112 +1,112 @@
-//! What a plan compares: its variants, the columns of the comparison.
+//! Comparison of a plan: its variants, the columns of the comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a published drive is spelled with.
+/// Prefix of a published drive.
 const PUBLISHED: &str = "published:";
 
-/// What the variants of a comparison are.
+/// Kind of the variants of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compared {
-    /// The first target alone, all at the same time, and arrays of them.
+    /// First target alone, all targets at the same time, and arrays of them.
     Drives,
     /// Each target, one after the other.
     Targets,
-    /// Numbers of processes on a target, each on a part of its own.
+    /// Numbers of processes on a target, each on its own part.
     Processes,
     /// Sizes of the measurement area on a target.
     Areas,
 }
 
-/// What a variant is to the others.
+/// Role of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// One drive.
+    /// Single drive.
     Single,
-    /// Several drives at the same time, each under a load of its own.
+    /// Several drives at the same time, each with its own load.
     Together,
-    /// An array of those drives.
+    /// Array of these drives.
     Array,
-    /// A prepared form of the storage, a number of processes, an area.
+    /// Prepared storage, number of processes, or area.
     Variant,
 }
 
-/// A column of a comparison.
+/// Variant of a comparison: a column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// Name for people; empty: the target's name.
+    /// Title; empty for the target's name.
     pub name: String,
-    /// What it is to the others.
+    /// Role.
     pub role: Role,
-    /// Points of each load and intensity: one for each drive or process.
+    /// Points per load and queue depth: one per drive or process.
     pub parts: u32,
-    /// Outstanding I/Os of a point by the intensity that it stands at: the number of drives of an
-    /// array, else 1.
+    /// Factor from the nominal queue depth to the queue depth of a point: the number of drives of
+    /// an array, otherwise 1.
     pub times: u32,
-    /// Its first target.
+    /// First target.
     pub target: u32,
-    /// The steps that prepared it alone, as written.
+    /// Preparation steps of this variant alone, as written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepare: Vec<serde_json::Value>,
 }
 
-/// What a plan compares.
+/// Comparison of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// What the variants are.
+    /// Kind of the variants.
     pub of: Compared,
-    /// The columns, in order.
+    /// Variants, in order.
     pub variants: Vec<Variant>,
-    /// Which of them the others are divided by.
+    /// Index of the baseline.
     pub base: u32,
-    /// Whether the quotients are base ÷ variant, in place of variant ÷ base.
+    /// True if ratios are base ÷ variant instead of variant ÷ base.
     pub base_above: bool,
-    /// Whether increases over the base are shaded by class.
+    /// True if increases over the base are shaded by class.
     pub shaded: bool,
-    /// Profiles that are measured at one outstanding I/O alone, for their latency.
+    /// Profiles that are measured only at queue depth 1, for their latency.
     pub latency_profiles: Vec<String>,
-    /// Published drives beside the variants, by the names of their media.
+    /// Published drives shown with the variants, by the names of their models.
     pub published: Vec<String>,
 }
 
-/// What a plan compares, as written.
+/// Comparison of a plan, in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComparisonSpec {
-    /// What the columns are.
+    /// Kind of the variants.
     pub of: Compared,
-    /// Numbers of processes, a column each.
+    /// Numbers of processes, one variant each.
     #[serde(default)]
     pub processes: Vec<u32>,
-    /// Measurement areas, a column each: `"32GiB"`, `"50%"`, `"full"`.
+    /// Measurement areas, one variant each: `"32GiB"`, `"50%"`, `"full"`.
     #[serde(default)]
     pub areas: Vec<String>,
-    /// Whether quotients are base ÷ column, in place of column ÷ base.
+    /// True if ratios are base ÷ variant instead of variant ÷ base.
     #[serde(default)]
     pub base_above: bool,
-    /// Whether increases over the base are shaded: above 30, 60 and 120 %.
+    /// True if increases over the base are shaded: above 30, 60 and 120 %.
     #[serde(default)]
     pub shaded: bool,
 }
 
-/// A prepared form of storage, as written.
+/// Prepared form of storage, in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VariantSpec {
-    /// Name of its column, as `"RAID 0, XFS"`.
+    /// Name of the variant, for example `"RAID 0, XFS"`.
     pub name: String,
-    /// What is measured: a directory, file, device or emulated medium, as on the command line. It
-    /// may be what the preparation makes.
+    /// Target: a directory, file, device or emulated device, as on the command line. The
+    /// preparation may create it.
     pub target: String,
-    /// Steps that prepare it, after those of the plan; all are taken back before the next variant.
+    /// Preparation steps, executed after those of the plan; all are undone before the next variant.
     #[serde(default)]
     pub prepare: Vec<serde_json::Value>,
 }
 
-/// Whether a word of the command line stands for a published drive; the medium's name.
+/// Name of the model if an argument denotes a published drive.
 pub fn published_name(word: &str) -> Option<&str> {
     word.strip_prefix(PUBLISHED)
 }

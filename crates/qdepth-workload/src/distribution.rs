@@ -1,31 +1,31 @@
-//! Where random accesses fall: alike everywhere, each place once, or more often in some places
-//! than in others. Popular places are scattered over the area, as hot data is.
+//! Distribution of random accesses: uniform, each position once, or with popular positions. Popular
+//! positions are scattered over the area, like hot data.
 
 use qdepth_measure::SplitMix;
 use rand_xoshiro::rand_core::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A stretch of the area with its share of the accesses.
+/// Zone of the area with its share of the accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// Share of the accesses, per cent.
+    /// Share of the accesses, in per cent.
     pub access: f64,
-    /// Share of the area, per cent.
+    /// Share of the area, in per cent.
     pub area: f64,
 }
 
-/// The rule for random accesses.
+/// Distribution of random accesses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
 pub enum Distribution {
-    /// Each place alike, drawn independently: repeats happen.
+    /// Uniform and independent: places repeat.
     #[default]
     Uniform,
-    /// Each place once, in random order; then all again in another order.
+    /// Each place once, in random order; then again in another order.
     EachOnce,
-    /// The place of rank k with a weight of 1/k^exponent (Zipf).
+    /// Zipf: the place of rank k has a weight of 1/k^exponent.
     Zipf {
         /// Above 0, below 10.
         exponent: f64,
@@ -36,19 +36,19 @@ pub enum Distribution {
         /// Above 0 and below 1; 0.2 is the rule of 80 to 20.
         power: f64,
     },
-    /// Stretches of the area, one behind the other, each with its share of the accesses; alike
-    /// within each. Not scattered: the first zone is the beginning of the area.
+    /// Consecutive zones of the area, each with its share of the accesses, uniform within each. Not
+    /// scattered: the first zone is the beginning of the area.
     Zones {
-        /// Their accesses are 100 % in all, and so are their parts of the area.
+        /// Zones; both their accesses and their parts of the area add up to 100 %.
         zones: Vec<Zone>,
     },
 }
 
-/// Most zones, as in fio.
+/// Maximum number of zones, as in fio.
 const ZONES_MAX: usize = 256;
 
 impl Distribution {
-    /// What is wrong with its figures, for a person.
+    /// Checks the values; the error is for the user.
     pub(crate) fn check(&self, sizes: usize) -> Result<(), String> {
         match self {
             Self::EachOnce if sizes > 1 => {
@@ -83,7 +83,8 @@ fn check_zones(zones: &[Zone]) -> Result<(), String> {
     }
 }
 
-/// Zones as places: for each the upper bound of its accesses, 0..=1, its first place and how many.
+/// Zones as places: for each the upper bound of its accesses, 0..=1, its first place and their
+/// number.
 #[derive(Clone, Debug)]
 struct Map(Vec<(f64, u64, u64)>);
 
@@ -107,19 +108,19 @@ impl Map {
     }
 }
 
-/// Draws places by a distribution that is not uniform.
+/// Generates places with a distribution that is not uniform.
 #[derive(Clone, Debug)]
 pub(crate) struct Placement {
     distribution: Distribution,
     shuffle: Shuffle,
     law: Option<Zipf>,
     map: Option<Map>,
-    /// Places drawn of this pass.
+    /// Places generated in this pass.
     drawn: u64,
 }
 
 impl Placement {
-    /// Over `places` (above 0) places.
+    /// Generator over `places` (above 0) places.
     pub(crate) fn new(distribution: Distribution, positions: u64, random: &mut impl Rng) -> Self {
         let law = match distribution {
             Distribution::Zipf { exponent } => Some(Zipf::new(positions as f64, exponent)),

@@ -1,5 +1,5 @@
-//! Which write of a place is the last: what a read that is verified must find there. Each block of
-//! a file has a number that rises with every write of it, and that is part of what is written.
+//! Last write of each position: the data that a verified read must find. Each block of a file has a
+//! number that increases with every write and is part of the data.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,8 +16,8 @@ pub struct Generations {
     blocks: Vec<AtomicU64>,
 }
 
-/// What is known of a block. While several writes of it are in flight at once, any of them may be
-/// the last that reaches the medium.
+/// State of a block. While several writes of it are in flight, any of them may be the last that
+/// reaches the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Block {
     /// Writes begun: the number of the newest.
@@ -27,7 +27,7 @@ struct Block {
     /// Writes begun since none was in flight, without the first.
     beside: u64,
     in_flight: u64,
-    /// Whether one of those failed: then what was there before may be there yet.
+    /// True if one of those failed: then what was there before may be there yet.
     failed: bool,
 }
 
@@ -82,8 +82,8 @@ impl Block {
 }
 
 impl Generations {
-    /// Of a file whose requests begin and end at whole multiples of `block_bytes` (8 at least), the
-    /// last by `end_bytes`. `base` should be another number for every process.
+    /// Register for a file whose requests start and end at multiples of `block_bytes` (at least 8),
+    /// the last by `end_bytes`. `base` should differ between processes.
     pub fn new(block_bytes: u64, end_bytes: u64, base: u32) -> Self {
         let block_bytes = block_bytes.max(8);
         let count = end_bytes.div_ceil(block_bytes).min(BLOCKS_MAX);
@@ -118,7 +118,7 @@ impl Generations {
         self.base.wrapping_add(begun.begun)
     }
 
-    /// That write has ended.
+    /// Ends that write.
     pub fn end_write(&self, offset: u64, wrote: bool) {
         self.change(offset, |block| block.end(wrote));
     }
@@ -131,7 +131,7 @@ impl Generations {
         oldest.map(|oldest| self.base.wrapping_add(oldest))
     }
 
-    /// Whether a read that has ended may have found this number, where `oldest` was the answer when
+    /// True if a read that has ended may have found this number, where `oldest` was the answer when
     /// it began.
     pub fn may_be(&self, offset: u64, oldest: Option<u32>, found: u32) -> bool {
         let Some((oldest, block)) = oldest.zip(self.at(offset)) else { return true };

@@ -1,8 +1,8 @@
-//! Which parts of an area requests go to.
+//! Parts of an area that requests access.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the streams of a point find their parts of its area.
+/// Division of a point's area between its streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
@@ -21,7 +21,7 @@ impl Layout {
     pub(crate) fn is_area(&self) -> bool {
         *self == Self::Area
     }
-    /// Whether files are made for the point that writes.
+    /// True if files are made for the point that writes.
     pub fn makes_files(self) -> bool {
         !self.is_area()
     }

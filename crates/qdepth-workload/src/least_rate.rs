@@ -4,40 +4,40 @@ use qdepth_measure::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// From the beginning of the window until it is looked at for the first time.
+/// Time from the start of the window to the first check.
 const SETTLING: Nanos = Nanos::from_secs(2);
-/// Over which a rate is taken, at least and at most.
+/// Shortest and longest time over which a rate is determined.
 const OVER: [Nanos; 2] = [Nanos::from_millis(1), Nanos::from_secs(86_400)];
 
-/// Rates that a load is to keep: reads, writes and trims, each 0 where it may be any.
+/// Minimum rates of a load: reads, writes and trims, each 0 for no minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeastRateSpec {
-    /// Requests a second of each stream. Left out: any.
+    /// Requests per second of each stream. Default: no minimum.
     pub io_per_s: Option<[f64; 3]>,
-    /// Bytes a second of each stream. Left out: any.
+    /// Bytes per second of each stream. Default: no minimum.
     pub bytes_per_s: Option<[f64; 3]>,
-    /// Over which time. Left out: a second.
+    /// Time over which the rate is determined. Default: one second.
     pub over: Option<Nanos>,
-    /// From the beginning of the window until the first look. Left out: two seconds.
+    /// Time from the start of the window to the first check. Default: two seconds.
     pub from: Option<Nanos>,
 }
 
-/// A load that does not keep these rates ends.
+/// Minimum rates; a load that is slower ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeastRate {
-    /// Requests a second of each stream: reads, writes, trims; 0 = any.
+    /// Requests per second of each stream: reads, writes, trims; 0 for no minimum.
     pub io_per_s: [f64; 3],
-    /// Bytes a second of each stream: reads, writes, trims; 0 = any.
+    /// Bytes per second of each stream: reads, writes, trims; 0 for no minimum.
     pub bytes_per_s: [f64; 3],
-    /// Over which time each is taken.
+    /// Time over which each rate is determined.
     pub over_ns: u64,
-    /// From the beginning of the window until the first is taken.
+    /// Time from the start of the window to the start of the first.
     pub from_ns: u64,
 }
 
 impl LeastRate {
-    /// With nothing left to a default.
+    /// Resolves all defaults.
     pub(crate) fn resolved(spec: LeastRateSpec) -> Result<Self, String> {
         let least = Self {
             io_per_s: spec.io_per_s.unwrap_or_default(),

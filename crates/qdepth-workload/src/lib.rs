@@ -1,5 +1,5 @@
-//! What a load is: the profile as a person writes it, the plan that omits nothing, and the streams
-//! of requests that a plan's points draw from.
+//! Loads: profiles as written, the resolved plan without defaults, and the streams of requests of a
+//! plan's points.
 //!
 //! This crate never does I/O and reads no clock. Start with [`Profile`], [`Plan`] and
 //! [`RequestStream`].

@@ -1,55 +1,56 @@
-//! What requests do to a file besides moving its data.
+//! Operations on a file besides data transfer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What requests of a load do. What is no transfer is done one at a time, by the worker itself.
+/// Operation of the requests of a load. Operations without data transfer are executed one at a time
+/// by the worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
-    /// They move data, or discard it.
+    /// Requests transfer data or discard it.
     #[default]
     Transfer,
-    /// Writes reserve room for their bytes, and move none (`fallocate`).
+    /// Writes allocate space for their bytes without transferring data (`fallocate`).
     Reserve,
-    /// Writes make the file end where they begin (`ftruncate`).
+    /// Writes set the end of the file to their offset (`ftruncate`).
     Truncate,
-    /// Each makes an empty file, and closes it.
+    /// Each request creates an empty file and closes it.
     MakeFiles,
-    /// Each looks at a file that was made before (`stat`).
+    /// Each request queries an existing file (`stat`).
     StatFiles,
-    /// Each removes a file that was made before (`unlink`).
+    /// Each request removes an existing file (`unlink`).
     RemoveFiles,
-    /// Each makes a directory.
+    /// Each request creates a directory.
     MakeDirectories,
-    /// Each looks at a directory that was made before.
+    /// Each request queries an existing directory.
     StatDirectories,
-    /// Each removes an empty directory that was made before.
+    /// Each request removes an empty existing directory.
     RemoveDirectories,
 }
 
 impl Operation {
-    /// Whether requests move data.
+    /// True if requests move data.
     pub fn is_transfer(&self) -> bool {
         *self == Self::Transfer
     }
 
-    /// Whether requests are of the entries of a directory: the one at `offset / size`.
+    /// True if requests operate on entries of a directory: the one at `offset / size`.
     pub fn is_of_entries(self) -> bool {
         !matches!(self, Self::Transfer | Self::Reserve | Self::Truncate)
     }
 
-    /// Whether the entries are there before the load begins.
+    /// True if the entries exist before the load starts.
     pub fn needs_entries(self) -> bool {
         self.is_of_entries() && !matches!(self, Self::MakeFiles | Self::MakeDirectories)
     }
 
-    /// Whether the entries are directories.
+    /// True if the entries are directories.
     pub fn is_of_directories(self) -> bool {
         matches!(self, Self::MakeDirectories | Self::StatDirectories | Self::RemoveDirectories)
     }
 
-    /// Whether requests change what is stored, whatever way they are counted.
+    /// True if requests change stored data, however they are counted.
     pub fn changes(self) -> bool {
         !matches!(self, Self::Transfer | Self::StatFiles | Self::StatDirectories)
     }

@@ -1,5 +1,5 @@
-//! What is written: incompressible by default, since drives and file systems that compress or
-//! deduplicate would otherwise be measured instead (docs/method/thresholds.md).
+//! Data to write: incompressible by default, since otherwise drives and file systems that compress
+//! or deduplicate would distort the result (docs/method/thresholds.md).
 
 use qdepth_measure::SplitMix;
 use qdepth_measure::pattern::{Pattern, repeated};
@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// What is written.
+/// Data to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Payload {
     /// Share of each 4 KiB that is zero and so compresses away, 0..=1.
@@ -17,15 +17,15 @@ pub struct Payload {
     pub duplicates: Option<Duplicates>,
 }
 
-/// How much of what is written is written more than once.
+/// Share of duplicates in the written data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Duplicates {
     /// Share of the writes that hold one of a number of contents, 0..=1; each of the others holds
     /// what no other does.
     pub share: f64,
-    /// That number, 1 or more.
+    /// Number of contents, at least 1.
     pub contents: u32,
-    /// Whether the contents are those of every load that says so.
+    /// True if the contents are those of every load that says so.
     pub common: bool,
 }
 
@@ -39,7 +39,7 @@ const COMMON: u64 = 0x6475_7065;
 pub struct Contents {
     duplicates: Duplicates,
     random: Xoshiro256PlusPlus,
-    /// What contents of this load begin from.
+    /// Base of this load's contents.
     base: u64,
     /// Contents that nobody else has, so far.
     alone: u64,
@@ -120,7 +120,7 @@ pub fn generation_of(buffer: &[u8], offset: u64, number: u64) -> Option<u32> {
 
 /// Odd, so that no two generations are spread alike; its bits reach all of a word.
 const SPREAD: u64 = 0xd6e8_feb8_6659_fd93;
-/// What takes the spreading back: SPREAD × BACK = 1, modulo 2^64 (Newton's iteration).
+/// Inverse of the spreading: SPREAD × BACK = 1, modulo 2^64 (Newton's iteration).
 const BACK: u64 = {
     let (mut back, mut step) = (1_u64, 0);
     while step < 6 {
@@ -134,7 +134,7 @@ fn spread(generation: u32) -> u64 {
     u64::from(generation).wrapping_mul(SPREAD)
 }
 
-/// Of the place: as incompressible as random bytes.
+/// Word of the position: as incompressible as random bytes.
 fn word_at(offset: u64, number: u64) -> u64 {
     SplitMix(offset ^ number).draw()
 }

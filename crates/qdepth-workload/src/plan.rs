@@ -57,7 +57,7 @@ pub struct UntilSteady {
     pub rounds: u32,
 }
 
-/// When a point ends; whichever comes first.
+/// Conditions that end a point; the first that is met applies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
     /// Length of the measured window.
@@ -81,10 +81,10 @@ pub struct Stop {
     /// ends with the one that makes it so; none = one window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRule>,
-    /// Whether all that runs at the same time ends when it does.
+    /// True if all that runs at the same time ends when it does.
     #[serde(default, skip_serializing_if = "is_no")]
     pub ends_step: bool,
-    /// Whether each stream, when its time is over, goes on to what the first of its step moved.
+    /// True if each stream, when its time is over, goes on to what the first of its step moved.
     #[serde(default, skip_serializing_if = "is_no")]
     pub catches_up: bool,
     /// The rate that it is to keep; where it does not, it ends.
@@ -103,7 +103,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Whether something may end the point before its time.
+    /// True if something may end the point before its time.
     pub fn may_end_early(&self) -> bool {
         self.until.is_some()
             || self.steady.is_some()
@@ -116,27 +116,27 @@ impl Stop {
     }
 }
 
-/// When data is forced to stable storage.
+/// Flushes of data to stable storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fsync {
     /// Writes of a stream between two flushes; 0 = none.
     pub every_writes: u32,
-    /// Whether a flush after the last write is part of the measured time.
+    /// True if a flush after the last write is part of the measured time.
     pub at_end: bool,
 }
 
-/// When a write is complete.
+/// Durability that a write waits for.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Durability {
-    /// When the kernel or device has taken it.
+    /// The kernel or device has accepted the write.
     #[default]
     Cached,
-    /// When its data, and what describes the file, is on stable storage (`O_SYNC`).
+    /// Data and metadata are on stable storage (`O_SYNC`).
     Sync,
-    /// When its data is on stable storage (`O_DSYNC`).
+    /// Data is on stable storage (`O_DSYNC`).
     DataSync,
 }
 
@@ -149,12 +149,11 @@ impl Durability {
 /// Loads of one group that run at the same time issue requests in proportion to their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Which loads are tied to each other.
+    /// Group of coupled loads.
     pub group: u32,
     /// Its weight among them.
     pub weight: u32,
-    /// How long a load waits that got ahead, once nothing of it is in flight; 0: it looks again at
-    /// once.
+    /// Pause of a load that is ahead, once nothing of it is in flight; 0 to check again at once.
     pub pause_ns: u64,
 }
 
@@ -178,11 +177,11 @@ pub struct Point {
     pub profile: String,
     /// Name for people.
     pub profile_title: String,
-    /// What loads storage like this; may be empty.
+    /// Applications with similar loads; may be empty.
     pub application: String,
     /// Share of random accesses, 0..=1.
     pub random_share: f64,
-    /// Where random accesses fall.
+    /// Distribution of random accesses.
     #[serde(default)]
     pub distribution: Distribution,
     /// Share of reads, 0..=1.
@@ -190,10 +189,10 @@ pub struct Point {
     /// Share of requests that discard what is stored, 0..=1.
     #[serde(default, skip_serializing_if = "is_none_of_all")]
     pub trim_share: f64,
-    /// Whether each write follows a trim of its place, which is complete by then.
+    /// True if each write follows a trim of its place, which is complete by then.
     #[serde(default, skip_serializing_if = "is_no")]
     pub trims_first: bool,
-    /// What its requests do.
+    /// Operation of its requests.
     #[serde(default, skip_serializing_if = "Operation::is_transfer")]
     pub operation: Operation,
     /// Recorded requests that it makes again; none = they are drawn.
@@ -201,14 +200,14 @@ pub struct Point {
     pub trace: Option<Trace>,
     /// Request sizes.
     pub request_size: SizeMix,
-    /// Which of the sizes are of writes; none = all are of both.
+    /// Sizes of writes only; `None` if all sizes apply to both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_writes: Option<OwnWrites>,
     /// Accesses begin at whole multiples of this many bytes.
     pub alignment_bytes: u64,
     /// Part of the target under load.
     pub area: Extent,
-    /// Where the streams find their parts of the area.
+    /// Division of the area between the streams.
     #[serde(default, skip_serializing_if = "Layout::is_area")]
     pub layout: Layout,
     /// Equal pieces that the part of a stream is in, between those of the other streams.
@@ -217,7 +216,7 @@ pub struct Point {
     /// Zones of the area that are used; none = all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strides: Option<Strides>,
-    /// Whether an access that follows another is before it.
+    /// True if an access that follows another is before it.
     #[serde(default, skip_serializing_if = "is_no")]
     pub backwards: bool,
     /// Sources of requests, each on an equal part of the area.
@@ -227,37 +226,37 @@ pub struct Point {
     pub workers: u32,
     /// Requests in flight per stream: held in a closed loop, at most in an open one.
     pub outstanding: u32,
-    /// When requests arrive.
+    /// Arrivals of requests.
     pub arrivals: Arrivals,
-    /// How it is tied to loads that run at the same time; none = not at all.
+    /// Coupling with loads that run at the same time; `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
-    /// What is written.
+    /// Data to write.
     pub payload: Payload,
-    /// Whether writes are stamped with their place, and reads held against what the run wrote.
+    /// True if writes are stamped with their place, and reads held against what the run wrote.
     #[serde(default, skip_serializing_if = "is_no")]
     pub verify: bool,
-    /// Whether reads of places that the run has not written are errors of a point that verifies.
+    /// True if reads of places that the run has not written are errors of a point that verifies.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub verify_unwritten: bool,
     /// Priorities of its requests; none = that of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priorities: Option<Priorities>,
-    /// When a write is complete.
+    /// Durability that a write waits for.
     #[serde(default, skip_serializing_if = "Durability::is_cached")]
     pub durability: Durability,
-    /// Whether the page cache is bypassed.
+    /// True if the page cache is bypassed.
     pub direct: bool,
-    /// When data is forced to stable storage.
+    /// Flushes of data to stable storage.
     pub fsync: Fsync,
-    /// Whether the main result is the throughput.
+    /// True if the main result is the throughput.
     pub reported_as_throughput: bool,
     /// From the common start of its group to its own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delay_ns: u64,
     /// Unrecorded lead-in.
     pub warm_up_ns: u64,
-    /// When it ends.
+    /// Conditions that end it.
     pub stop: Stop,
     /// Seed of its draws.
     pub seed: u64,
@@ -292,11 +291,11 @@ fn default_count() -> u32 {
 }
 
 impl Point {
-    /// Whether it changes what is stored: it writes, or discards, or makes and removes entries.
+    /// True if it changes what is stored: it writes, or discards, or makes and removes entries.
     pub fn writes(&self) -> bool {
         self.read_share < 1.0 || self.operation.changes()
     }
-    /// Whether it discards what is stored.
+    /// True if it discards what is stored.
     pub fn trims(&self) -> bool {
         self.trim_share > 0.0
     }
@@ -319,7 +318,7 @@ impl Point {
             _ => [self.request_size.clone(), self.request_size.clone()],
         }
     }
-    /// When its requests arrive, as stored: `closed`, `closed, weight 8 in flow 0`.
+    /// Arrivals of requests, as stored: `closed`, `closed, weight 8 in flow 0`.
     pub fn arrivals_text(&self) -> String {
         let tie = self.flow.map_or_else(String::new, |flow| {
             format!(", weight {} in flow {}", flow.weight, flow.group)
@@ -444,22 +443,22 @@ pub struct Plan {
     pub name: String,
     /// Seed that all points' seeds are derived from.
     pub seed: u64,
-    /// Whether the steps on a target end with the first whose offered load was not reached.
+    /// True if the steps on a target end with the first whose offered load was not reached.
     #[serde(default)]
     pub ends_when_not_followed: bool,
-    /// What it compares.
+    /// Comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
     /// Names of the files that points make, one a target; where there is none, our own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_names: Vec<String>,
-    /// What stands behind the names, and behind the numbers of streams.
+    /// Suffix of the names, after the numbers of streams.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file_suffix: String,
-    /// Whether the files that points make stay after the last.
+    /// True if the files that points make stay after the last.
     #[serde(default, skip_serializing_if = "is_no")]
     pub keep_files: bool,
-    /// What verified writes are stamped with; none: another in each run.
+    /// Stamp of verified writes; `None` for another one in each run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamp: Option<u64>,
     /// Steps that prepare the machine, as written.
@@ -487,7 +486,7 @@ impl Plan {
     /// (numbers that run over, places twice, streams without room) is no plan.
     ///
     /// # Errors
-    /// Where the text is no plan of a version that this program knows, or one that was altered.
+    /// If the text is no plan of a version that this program knows, or one that was altered.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let plan: Self = serde_json::from_str(text).map_err(|e| format!("not a plan: {e}"))?;
         if plan.version != 1 {
@@ -500,7 +499,7 @@ impl Plan {
     /// The plan of a stored run: its text, held against the hash that was stored with it.
     ///
     /// # Errors
-    /// As [`from_text`](Self::from_text), and where the hash is another.
+    /// Like [`from_text`](Self::from_text), and where the hash is another.
     pub fn stored(text: &str, hash: &str) -> Result<Self, String> {
         let found = hash_of(text);
         if found != hash {
@@ -533,7 +532,7 @@ impl Plan {
         sweeps
     }
 
-    /// Whether visits of both take turns: columns of a comparison at one load and intensity, so
+    /// True if visits of both take turns: columns of a comparison at one load and intensity, so
     /// that what wanders is the same for all of them; else points of one sweep. Short visits to one
     /// sweep alone would lie too close together to tell what wanders, and all points of such a plan
     /// take seconds.
@@ -557,13 +556,13 @@ impl Plan {
         point.outstanding / compared.map_or(1, |variant| variant.times.max(1))
     }
 
-    /// Whether the machine was prepared for it, or for one of its variants.
+    /// True if the machine was prepared for it, or for one of its variants.
     pub fn prepares(&self) -> bool {
         let of_variants = self.comparison.iter().flat_map(|comparison| &comparison.variants);
         !self.prepare.is_empty() || of_variants.into_iter().any(|v| !v.prepare.is_empty())
     }
 
-    /// Whether points may end before their time.
+    /// True if points may end before their time.
     pub fn may_end_early(&self) -> bool {
         self.points.iter().any(|point| point.stop.may_end_early())
     }

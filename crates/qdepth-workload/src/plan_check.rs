@@ -1,4 +1,4 @@
-//! What a plan's text may say: the rules that `resolve` keeps to, for texts that come from a file.
+//! Rules for a plan's text that comes from a file: those that `resolve` follows.
 
 use crate::arrival::Arrivals;
 use crate::layout::{Layout, OwnWrites};
@@ -12,12 +12,12 @@ const OFFSET_MAX: u64 = i64::MAX as u64;
 const TIME_MAX_NS: u64 = u64::MAX / 8;
 
 impl Extent {
-    /// Where it ends; none where that is beyond any offset.
+    /// End; `None` if it is beyond any offset.
     pub fn end_bytes(&self) -> Option<u64> {
         self.offset_bytes.checked_add(self.length_bytes).filter(|end| *end <= OFFSET_MAX)
     }
 
-    /// Whether it lies wholly within the other.
+    /// True if it lies wholly within the other.
     pub fn is_within(&self, other: &Self) -> bool {
         let ends = self.end_bytes().zip(other.end_bytes());
         self.offset_bytes >= other.offset_bytes && ends.is_some_and(|(ours, end)| ours <= end)
@@ -25,7 +25,7 @@ impl Extent {
 }
 
 impl Plan {
-    /// What is wrong with it, for a person.
+    /// Checks it; the error is for the user.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut total_ns = 0_u64;
         for (which, points) in [("precondition", &self.precondition), ("point", &self.points)] {
@@ -43,7 +43,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether each of its areas lies in what may be touched of its target.
+    /// True if each of its areas lies in what may be touched of its target.
     ///
     /// # Errors
     /// The first that does not, for a person.
@@ -137,7 +137,7 @@ impl Point {
         }
     }
 
-    /// Where requests come from, and what they do.
+    /// Checks sources and operations of requests.
     fn check_requests(&self) -> Result<(), String> {
         if let Some(trace) = &self.trace {
             let (area_bytes, largest) = (self.area.length_bytes, self.request_size.max());

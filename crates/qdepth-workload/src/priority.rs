@@ -11,58 +11,58 @@ use crate::request::{Direction, Request};
 /// Lowest level of a class; 0 is the highest.
 const LEVEL_MAX: u8 = 7;
 
-/// Who comes first in the kernel's queues (`ioprio_set`(2)).
+/// Priority class in the kernel's queues (`ioprio_set`(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorityClass {
-    /// Before all others.
+    /// Served before all others.
     Realtime,
-    /// The usual one.
+    /// Normal class.
     BestEffort,
-    /// When nobody else has anything to do.
+    /// Served only if no other I/O is waiting.
     Idle,
 }
 
-/// A priority of the kernel.
+/// Priority in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Priority {
-    /// Its class.
+    /// Priority class.
     pub class: PriorityClass,
-    /// 0, the highest of its class, to 7. Left out: 0.
+    /// Level, from 0, the highest of its class, to 7. Default: 0.
     #[serde(default)]
     pub level: u8,
 }
 
 impl Priority {
-    /// As the kernel has it.
+    /// Bits of the kernel's encoding.
     pub fn bits(self) -> u16 {
         (self.class as u16 + 1) << 13 | u16::from(self.level)
     }
 }
 
-/// Which requests.
+/// Requests by direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// Those that read.
+    /// Reads.
     Reads,
-    /// Those that write.
+    /// Writes.
     Writes,
 }
 
-/// A share of the requests with a priority of its own.
+/// Share of the requests with a different priority.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OtherPriority {
-    /// Of which requests.
+    /// Direction of the requests.
     pub way: Way,
-    /// Of this size alone. Left out: of any.
+    /// Size of the requests. Default: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u32>,
-    /// Per cent of these.
+    /// Share of these requests, in per cent.
     pub share: f64,
-    /// What they bear.
+    /// Priority.
     pub priority: Priority,
 }
 
@@ -70,16 +70,16 @@ pub struct OtherPriority {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Priorities {
-    /// Of all that has no other. Left out: that of the process.
+    /// Priority of all other requests. Default: that of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual: Option<Priority>,
-    /// Shares with another, drawn request by request.
+    /// Shares with a different priority, chosen at random per request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<OtherPriority>,
 }
 
 impl Priorities {
-    /// What is wrong with it, for a person.
+    /// Checks the values; the error is for the user.
     pub(crate) fn check(&self) -> Result<(), String> {
         let all = || self.usual.into_iter().chain(self.others.iter().map(|other| other.priority));
         if let Some(priority) = all().find(|priority| priority.level > LEVEL_MAX) {
@@ -99,17 +99,17 @@ impl Priorities {
     }
 }
 
-/// Says which priority each request bears; the same seed says the same.
+/// Chooses the priority of each request; the same seed gives the same choices.
 #[derive(Debug)]
 pub struct PriorityDraw {
     usual: u16,
-    /// Of which requests, so many of 2^32, and what they bear.
+    /// Requests with another priority: direction, size, share of 2^32, priority.
     others: Vec<(Direction, Option<u32>, u64, u16)>,
     random: Xoshiro256PlusPlus,
 }
 
 impl PriorityDraw {
-    /// For requests that one worker issues.
+    /// Chooser for the requests of one worker.
     pub fn new(priorities: &Priorities, seed: u64) -> Self {
         let other = |other: &OtherPriority| {
             let direction = match other.way {
@@ -126,7 +126,7 @@ impl PriorityDraw {
         }
     }
 
-    /// What the next request bears, as the kernel has it; 0: that of the thread.
+    /// Priority of the next request in the kernel's encoding; 0 for that of the thread.
     #[cold]
     pub fn next(&mut self, request: Request) -> u16 {
         if request.direction == Direction::Sync {

@@ -11,7 +11,7 @@ impl FromStr for PlanFile {
     type Err = toml::de::Error;
 
     /// # Errors
-    /// Where the text is no plan, with the line.
+    /// If the text is no plan, with the line.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         toml::from_str(text)
     }
@@ -21,7 +21,7 @@ impl FromStr for Profile {
     type Err = toml::de::Error;
 
     /// # Errors
-    /// Where the text is no profile, with the line.
+    /// If the text is no profile, with the line.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         toml::from_str(text)
     }
@@ -30,7 +30,7 @@ impl FromStr for Profile {
 /// The profiles of a file that holds nothing else, each a `[[profile]]`.
 ///
 /// # Errors
-/// Where the text is something else, with the line.
+/// If the text is something else, with the line.
 pub fn profiles(text: &str) -> Result<Vec<Profile>, toml::de::Error> {
     #[derive(Deserialize)]
     struct Profiles {

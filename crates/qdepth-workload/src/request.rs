@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a request does.
+/// Direction of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Direction {
     /// Reads.
@@ -18,7 +18,7 @@ pub enum Direction {
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it does.
+    /// Direction.
     pub direction: Direction,
     /// First byte; 0 for a sync.
     pub offset: u64,

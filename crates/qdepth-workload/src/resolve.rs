@@ -32,7 +32,7 @@ mod ways;
 
 /// Outstanding I/Os of a reader in an open loop: it asks again before it was answered.
 const OPEN_READER: u32 = 128;
-/// How many times its duration a group may last that waits for samples.
+/// Largest duration of a group that waits for samples, as a multiple of its duration.
 const LENGTHENED_MAX: u64 = 40;
 
 /// The profiles that a plan file names or holds; with `reading` those that it has for that.
@@ -73,7 +73,7 @@ fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
 /// The targets that what these choices leave writes to; asked before a target is opened.
 ///
 /// # Errors
-/// As [`resolve`].
+/// Like [`resolve`].
 pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<WrittenTargets, ResolveError> {
     let steps = steps(file, choices, 1)?;
     if precondition::is_wanted(file, choices)? {
@@ -221,7 +221,7 @@ fn no_such<T>(name: &str, profiles: &[Profile]) -> Result<T, ResolveError> {
 /// Makes the plan for these targets.
 ///
 /// # Errors
-/// Where a name is unknown, a value is outside its limits, or nothing would be left to measure.
+/// If a name is unknown, a value is outside its limits, or nothing would be left to measure.
 pub fn resolve(
     file: &PlanFile,
     choices: &Choices,

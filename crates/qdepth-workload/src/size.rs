@@ -42,7 +42,7 @@ impl SizeMix {
         sizes.iter_mut().for_each(|(_, weight)| *weight /= common.max(1));
         Self { sizes }
     }
-    /// As written: `8KiB` or `4KiB:60,64KiB:40`.
+    /// Text as written: `8KiB` or `4KiB:60,64KiB:40`.
     pub fn text(&self) -> String {
         let name = |bytes: u32| qdepth_measure::Bytes(u64::from(bytes)).to_string();
         match self.single() {

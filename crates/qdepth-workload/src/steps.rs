@@ -9,20 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::least_rate::LeastRateSpec;
 
-/// Most steps of a staircase.
+/// Maximum number of steps of a staircase.
 const STEPS_MAX: u64 = 10_000;
 
-/// Loads of one group issue requests in proportion to their weights: who is ahead waits.
+/// Coupling of loads: loads of a group issue requests in proportion to their weights, and one that
+/// is ahead waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
-    /// Which loads are tied to each other. Left out: 0.
+    /// Group of coupled loads. Default: 0.
     #[serde(default)]
     pub group: u32,
-    /// Its weight, 1 to 1000.
+    /// Weight, 1 to 1000.
     pub weight: u32,
-    /// How long it waits once it is ahead and all of its requests came back. Left out: only until
-    /// it is not ahead any more.
+    /// Pause of a load that is ahead, once all its requests have completed. Default: until it is no
+    /// longer ahead.
     pub pause: Option<Nanos>,
 }
 
@@ -30,66 +31,67 @@ pub struct FlowSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSpec {
-    /// The profile, by its short name.
+    /// Short name of the profile.
     pub profile: String,
-    /// Outstanding I/Os per stream.
+    /// Queue depth per stream.
     pub outstanding: u32,
-    /// Bytes per second over all streams, as `"100MiB"`: an open loop on an exact schedule. Left
-    /// out: as the profile says.
+    /// Bytes per second over all streams, for example `"100MiB"`: an open loop on an exact
+    /// schedule. Default: as in the profile.
     pub bytes_per_s: Option<Bytes>,
-    /// Requests per second over all streams: an open loop on an exact schedule. Left out: as the
-    /// profile says.
+    /// Requests per second over all streams: an open loop on an exact schedule. Default: as in the
+    /// profile.
     pub io_per_s: Option<f64>,
-    /// Lengthens the step, and all that runs in it, until this load has completed so many requests;
-    /// to forty times the duration at most. Left out: the step lasts the duration.
+    /// Extends the step, with all its loads, until this load has completed this number of requests,
+    /// up to forty times the duration. Default: the step lasts the duration.
     pub samples: Option<u64>,
-    /// The one target that it runs on, from 1. Left out: it runs on each.
+    /// Number of the only target that it runs on, from 1. Default: every target.
     pub target: Option<u32>,
-    /// From the common start of the step to its own. Left out: it begins with the others.
+    /// Delay from the start of the step. Default: none.
     pub delay: Option<Nanos>,
-    /// Unrecorded lead-in. Left out: the plan's.
+    /// Warm-up. Default: the plan's.
     pub warm_up: Option<Nanos>,
-    /// Measured window. Left out: the plan's.
+    /// Measured window. Default: the plan's.
     pub duration: Option<Nanos>,
-    /// Ends it after so many bytes, if they come before the duration's end. Left out: the plan's.
+    /// Ends the load after this number of bytes, if that is before the end of the duration.
+    /// Default: the plan's.
     pub bytes: Option<Bytes>,
-    /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the load
-    /// ends with its last completion. Left out: the plan's.
+    /// Bytes that each stream moves, in whole requests. The stream issues nothing after them, and
+    /// the load ends with its last completion. Default: the plan's.
     pub bytes_per_stream: Option<Bytes>,
-    /// Whether all loads of its step end when it does. Left out: no.
+    /// True if all loads of the step end with this one. Default: no.
     pub ends_step: Option<bool>,
-    /// Whether, when its time is over, each stream goes on until it has moved as much as the one
-    /// that moved most; with bytes for each stream. Left out: no.
+    /// True if each stream continues after the end of the time until it has moved as much as the
+    /// fastest one; needs bytes per stream. Default: no.
     pub catches_up: Option<bool>,
-    /// Ends it where its rate is lower. Left out: its rate may be any.
+    /// Ends the load if its rate falls below this. Default: no minimum.
     pub least_rate: Option<LeastRateSpec>,
-    /// Ends it once its last samples are near their mean. Left out: it lasts its time.
+    /// Ends the load when its last samples are close to their mean. Default: it lasts its time.
     pub settling: Option<Settling>,
-    /// Ties it to other loads of its step. Left out: it knows nothing of them.
+    /// Couples the load to others of its step. Default: independent.
     pub flow: Option<FlowSpec>,
-    /// The same as a number of times that each stream moves as much as its part of the area holds.
+    /// The same as a number of passes of each stream over its part of the area.
     pub passes: Option<u32>,
 }
 
 impl LoadSpec {
-    /// Whether it runs on the target with this number, from 0.
+    /// True if it runs on the target with this number, from 0.
     pub(crate) fn on(&self, target: usize) -> bool {
         self.target_index().is_none_or(|number| number == target)
     }
 
-    /// The one target that it runs on, from 0; none where it runs on each.
+    /// Index of the only target that it runs on, from 0; `None` if it runs on each.
     pub(crate) fn target_index(&self) -> Option<usize> {
         self.target.map(|number| (number as usize).wrapping_sub(1))
     }
 }
 
-/// A profile at outstanding I/Os of its own, one point each.
+/// Profile with its own queue depths, one point each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepSpec {
-    /// The profile, by its short name: a shipped one, or one of the plan's own.
+    /// Short name of the profile: a shipped one, or one defined in the plan.
     pub profile: String,
-    /// Outstanding I/Os per stream.
+    /// Queue depths per stream.
     pub outstanding: Vec<u32>,
 }
 
@@ -97,46 +99,46 @@ pub struct SweepSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
-    /// Name for people, as `"100 MB/s"`.
+    /// Title, for example `"100 MB/s"`.
     pub title: String,
-    /// Title of a step of a shipped plan in other languages of reports, by BCP 47 tag, as `ja`.
-    /// Reports of your own plan have its `title` in every language.
+    /// Title of a step of a shipped plan in other languages of reports, by BCP 47 tag, for example
+    /// `ja`. Reports on your own plans use `title` in every language.
     #[serde(default)]
     pub translations: BTreeMap<String, String>,
-    /// So often one after the other, each with its number behind the name. Left out: once.
+    /// Number of repetitions, each with its number after the name. Default: 1.
     pub times: Option<u32>,
-    /// The loads.
+    /// Loads.
     #[serde(rename = "load")]
     pub loads: Vec<LoadSpec>,
 }
 
-/// Steps on which one load rises while others stay.
+/// Steps in which one load rises while others remain constant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaircaseSpec {
-    /// The load that rises.
+    /// Rising load.
     pub rising: LoadSpec,
-    /// The loads that stay.
+    /// Constant loads.
     #[serde(default)]
     pub beside: Vec<LoadSpec>,
     /// Bytes per second of the first step. `"0B"` is a step without the rising load.
     pub from: Bytes,
     /// Bytes per second of the last step.
     pub to: Bytes,
-    /// Bytes per second from step to step.
+    /// Increment in bytes per second.
     pub by: Bytes,
 }
 
-/// The title of one of several passes through a step: the same in every language but for the name.
+/// Title of one of several repetitions of a step; languages differ only in the name.
 pub(crate) fn pass_title(title: &str, pass: u32, passes: u32) -> String {
     format!("{title} {pass}/{passes}")
 }
 
 impl StepSpec {
-    /// Once for each of its times.
+    /// Repeats the step.
     ///
     /// # Errors
-    /// Where that is none, or more often than can be meant.
+    /// If the number is 0 or too large.
     pub(crate) fn each(&self) -> Result<Vec<Self>, String> {
         let Some(times) = self.times else { return Ok(vec![self.clone()]) };
         if !(1..=STEPS_MAX).contains(&u64::from(times)) {
@@ -153,10 +155,10 @@ impl StepSpec {
 }
 
 impl StaircaseSpec {
-    /// The steps, titled by their rates in MB/s (2^20 bytes).
+    /// Steps, titled by their rates in MB/s (2^20 bytes).
     ///
     /// # Errors
-    /// Where it has no steps, or more than can be meant.
+    /// If it has no steps, or too many.
     pub(crate) fn steps(&self) -> Result<Vec<StepSpec>, String> {
         if self.by.0 == 0 || self.to < self.from {
             return Err(format!(

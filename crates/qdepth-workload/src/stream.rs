@@ -20,10 +20,10 @@ pub struct RequestStream {
     read_threshold: u64,
     /// Else a trim where it is below this.
     trim_threshold: u64,
-    /// Whether a place that was trimmed is written by the next request in the same slot.
+    /// True if a place that was trimmed is written by the next request in the same slot.
     trims_first: bool,
     sizes: Sizes,
-    /// Where writes with sizes of their own go; boxed, since most loads have none.
+    /// Addresses of writes with separate sizes; boxed, because most loads have none.
     writes: Option<Box<(AddressPattern, Sizes)>>,
     segments: Option<Segments>,
     /// Recorded requests, in place of draws.
@@ -73,7 +73,7 @@ impl Sizes {
 /// Pieces of a stream's part that lie between those of the other streams, or its zones.
 #[derive(Clone, Copy, Debug)]
 struct Segments {
-    /// Where the part would begin in one piece, and where its first piece does.
+    /// Start of the part as one piece, and of its first piece.
     part: u64,
     first: u64,
     /// Bytes of a piece, and from one to the next.

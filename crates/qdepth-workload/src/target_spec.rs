@@ -6,46 +6,45 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A target. Either `path`, or `medium` and what belongs to it; values have the form that they have
-/// on the command line.
+/// A target: either `path`, or `medium` with its settings. Values have the same form as on the
+/// command line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TargetSpec {
-    /// A directory, file or device, or an emulated target as it is spelled on the command line.
+    /// Directory, file or device, or an emulated target as written on the command line.
     pub path: Option<String>,
-    /// An emulated medium: `p3700-800gb`, `iodrive-320gb/improved-write`, `./mine.toml`.
+    /// Emulated device: `p3700-800gb`, `iodrive-320gb/improved-write`, `./mine.toml`.
     pub medium: Option<String>,
-    /// How several of it stand together: `raid0`, `raid1`, `raid5`, `raid10`, `independent`, a
-    /// layer.
+    /// Arrangement of several members: `raid0`, `raid1`, `raid5`, `raid10`, `independent`, a layer.
     pub array: Option<String>,
-    /// How many of it. Left out: 1.
+    /// Number of members. Default: 1.
     pub members: Option<u32>,
-    /// Consecutive data on a member, as `64KiB`.
+    /// Stripe size, for example `64KiB`.
     pub stripe: Option<String>,
-    /// Area under load: `standard`, `full`, `32GiB`.
+    /// Measurement area: `standard`, `full`, `32GiB`.
     pub area: Option<String>,
-    /// Clock of the emulated computer, as `1.6GHz`.
+    /// CPU clock of the emulated computer, for example `1.6GHz`.
     pub cpu: Option<String>,
-    /// BIOS and operating system: `performance` or `default`.
+    /// BIOS and operating-system settings: `performance` or `default`.
     pub settings: Option<String>,
-    /// Processes with a partition each.
+    /// Number of processes, each with its own partition.
     pub processes: Option<u32>,
-    /// How worn in the drives are: `fresh`, `preconditioned`, `steady`.
+    /// Wear of the drives: `fresh`, `preconditioned`, `steady`.
     pub state: Option<String>,
-    /// The emulated computer.
+    /// Emulated computer.
     pub host: Option<String>,
-    /// Air at the drives: `normal` or `restricted`.
+    /// Airflow at the drives: `normal` or `restricted`.
     pub cooling: Option<String>,
-    /// Parameters of the medium or the computer, by name (`qdepth media NAME`).
+    /// Parameters of the device model or the computer, by name (`qdepth media NAME`).
     #[serde(default)]
     pub parameters: BTreeMap<String, f64>,
 }
 
 impl TargetSpec {
-    /// The same words as on the command line.
+    /// Text as on the command line.
     ///
     /// # Errors
-    /// Where keys contradict each other. Whether names and values can be is for their reader to
+    /// If keys contradict each other. Whether names and values can be is for their reader to
     /// say.
     pub fn expression(&self) -> Result<String, String> {
         let mut text = match (&self.path, &self.medium) {

@@ -20,9 +20,9 @@ const SIZES_MAX: usize = 64;
 /// A recorded request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// When, from the beginning of the record, nanoseconds.
+    /// Time from the start of the recording, nanoseconds.
     pub at_ns: u64,
-    /// What it does; one that forces out has neither place nor size.
+    /// Request; a flush has neither position nor size.
     pub request: Request,
 }
 
@@ -33,10 +33,10 @@ pub struct Recorded {
 pub struct Trace(Arc<[Recorded]>);
 
 impl Trace {
-    /// That of these requests, which are put in the order of their times.
+    /// Trace of these requests, sorted by time.
     ///
     /// # Errors
-    /// Where there are none, or too many, or one that no request can be.
+    /// If there are none, or too many, or one that no request can be.
     pub fn new(mut list: Vec<Recorded>) -> Result<Self, String> {
         if !list.iter().any(|recorded| recorded.request.size > 0) {
             return Err("a trace without a request that moves or discards data".to_owned());
@@ -70,7 +70,7 @@ impl Trace {
         self.0.iter().map(|recorded| u64::from(recorded.request.size)).sum()
     }
 
-    /// Where the last byte ends.
+    /// End of the last byte.
     pub fn end_bytes(&self) -> u64 {
         let end = |r: &Recorded| r.request.offset.saturating_add(u64::from(r.request.size));
         self.0.iter().map(end).max().unwrap_or(0)
@@ -111,7 +111,7 @@ impl Trace {
         SizeMix { sizes }
     }
 
-    /// Whether a load may make them: all within the area, none larger than its largest size, and
+    /// True if a load may make them: all within the area, none larger than its largest size, and
     /// nothing that it does not say it does.
     pub(crate) fn check(
         &self,
@@ -238,7 +238,7 @@ impl Times {
         self.start + self.trace.requests()[index].at_ns as f64 / self.speed
     }
 
-    /// When the next request is intended, nanoseconds.
+    /// Returns the intended time of the next request, nanoseconds.
     pub(crate) fn now(&self) -> f64 {
         self.at(self.next)
     }

@@ -1,4 +1,4 @@
-//! Which targets a plan writes to: what guards and consents are about.
+//! Targets that a plan writes to: the subject of guards and consents.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::plan::Plan;
 pub enum WrittenTargets {
     /// Every target.
     Each,
-    /// Those, and no other; none where the plan only reads.
+    /// Those, and no other; `None` if the plan only reads.
     Only(BTreeSet<usize>),
 }
 
 impl WrittenTargets {
-    /// Whether this target is written to.
+    /// True if this target is written to.
     pub fn on(&self, target: usize) -> bool {
         match self {
             Self::Each => true,
@@ -23,7 +23,7 @@ impl WrittenTargets {
         }
     }
 
-    /// Whether any target is.
+    /// True if any target is.
     pub fn any(&self) -> bool {
         match self {
             Self::Each => true,
@@ -32,7 +32,7 @@ impl WrittenTargets {
     }
 }
 
-/// Of loads that write, each with its target; none is every target.
+/// Targets of loads that write; `None` stands for every target.
 impl FromIterator<Option<usize>> for WrittenTargets {
     fn from_iter<I: IntoIterator<Item = Option<usize>>>(targets: I) -> Self {
         targets.into_iter().collect::<Option<_>>().map_or(Self::Each, Self::Only)

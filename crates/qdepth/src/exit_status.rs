@@ -1,4 +1,4 @@
-//! How the program ends: the table of exit statuses, and what is said on standard error.
+//! End of the program: the table of exit statuses, and the messages on standard error.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -46,7 +46,7 @@ impl Status {
     }
 }
 
-/// Whether everything of a run is valid.
+/// True if everything of a run is valid.
 pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
     let valid = |findings: &Vec<Finding>| Grade::from_findings(findings) != Grade::C;
     let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&run.findings);
@@ -81,7 +81,7 @@ fn fault_text(fault: &PanicHookInfo<'_>) -> String {
     )
 }
 
-/// What the standard library says of numbers, as people say it.
+/// Number errors of the standard library in plain words.
 fn in_words(text: &str) -> String {
     let digits = ["invalid digit found in string", "cannot parse integer from empty string"];
     digits
@@ -134,7 +134,7 @@ fn below_zero(error: &clap::Error) -> Option<String> {
     is_number.then(|| "no option takes a number below zero".to_owned())
 }
 
-/// What fio calls so, where an unknown option is one of fio's.
+/// fio's option for an unknown option.
 fn of_fio(error: &clap::Error) -> Option<(&'static str, &'static str)> {
     let ContextValue::String(given) = error.get(ContextKind::InvalidArg)? else { return None };
     let name = given.split('=').next().unwrap_or_default();
@@ -154,8 +154,7 @@ const FIO: [(&str, &str); 9] = [
     ("--dry-run", "use `qdepth plan` with the same words"),
 ];
 
-/// What may have been meant by a first word that is no command: a plan, a place, or a command whose
-/// letters stand in another order.
+/// Suggestion for an unknown first word: a plan, a path, or a command with transposed letters.
 fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -211,7 +210,7 @@ pub(crate) fn explain_to_repeat(error: &anyhow::Error) -> u8 {
     exit_status(error)
 }
 
-/// What a logbook has too little of, and what gives it more.
+/// Resource that a logbook lacks, and the remedy.
 fn without_room(error: &LogbookError) -> Option<(String, &'static str)> {
     match error {
         LogbookError::Full { path, doing, .. } => Some((

@@ -334,17 +334,17 @@ impl Format {
     pub(crate) const ALL: [Self; 6] =
         [Self::Html, Self::Pdf, Self::Md, Self::Csv, Self::Json, Self::Typst];
 
-    /// Whether it is a folder of files.
+    /// True if it is a folder of files.
     pub(crate) fn is_a_folder(self) -> bool {
         matches!(self, Self::Csv | Self::Typst)
     }
 
-    /// Whether it is one file, with nothing beside it.
+    /// True if it is one file, with nothing beside it.
     pub(crate) fn is_one_file(self) -> bool {
         matches!(self, Self::Html | Self::Pdf | Self::Json)
     }
 
-    /// How the names of its files end.
+    /// Extension of its files.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Self::Html => "html",

@@ -56,7 +56,7 @@ fn start(folder: &Path, words: &[OsString]) -> Command {
     command
 }
 
-/// How it ended, and what it said; none where it had to be killed.
+/// Exit status and output; `None` if it had to be killed.
 #[expect(clippy::disallowed_methods, reason = "a hang must end")]
 fn ended(folder: &Path, words: &[OsString]) -> Option<Output> {
     let mut child = start(folder, words).spawn().unwrap();
@@ -72,8 +72,8 @@ fn ended(folder: &Path, words: &[OsString]) -> Option<Output> {
     Some(child.wait_with_output().unwrap())
 }
 
-/// How commands are brought to where they use their files, without the words that are tried; those
-/// that are not here need no more than those.
+/// Ways in which commands reach the code that uses their files, without the tested words; other
+/// commands need only those.
 const WAYS: &[(&str, &str)] = &[
     ("run", "media:p3700-800gb --profile database --queue-depth 1 --duration 10ms --no-pin"),
     ("plan", "media:p3700-800gb --profile database"),
@@ -263,7 +263,7 @@ impl World {
         names
     }
 
-    /// What must not change.
+    /// Objects that must not change.
     fn things(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for folder in ["", "directory", "sticky"].map(|name| self.at(name)) {
@@ -343,7 +343,7 @@ fn no_word_of_the_command_line_changes_what_it_leads_to() {
     println!("TRIES hostile-names {tries} lines={} names={names} changed=0 hung=0", lines.len());
 }
 
-/// How many tries were made of these lines, of how many names, and what was wrong.
+/// Number of tries and names, and the problems found.
 fn tried(lines: &[String]) -> (usize, usize, Vec<String>) {
     let world = World::new();
     let scratch = world.at("scratch");
@@ -386,7 +386,7 @@ fn tried(lines: &[String]) -> (usize, usize, Vec<String>) {
     (tries, world.names().len(), wrong)
 }
 
-/// What a command line must not end with.
+/// Failures of a command line.
 fn what_is_wrong(line: &str, name: &str, output: Option<Output>) -> Option<String> {
     let Some(output) = output else { return Some(format!("hangs: {line}")) };
     let message = String::from_utf8_lossy(&output.stderr);

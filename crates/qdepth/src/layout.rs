@@ -24,14 +24,14 @@ impl Laid {
     }
 }
 
-/// How a table stands.
+/// Style of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     /// Columns of the terminal.
     pub(crate) width: usize,
-    /// Whether the first column becomes a title above the rows that share it.
+    /// True if the first column becomes a title above the rows that share it.
     pub(crate) blocks: bool,
-    /// Whether grades are coloured.
+    /// True if grades are coloured.
     pub(crate) colours: bool,
 }
 
@@ -157,7 +157,7 @@ impl Grid {
         lines
     }
 
-    /// What the row is of, which is not said again in each row of a block.
+    /// Subject of the row, which is not repeated in each row of a block.
     fn name_of<'r>(&self, row: &'r Cells) -> Option<&'r str> {
         let is_words = self.columns.first().is_some_and(|column| column.align == Align::Text);
         row.cells.first().filter(|_| is_words && self.columns.len() > 1).map(String::as_str)
@@ -181,7 +181,7 @@ impl Grid {
     }
 }
 
-/// Of a grade: green, yellow, red.
+/// Colour of a grade: green, yellow, red.
 fn colour(grade: &str) -> Option<u8> {
     match grade {
         "A" => Some(32),
@@ -200,7 +200,7 @@ fn needed(widths: impl Iterator<Item = usize>) -> usize {
 struct Sized<'a> {
     at: usize,
     column: &'a Column,
-    /// What it has; at first what nothing in it is broken at.
+    /// Width; at first the width that breaks nothing.
     width: usize,
     /// At which another column is left out sooner than it is made narrower.
     enough: usize,

@@ -24,7 +24,7 @@ use qdepth_lab::failure::FAILED;
 #[global_allocator]
 static MEMORY: qdepth_linux::Memory = qdepth_linux::Memory;
 
-/// What the program may need of the stack.
+/// Stack size of the program.
 const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {

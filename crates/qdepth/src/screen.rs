@@ -1,5 +1,4 @@
-//! What a person at the terminal sees while things run. Everything goes to standard error; results
-//! go to standard output.
+//! Progress display for the user. Everything goes to standard error; results go to standard output.
 
 use std::cell::RefCell;
 use std::io::{BufRead, IsTerminal};
@@ -28,20 +27,20 @@ mod tests;
 use lines::{Size, column_suffix, lines, load, target_among};
 use live::Live;
 
-/// How often the live lines are drawn: warm-up and waiting are seen to go on.
+/// Interval for redrawing the live lines.
 const DRAWN_EVERY: Duration = Duration::from_millis(500);
 
 /// The terminal, or its absence.
 #[derive(Debug)]
 pub(crate) struct Screen {
     quiet: bool,
-    /// Whether of the run's events nothing stays: it is over in seconds, and all is told then.
+    /// True if of the run's events nothing stays: it is over in seconds, and all is told then.
     passing: bool,
-    /// Whether lines are told one after the other and stay.
+    /// True if lines are told one after the other and stay.
     plain: bool,
-    /// Whether points and findings are told in the drawn lines alone: a table has them at the end.
+    /// True if points and findings are told in the drawn lines alone: a table has them at the end.
     tabled: bool,
-    /// Whether the lines of events are the result.
+    /// True if the lines of events are the result.
     prints_events: bool,
     /// Why a line of them could not be printed.
     unprinted: RefCell<Option<anyhow::Error>>,
@@ -49,7 +48,7 @@ pub(crate) struct Screen {
     ticker: RefCell<Option<Ticker>>,
 }
 
-/// What the thread that draws again shares with the one that is told what happens.
+/// State shared by the redrawing thread and the observer.
 #[derive(Debug)]
 struct Shown {
     began: Instant,
@@ -153,7 +152,7 @@ impl Screen {
         screen
     }
 
-    /// Where a run was kept.
+    /// Location of a stored run.
     pub(crate) fn kept(&self, logbook: &Path, id: &str) {
         self.print_line(&kept(logbook, id));
     }
@@ -315,7 +314,7 @@ fn phase_line(started: &PhaseStarted) -> Option<String> {
     }
 }
 
-/// What is about to be measured.
+/// Message at the start of a run.
 fn begins(run: &RunStarted) -> String {
     format!(
         "plan {} ({}), {}, {}{}{}, seed {}",

@@ -1,5 +1,5 @@
-//! What reaches standard output and standard error, and nothing else does: texts of others are made
-//! visible here, and a reader that went away or a full disk is no panic.
+//! Output to standard output and standard error: foreign texts are made visible here, and a closed
+//! pipe or a full disk causes no panic.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -30,7 +30,7 @@ fn stated_columns() -> Option<usize> {
     stated.filter(|columns| *columns > 0).or_else(of_terminal).map(|c: usize| c.max(COLUMNS_MIN))
 }
 
-/// How tables stand here: as wide as `COLUMNS` says, else as the terminal, else 80 columns.
+/// Style of tables: as wide as `COLUMNS`, else as the terminal, else 80 columns.
 pub(crate) fn table_style(blocks: bool) -> Style {
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
     let colours = io::stdout().is_terminal() && !no_colour && !is_dumb();
@@ -79,12 +79,12 @@ fn out(text: &str) -> Result<()> {
     }
 }
 
-/// Whether a terminal is said to obey no codes.
+/// True if a terminal is said to obey no codes.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
-/// Whether lines can be drawn again in place where the person looks.
+/// True if lines can be drawn again in place where the person looks.
 pub(crate) fn is_drawn_on() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }
@@ -95,7 +95,7 @@ pub(crate) fn size() -> (usize, usize) {
     size.map_or((COLUMNS, LINES), |(width, height)| (width.0.into(), height.0.into()))
 }
 
-/// What is told a person in lines of this width.
+/// Text wrapped to this width.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let text = broken(&visible(text, Lines::Many), Some(width));
     text.split('\n').map(str::to_owned).collect()
@@ -107,7 +107,7 @@ pub(crate) fn print_line(line: &str) {
     let _ = writeln!(io::stderr(), "{}", broken(&visible(line, Lines::Many), width));
 }
 
-/// As [`say`], without an end of the line.
+/// Like [`say`], without an end of the line.
 pub(crate) fn ask(question: &str) {
     let mut err = io::stderr();
     let _ = write!(err, "{}", visible(question, Lines::Many)).and_then(|()| err.flush());

@@ -10,7 +10,7 @@ mod tests {
     const OPTIONS: &str = "media:iodrive-320gb/advertised media:iodrive-320gb/maximum-write";
     const QUICK: &str = "--profile database --duration 1s --no-report";
 
-    /// Whether a browser can be driven here; says so where it cannot.
+    /// True if a browser can be driven here; says so where it cannot.
     fn can(test: &str) -> bool {
         let modules = format!("{}/axe-core", modules());
         let there = ["chromium", "node"].iter().all(|tool| {

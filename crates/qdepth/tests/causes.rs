@@ -16,7 +16,7 @@ fn workspace() -> Workspace {
     workspace
 }
 
-/// Whether every output shows the last run's point as C, and names the cause where it names causes.
+/// True if every output shows the last run's point as C, and names the cause where it names causes.
 #[cfg(test)]
 fn is_c_everywhere(workspace: &Workspace, code: &str) {
     let document = workspace.run("export latest").expect(0).json();

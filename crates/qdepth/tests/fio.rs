@@ -44,7 +44,7 @@ fn jobs(workspace: &Workspace, name: &str, text: &str) -> String {
     workspace.write(name, text)
 }
 
-/// Whether a fio is older than the one whose forms ours are.
+/// True if a fio is older than the one whose forms ours are.
 pub(crate) fn is_older(fio: &str) -> bool {
     let told = sh(&format!("{fio} --version")).unwrap_or_default();
     let number = |text: &str| text.trim().parse::<u32>().unwrap_or(0);

@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(kept(&workspace), 1);
     }
 
-    /// A control group with a limit, of either version; none where there is no such controller.
+    /// A control group with a limit, of either version; `None` if there is no such controller.
     struct Group(PathBuf);
 
     impl Group {

@@ -92,7 +92,7 @@ mod tests {
     const RUN: &str = "run quick . --area 16MiB --profile database --queue-depth 1,2 \
                        --warm-up 3s --duration 6s --no-report";
 
-    /// Whether a line tells the time that is left, as the last of the live ones does.
+    /// True if a line tells the time that is left, as the last of the live ones does.
     fn is_live(line: &&str) -> bool {
         line.ends_with(" left") || line.contains(" left  ")
     }

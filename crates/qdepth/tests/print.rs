@@ -4,7 +4,7 @@
 mod tests {
     use crate::common::{Workspace, sh};
 
-    /// The sheets that the page becomes, as text; none where they cannot be printed or read here.
+    /// The sheets that the page becomes, as text; `None` if they cannot be printed or read here.
     fn sheets(workspace: &Workspace, page: &str) -> Option<Vec<String>> {
         for tool in ["chromium", "pdftotext"] {
             if sh(&format!("command -v {tool}")).is_err() {

@@ -285,7 +285,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         Command::new(program).args(words).current_dir(folder).output().ok()
     }
 
-    /// Whether a PDF was set; why not is printed.
+    /// True if a PDF was set; why not is printed.
     fn set(programs: &Path, folder: &Path, words: &[&str]) -> bool {
         let set = ran(&programs.join("qdepth"), folder, words).expect("it starts");
         if stderr(&set).contains("fonts-noto-cjk") {
@@ -402,7 +402,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         places.lines().filter(is_beyond).map(str::to_owned).collect()
     }
 
-    /// Whether the first page of what is run so ends with the table of the answer, in both
+    /// True if the first page of what is run so ends with the table of the answer, in both
     /// languages, and no word of any page is torn.
     fn holds_its_answer(words: &[&str]) {
         let (programs, built) = programs();
@@ -474,7 +474,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         }
     }
 
-    /// Whether the paper could be set; it has at most 3 MiB and 30 pages then.
+    /// True if the paper could be set; it has at most 3 MiB and 30 pages then.
     fn is_short(programs: &Path, run: &Path, targets: usize) -> bool {
         for lang in ["en", "ja"] {
             if !set(programs, run, &["report", "-o", "out.pdf", "--lang", lang]) {

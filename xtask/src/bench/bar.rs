@@ -2,7 +2,7 @@
 
 use super::programs::median;
 
-/// What is asked of a figure.
+/// Goal for a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     AtLeast(f64),

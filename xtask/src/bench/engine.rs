@@ -43,7 +43,7 @@ struct Peer {
     variants: Vec<String>,
 }
 
-/// What a fio calls itself, as `fio-3.42`; its path is of this machine alone.
+/// Version of fio, for example `fio-3.42`; its path is specific to this machine.
 fn version(program: &str) -> String {
     output(program, &["--version"], &[0])
         .map_or_else(|_| "fio".to_owned(), |text| text.trim().to_owned())
@@ -68,7 +68,7 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
 /// Runs every row so many times, interleaved, and prints medians of the ratios with their spread.
 ///
 /// # Errors
-/// Where fio or zram is not to be had.
+/// If fio or zram is not to be had.
 pub fn engine(rounds: usize) -> Result<Vec<Bar>> {
     fio_is_there()?;
     examples::build()?;
@@ -281,7 +281,7 @@ fn ceiling_rate(text: &str) -> Option<f64> {
 /// 8 KiB, 67 % read, one outstanding, on a file of this disk: the mean latency.
 ///
 /// # Errors
-/// Where fio is not to be had.
+/// If fio is not to be had.
 pub fn file(rounds: usize) -> Result<Vec<Bar>> {
     ready()?;
     let folder = root().join("target/bench-engine");

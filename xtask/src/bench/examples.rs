@@ -18,14 +18,14 @@ const ALL: [(&str, &str); 3] =
 /// which is then compiled for each.
 ///
 /// # Errors
-/// Where they do not compile.
+/// If they do not compile.
 pub fn build() -> Result<()> {
     let mut words = vec!["build", "--release", "--quiet"];
     words.extend(ALL.iter().flat_map(|(package, name)| ["-p", package, "--example", name]));
     show("cargo", &words)
 }
 
-/// Where it is.
+/// Path of a program.
 pub fn program(name: &str) -> String {
     root().join("target/release/examples").join(name).display().to_string()
 }

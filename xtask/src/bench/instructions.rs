@@ -27,7 +27,7 @@ const EMULATED: [(&str, u32, u32, f64); 4] = [
 /// start out.
 ///
 /// # Errors
-/// Where valgrind is not installed.
+/// If valgrind is not installed.
 pub fn instructions() -> Result<Vec<Bar>> {
     if !there_is("valgrind") {
         bail!("valgrind is not installed");
@@ -57,10 +57,10 @@ pub fn instructions() -> Result<Vec<Bar>> {
     Ok(bars)
 }
 
-/// As a test: none where valgrind is not installed.
+/// Result as a test: `None` if valgrind is not installed.
 ///
 /// # Errors
-/// Where a budget is exceeded.
+/// If a budget is exceeded.
 pub fn budget() -> Result<Option<()>> {
     if !there_is("valgrind") {
         return Ok(None);
@@ -77,7 +77,7 @@ pub fn budget() -> Result<Option<()>> {
 /// mispredicted, which costs 150 ns (design 0007). None where `objdump` is not installed.
 ///
 /// # Errors
-/// Where a loop calls a function that makes them.
+/// If a loop calls a function that makes them.
 pub fn inlined() -> Result<Option<usize>> {
     if !there_is("objdump") {
         return Ok(None);

@@ -18,14 +18,14 @@ const DEVICE_BYTES: u64 = 1 << 30;
 
 const SHAPES: &str = include_str!("shapes.fio");
 
-/// What a ratio may differ from one by, of rates, mean latencies and the 99th percentile.
+/// Largest deviation of a ratio from one, for rates, mean latencies and the 99th percentile.
 const BARS: [f64; 3] = [0.01, 0.02, 0.10];
 
 /// Medians of the pairs' ratios, and which of them are outside of [`BARS`]. The fio is the first
 /// that `FIO` names, else the one that is installed.
 ///
 /// # Errors
-/// Where `only` names none of the two devices, or a program cannot be run.
+/// If `only` names none of the two devices, or a program cannot be run.
 pub fn job_file(pairs: usize, only: Option<&str>) -> Result<()> {
     if let Some(other) = only.filter(|word| !["file", "slow"].contains(word)) {
         bail!(
@@ -152,7 +152,7 @@ fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
     print_comparison(&both)
 }
 
-/// What names this very device, as the refusal of another name says.
+/// Token of this device, from the refusal of another one.
 fn token(device: &str, file: &str, db: &str) -> Result<String> {
     let message =
         refusal(&["--destroy", &format!("{device}:{DEVICE_BYTES}"), "--logbook", db, file])?;

@@ -1,6 +1,6 @@
-//! What an I/O costs on many drives: CPU time per I/O of sixteen loop devices with 32 outstanding
-//! I/Os each, on one core, beside that of one such device; interleaved, median of the ratios. The
-//! bytes under load are the same, so that caches help both alike.
+//! CPU time per I/O on many drives: sixteen loop devices with queue depth 32 each on one core,
+//! compared with one such device; interleaved, median of the ratios. The bytes under load are the
+//! same, so that caches help both alike.
 
 use std::path::Path;
 

@@ -16,7 +16,7 @@ const LOADS: [(&str, &str, u32, u32, f64); 4] = [
 ];
 
 /// # Errors
-/// Where it cannot be built or run.
+/// If it cannot be built or run.
 pub fn media(rounds: usize) -> Result<Vec<Bar>> {
     examples::build()?;
     let mut rates = vec![Vec::new(); LOADS.len()];
@@ -36,7 +36,7 @@ pub fn media(rounds: usize) -> Result<Vec<Bar>> {
     Ok(LOADS.iter().zip(rates).map(bar).collect())
 }
 
-/// What one emulated point was.
+/// One emulated point.
 pub struct Run {
     pub issued: f64,
     pub cpu_s: f64,
@@ -54,7 +54,7 @@ fn one_emulated(expression: &str, profile: &str, outstanding: u32, ms: u32) -> R
 /// Requests and CPU seconds, as it prints them.
 ///
 /// # Errors
-/// Where they are not there.
+/// If they are not there.
 pub fn read(text: &str) -> Result<Run> {
     let line = text.lines().find_map(|line| line.strip_prefix("issued ")).context("no figures")?;
     let (issued, cpu) = line.split_once(" cpu_s ").context("no CPU time")?;

@@ -53,7 +53,7 @@ pub(super) fn shared_file(folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// What qdepth is told so that it may write to the file, for as long as a benchmark takes.
+/// Consent for writing to the file during a benchmark.
 pub(super) fn consent(folder: &Path, file: &Path) -> Result<[String; 4]> {
     let found = file.metadata()?;
     let named = format!("{}:{}:{}", file.display(), found.len(), found.ino());
@@ -161,7 +161,7 @@ pub(super) fn fio_with(options: &str, core: Option<&str>) -> Result<Figure> {
     fio_at(&fios()[0], options, core)
 }
 
-/// As [`fio_with`], by path.
+/// Like [`fio_with`], by path.
 pub(super) fn fio_at(program: &str, options: &str, core: Option<&str>) -> Result<Figure> {
     let line = format!(
         "--name=bench {options} --time_based --group_reporting --thread --output-format=json"

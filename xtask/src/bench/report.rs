@@ -1,5 +1,5 @@
-//! What a report costs: CPU time and memory of each format on one core, for 250 points and for
-//! 1,000, so that a cost which is not linear shows. CPU time, because others may use the core too.
+//! Cost of a report: CPU time and memory of each format on one core, for 250 and 1,000 points, so
+//! that a nonlinear cost is visible. CPU time, because others may use the core too.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ const PROFILES: [u32; 2] = [25, 100];
 /// A slow medium has its forty intervals of 100 ms with few I/Os: it is the report that is
 /// measured.
 const MEDIUM: &str = "media:generic-7200rpm-hdd";
-/// What HTML and Markdown of 1,000 points may take: CPU seconds, and KiB of memory.
+/// Budget for HTML and Markdown of 1,000 points: CPU seconds, and KiB of memory.
 const BUDGET: (f64, u64) = (5.0, 500 * 1024);
 
 /// CPU seconds and peak KiB.

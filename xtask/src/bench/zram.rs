@@ -10,7 +10,7 @@ pub(super) struct Zram(String);
 
 impl Zram {
     /// # Errors
-    /// Where we are not root, or the kernel has no zram.
+    /// If we are not root, or the kernel has no zram.
     pub(super) fn new() -> Result<Self> {
         let number = fs::read_to_string("/sys/class/zram-control/hot_add")
             .context("cannot make a zram device (root and the zram module are needed)")?;

@@ -10,7 +10,7 @@ use crate::command::{output, show, there_is};
 
 /// The release whose packages the program must start with.
 const RELEASE: &str = "bookworm";
-/// What is there beyond the least: fonts of PDF, and what installs packages of other kinds.
+/// Additional packages: fonts for PDF, and tools that install other kinds of packages.
 const WITH: &str = "--include=fonts-noto-cjk,python3-venv,rpm";
 /// A container that is described there has what this Debian has.
 const KUBERNETES: &str = include_str!("../../../docs/recipes/kubernetes.md");
@@ -94,7 +94,7 @@ fn inside(debian: &Path, script: &str) -> Result<()> {
     show("unshare", &["--mount", "sh", "-c", &line, script])
 }
 
-/// What the job of the page runs, as its user, in a volume of the group: with a smaller file.
+/// Command of the page's job, as its user, in a volume of the group: with a smaller file.
 fn container() -> Result<String> {
     let args = KUBERNETES.lines().find_map(|line| line.trim().strip_prefix("args: ["));
     let args = args.and_then(|args| args.strip_suffix(']')).context("the page has no args")?;

@@ -1,15 +1,14 @@
-//! What a run of tests came to, by what it prints.
+//! Results of a test run, from its output.
 
 use anyhow::{Result, bail};
 
-/// How the output of a test that had the machine to itself begins
-/// (crates/qdepth/tests/common/turns.rs).
+/// First words of the output of a test that ran alone (crates/qdepth/tests/common/turns.rs).
 const OF_FIGURES: &str = "TEST OF FIGURES: ";
 
 /// A test of figures that failed.
 pub struct OfFigures {
     pub name: String,
-    /// What the machine did meanwhile.
+    /// Activity of the machine.
     pub evidence: String,
 }
 
@@ -19,7 +18,7 @@ pub struct Counts {
     pub passed: u64,
     pub failed: u64,
     pub skipped: u64,
-    /// What failed tests printed: told again at the end, where somebody looks.
+    /// Output of failed tests, repeated at the end.
     pub failures: Vec<String>,
     /// Those of the failed that hold figures against a truth.
     pub of_figures: Vec<OfFigures>,
@@ -37,7 +36,7 @@ impl Counts {
         self.at_another_try.extend(other.at_another_try);
     }
 
-    /// A check that is no test of cargo's; none where it cannot be made here.
+    /// A check that is no test of cargo's; `None` if it cannot be made here.
     pub fn check(&mut self, what: &str, answer: Result<Option<()>>) {
         match answer {
             Ok(Some(())) => self.passed += 1,
@@ -79,7 +78,7 @@ impl Counts {
     }
 }
 
-/// Where in the output of tests a line stands.
+/// Position in the output of tests.
 #[derive(Default)]
 pub struct Failing {
     /// Among those that failed.

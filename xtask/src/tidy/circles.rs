@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use uses::{Uses, Written};
 
-/// Who uses whom: the modules directly below one, and that one itself by the name `ITSELF`.
+/// Dependencies of the modules directly below one, and of that one itself by the name `ITSELF`.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// The name of a module among those directly below it.

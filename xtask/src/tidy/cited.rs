@@ -1,4 +1,4 @@
-//! What a source or a page cites is in the repository, or published.
+//! Checks that cited files are in the repository or published.
 
 /// Words that begin what a reader cannot open.
 const NOT_PUBLISHED: [&str; 2] = ["(notes on ", "document 00"];

@@ -65,8 +65,7 @@ fn of_page(page: &Path, broken: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Where the links of a page lead that stay in the repository; what stands in a fence or between
-/// backticks is none.
+/// Links of a page within the repository; code is ignored.
 pub(crate) fn targets(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut fenced = false;

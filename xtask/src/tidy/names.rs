@@ -40,8 +40,8 @@ impl Names {
         }
     }
 
-    /// What names a value in tokens that are no expressions: what stands behind `let`, `fn`, `for`
-    /// or a bar, and within a tuple there.
+    /// Names of values in tokens that are not expressions: the text after `let`, `fn`, `for` or a
+    /// bar, and in a tuple there.
     fn check_tokens(&mut self, tokens: TokenStream, in_pattern: bool) {
         let mut names_follow = in_pattern;
         for token in tokens {

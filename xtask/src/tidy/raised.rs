@@ -5,7 +5,7 @@ use syn::visit::{self, Visit};
 
 use super::sizes::is_test;
 
-/// Where findings are made, and why there.
+/// Files that create findings, and the reasons.
 const ALLOWED: &[(&str, &str)] = &[
     ("qdepth-measure/src/finding.rs", "what a finding is"),
     ("qdepth-measure/src/laws.rs", "the laws of every point"),

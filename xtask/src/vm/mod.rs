@@ -42,7 +42,7 @@ const QUEUES_WITHOUT_POLLING: usize = 1;
 /// The guest takes five to seven minutes on two busy cores; a hang must not stop the tests.
 const LIMIT: Duration = Duration::from_secs(720);
 
-/// What the guest's checks came to.
+/// Results of the guest's checks.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub passed: u64,

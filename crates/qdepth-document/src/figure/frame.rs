@@ -1,11 +1,11 @@
-//! What stands around a diagram: its frame, its legend, the mark of emulated figures.
+//! Frame of a diagram: border, legend, mark of emulated figures.
 
 use std::fmt::Write as _;
 
 use super::series::{FONT, INK, Label, Markers, Series, WIDTH, colour};
 use super::text::{escaped, middle_out, text_width};
 
-/// What kuva writes into a picture whose marks say what they are.
+/// Style that kuva adds to a picture whose marks have tooltips.
 const HOVER_STYLE: &str = "<style>g.tt{cursor:pointer;}g.tt:hover>*{opacity:0.75;}</style>";
 const LEGEND_LEFT: f64 = 62.0;
 const LEGEND_ROW: f64 = 19.0;
@@ -25,7 +25,7 @@ const OUTLINES: [&str; 6] = [
     "M0 -3.6l3.4 2.5l-1.3 4h-4.2l-1.3 -4z",
 ];
 
-/// What kuva drew, without its root, under names of its own; and its width.
+/// Picture drawn by kuva without its root, with unique ids; and its width.
 pub(super) fn body_of(svg: &str, id: &str) -> (f64, String) {
     let Some((root, body)) = svg.split_once('>') else { return (WIDTH, String::new()) };
     let width = root.split_once(" width=\"").and_then(|(_, rest)| rest.split_once('"'));
@@ -123,7 +123,7 @@ fn within(name: &str, width: f64) -> String {
     forms.into_iter().find(|form| text_width(form) <= width).unwrap_or_default()
 }
 
-/// Where the lines of a single diagram end, before what an axis to the right says.
+/// Right end of the lines of a single diagram, before the right axis.
 fn plot_right(body: &str) -> Option<f64> {
     let mut areas = body.split("<clipPath");
     let area = areas.nth(1).filter(|_| areas.next().is_none())?;

@@ -21,7 +21,7 @@ const TURNED: f64 = 18.0;
 /// A turned name is not longer.
 const LONGEST: f64 = 170.0;
 
-/// What is drawn in the place of a group's name.
+/// Placeholder for the name of a group.
 pub(super) fn placeholder(index: usize) -> String {
     format!("{HOLD}{index}")
 }
@@ -84,7 +84,7 @@ fn group<'a>(text: &str, names: &'a [String]) -> Option<Group<'a>> {
     Some(Group { x: number(" x=\"")?, y: number(" y=\"")?, name, index })
 }
 
-/// Lines of each name in this width; none where one has too many. Names that are shortened and
+/// Lines of each name in this width; `None` if one has too many. Names that are shortened and
 /// would be alike have the numbers of their groups.
 fn levelled(groups: &[Group<'_>], width: f64, shorten: bool) -> Option<Vec<Vec<String>>> {
     let whole: Option<Vec<_>> = groups.iter().map(|group| broken(group.name, width)).collect();
@@ -132,10 +132,10 @@ fn broken(name: &str, width: f64) -> Option<Vec<String>> {
     (lines.len() <= LINES).then_some(lines)
 }
 
-/// What stands behind a number in the same line.
+/// Units that may follow a number in the same line.
 const UNITS: [&str; 8] = ["%", "B", "KiB", "MiB", "GiB", "TiB", "GB", "TB"];
 
-/// What is not broken.
+/// Unbreakable parts of a name.
 fn parts(name: &str) -> Vec<&str> {
     let (mut parts, mut from) = (Vec::new(), 0);
     let mut letters = name.char_indices().peekable();

@@ -105,7 +105,7 @@ fn colours(figure: &Figure) -> Vec<usize> {
     all
 }
 
-/// Of each of all one line that says where it is.
+/// Grey copies of all lines, as one series.
 fn grey(figure: &Figure) -> Vec<Plot> {
     let solid = figure.series.iter().filter(|series| series.stroke == Stroke::Solid);
     let stretches = solid.flat_map(|series| figure.stretches(&series.marks));
@@ -131,7 +131,7 @@ fn strokes(figure: &Figure) -> Vec<&Series> {
     if kinds.len() > 1 { kinds } else { Vec::new() }
 }
 
-/// As much of a name as stands above a panel.
+/// Prefix of a name that fits above a panel.
 fn fitting(name: &str, width: f64) -> String {
     if text_width(name) <= width {
         return name.to_owned();

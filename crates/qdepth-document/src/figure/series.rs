@@ -1,4 +1,4 @@
-//! What a diagram is made of: axes, lines, marks, colours.
+//! Parts of a diagram: axes, lines, marks, colours.
 
 use kuva::prelude::LineStyle;
 
@@ -34,8 +34,8 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// A second vertical axis, on the right, with lines of its own.
     pub right: Option<RightAxis>,
-    /// Where one diagram would hold too many lines: a small one for each colour that the lines
-    /// have, with these names, in which the others stand in grey. Empty: all lines in one diagram.
+    /// Panels for a diagram with too many lines: a small one for each colour, with these names, in
+    /// which the others are grey. Empty: one diagram.
     pub panels: Vec<String>,
 }
 
@@ -76,17 +76,17 @@ pub enum Scale {
 pub struct Series {
     /// Name in the legend; empty: none.
     pub name: String,
-    /// Which colour and marker, counted from 0.
+    /// Index of colour and marker, from 0.
     pub colour: usize,
-    /// How it is drawn.
+    /// Stroke.
     pub stroke: Stroke,
-    /// How its points are marked.
+    /// Markers of its points.
     pub markers: Markers,
     /// Its points, from left to right.
     pub marks: Vec<Mark>,
 }
 
-/// How a line is drawn.
+/// Stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
     /// Full.
@@ -99,7 +99,7 @@ pub enum Stroke {
     None,
 }
 
-/// How the points of a line are marked.
+/// Markers of the points of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Markers {
     /// Alike.
@@ -117,13 +117,13 @@ pub enum Markers {
 pub struct Mark {
     /// Its place on the horizontal axis.
     pub at: f64,
-    /// What is known there.
+    /// Value at this position.
     pub value: MarkValue,
     /// The points of the run that it stands for, by their places in the plan.
     pub points: Vec<u32>,
 }
 
-/// What is known at a place.
+/// Value at one position of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MarkValue {
     /// A value, with its interval if there is one.
@@ -141,13 +141,13 @@ impl Mark {
     }
 }
 
-/// What stands in a picture beside its diagram.
+/// Label in a picture, outside its diagram.
 pub(crate) struct Label<'a> {
     /// Unique on the page.
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
-    /// Where its numbers were not measured on a device; else empty.
+    /// Mark of numbers that were not measured on a device; else empty.
     pub(crate) mark: &'a str,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn permitted() -> BTreeSet<&'static str> {
 /// Names that published documents give to what they measured.
 const NAMES: [&str; 4] = ["Advertised Capacity", "Maximum Capacity", "write EIO", "「standard」"];
 
-/// Whether the text has a Japanese letter.
+/// True if the text has a Japanese letter.
 pub(crate) fn is_japanese(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'))
 }

@@ -1,8 +1,8 @@
-//! What a job does to its blocks, as `rw` says it.
+//! Access pattern of a job (`rw`).
 
 use super::values::Trims;
 
-/// What `rw` says.
+/// Value of `rw`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Access {
     /// Share of random accesses, 0..=100.
@@ -11,7 +11,7 @@ pub(super) struct Access {
     pub(super) random_writes: Option<f64>,
     /// Share of reads, 0..=100.
     pub(super) read: f64,
-    /// What it discards; nothing reads then.
+    /// Discards of the job; it then reads nothing.
     pub(super) trims: Trims,
     /// Bytes left out behind each sequential request.
     pub(super) gap: u64,
@@ -20,7 +20,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// What `rw` says where it says nothing.
+    /// Default of `rw`.
     pub(super) const READ: Self = Self {
         random: 0.0,
         random_writes: None,

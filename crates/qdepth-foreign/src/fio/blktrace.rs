@@ -47,7 +47,7 @@ impl Words<'_> {
     }
 }
 
-/// Whether the bytes begin as a trace does, and in which order they are.
+/// True if the bytes begin as a trace does, and in which order they are.
 fn order(bytes: &[u8]) -> Option<bool> {
     let word = bytes.get(..4).and_then(|word| word.try_into().ok()).map(u32::from_ne_bytes)?;
     match word {
@@ -61,7 +61,7 @@ pub(super) fn is_trace(bytes: &[u8]) -> bool {
     order(bytes).is_some()
 }
 
-/// What was queued, from the first on, and the most that was in flight at a time.
+/// Reads a log: its requests from the first one, and the maximum in flight.
 pub(super) fn read(bytes: &[u8]) -> Result<Log, String> {
     let swapped = order(bytes).ok_or("no blktrace")?;
     let (mut log, mut at) = (Log::default(), 0);

@@ -19,14 +19,14 @@ pub enum OutputFormat {
     Normal,
 }
 
-/// What is printed in place of a measurement.
+/// Information command, instead of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inform {
     /// The version.
     Version,
-    /// How fio is called.
+    /// Usage of fio.
     Help,
-    /// What is done with each option, or with one.
+    /// Help on all options, or on one.
     Options(Option<String>),
     /// The engines.
     Engines,
@@ -34,7 +34,7 @@ pub enum Inform {
     CommandLine,
 }
 
-/// What a command line asks for.
+/// Request of a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
     /// Job files, in order.
@@ -44,7 +44,7 @@ pub struct CommandLine {
     pub jobs: Vec<Vec<(String, Option<String>)>>,
     /// Only these sections; all where it is empty.
     pub sections: Vec<String>,
-    /// Where the result goes; standard output where it is none.
+    /// Output file; `None` for standard output.
     pub output: Option<String>,
     /// The forms that were asked for, in the order in which fio prints them; none asks for none.
     pub formats: Vec<OutputFormat>,
@@ -52,9 +52,9 @@ pub struct CommandLine {
     pub read_only: bool,
     /// Read, and end.
     pub parse_only: bool,
-    /// What is printed in place of a measurement.
+    /// Information command, if any.
     pub inform: Option<Inform>,
-    /// What is not done literally.
+    /// Differences from fio.
     pub remarks: Vec<FioRemark>,
 }
 

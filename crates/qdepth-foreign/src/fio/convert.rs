@@ -20,7 +20,7 @@ use loads::{
 /// Most loads of all steps.
 const LOADS_MAX: usize = 4096;
 
-/// What becomes of a file that is not there and for which no size is written.
+/// Handling of a missing file without a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absent {
     /// It cannot be measured.
@@ -38,13 +38,13 @@ pub struct Converted {
     pub plan: PlanFile,
     /// Targets, in the order that the plan's numbers mean.
     pub targets: Vec<String>,
-    /// Where each point comes from.
+    /// Origin of each point.
     pub origins: Vec<Origin>,
-    /// The engine that all jobs agree on; none where they ask for several or leave it open.
+    /// The engine that all jobs agree on; `None` if they ask for several or leave it open.
     pub engine: Option<Engine>,
     /// CPUs of all workers, in the kernel's form, and whether each has one to itself; none = any.
     pub cpus: Option<(String, bool)>,
-    /// What is not done literally.
+    /// Differences from fio.
     pub remarks: Vec<FioRemark>,
 }
 
@@ -56,7 +56,7 @@ struct Area {
     end: u64,
 }
 
-/// What the numbers of clones and groups are at.
+/// Counters for clones and groups.
 #[derive(Default)]
 struct Counters {
     threads: u32,
@@ -69,7 +69,7 @@ impl JobSet {
     /// the seed where the jobs want one of their own in each run; `name` names the plan.
     ///
     /// # Errors
-    /// Where jobs together cannot be honoured: no size is known, a depth does not fit its files.
+    /// If jobs together cannot be honoured: no size is known, a depth does not fit its files.
     pub fn convert(
         &self,
         name: &str,
@@ -82,7 +82,7 @@ impl JobSet {
     /// The same; a file that is not there and has no size is one that will be there.
     ///
     /// # Errors
-    /// Where jobs together cannot be honoured.
+    /// If jobs together cannot be honoured.
     pub fn convert_with(
         &self,
         name: &str,
@@ -157,7 +157,7 @@ impl JobSet {
         seeds.map_or(fresh, |seeds| seeds.first().copied().unwrap_or(1))
     }
 
-    /// Whether a job waits for the step before it, which must be the job that it names and no
+    /// True if a job waits for the step before it, which must be the job that it names and no
     /// other: then the wait is a stonewall.
     fn waits(&self, job: &Job, before: &[Load]) -> Result<bool, FioRefusal> {
         let Some(name) = &job.waits_for else { return Ok(false) };
@@ -297,9 +297,9 @@ struct Making {
     targets: Vec<String>,
     areas: Vec<Area>,
     counters: Counters,
-    /// Whether a file that is not there is taken as one that will be.
+    /// True if a file that is not there is taken as one that will be.
     absent: bool,
-    /// Whether its length may be any, since nothing is made of the plan.
+    /// True if its length may be any, since nothing is made of the plan.
     any_length: bool,
     remarks: Vec<FioRemark>,
 }
@@ -391,7 +391,7 @@ impl Making {
         Ok(loads)
     }
 
-    /// Where the area of a clone begins.
+    /// Start of a clone's area.
     fn begin(
         &mut self,
         job: &Job,

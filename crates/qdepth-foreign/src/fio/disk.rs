@@ -1,4 +1,4 @@
-//! What the disks below the jobs did meanwhile.
+//! Activity of the disks below the jobs.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct FioDisk {
     pub util: f64,
 }
 
-/// As fio's JSON has it.
+/// Disk entry of fio's JSON.
 #[derive(Serialize)]
 pub(super) struct DiskEntry {
     name: String,

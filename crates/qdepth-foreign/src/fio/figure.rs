@@ -3,7 +3,7 @@
 /// Prefixes of powers of the base.
 const PREFIXES: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 
-/// What the figure is of.
+/// Unit of a figure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     None,

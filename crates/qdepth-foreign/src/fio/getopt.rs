@@ -3,7 +3,7 @@
 
 use super::options::{names, stands_alone};
 
-/// Whether an option of fio itself has a value.
+/// True if an option of fio itself has a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     Nothing,

@@ -122,8 +122,8 @@ fn import_document(file: &str, document: &Map<String, Value>) -> Result<Imported
     Ok(run)
 }
 
-/// What `io_bytes` of a job counts in: bytes since fio 3, KiB before. Where the version does not
-/// say, rate and time do.
+/// Unit of `io_bytes`: bytes since fio 3, KiB before. If the version is missing, rate and time
+/// decide.
 fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
     let major = version.trim_start_matches("fio-").split('.').next();
     if major.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 3) {
@@ -155,7 +155,7 @@ fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
     Ok(1)
 }
 
-/// Whether the latencies of a side are those of completion: where total ones are not said, or have
+/// True if the latencies of a side are those of completion: where total ones are not said, or have
 /// no percentiles while those have, so that mean and percentiles are of one kind.
 fn by_completion(side: &Value) -> bool {
     let times = |names: [&str; 2]| names.iter().find_map(|name| side.get(name)?.as_object());

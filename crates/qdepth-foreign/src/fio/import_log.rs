@@ -107,7 +107,7 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
 /// One window of the series being filled.
 #[derive(Default)]
 struct Window {
-    /// Of reads, writes and trims.
+    /// I/Os of reads, writes and trims.
     ios: [f64; 3],
     bytes: [f64; 3],
     times: [Option<Box<LatencyHistogram>>; 3],

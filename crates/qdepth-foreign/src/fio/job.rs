@@ -30,13 +30,13 @@ pub struct Job {
     pub line: u32,
     /// Name, as reported.
     pub name: String,
-    /// What the user says of it; may be empty.
+    /// Description by the user; may be empty.
     pub description: String,
-    /// What `rw` says.
+    /// Value of `rw`.
     pub rw_name: String,
-    /// What `ioengine` says.
+    /// Value of `ioengine`.
     pub engine_name: String,
-    /// Whether fio would start a thread and no process.
+    /// True if fio would start a thread and no process.
     pub thread: bool,
     /// Clones that run at the same time.
     pub clones: u32,
@@ -52,53 +52,53 @@ pub struct Job {
     pub random_writes: Option<f64>,
     /// Share of reads, 0..=100.
     pub read: f64,
-    /// What it discards.
+    /// Discards of the job.
     pub trims: Trims,
-    /// What its requests do, where that is no transfer of data.
+    /// Operation of its requests, if they transfer no data.
     pub operation: Operation,
     /// Entries of a directory that they are of, where they are.
     pub entries: u64,
-    /// What it replays.
+    /// Trace to replay.
     pub replay: Option<Replay>,
     /// Request sizes, and where requests begin.
     pub sizes: Sizes,
     /// Bytes left out behind each sequential request; its alignment steps over them.
     pub gap: u64,
-    /// Whether a sequential request lies before the former one.
+    /// True if a sequential request lies before the former one.
     pub backwards: bool,
     /// Bytes of zones that are gone through, and from the end of one to the next.
     pub zones: Option<(u64, u64)>,
     /// Outstanding I/Os.
     pub depth: u32,
-    /// How requests are to reach the kernel.
+    /// I/O engine.
     pub engine: Engine,
-    /// Whether the page cache is bypassed.
+    /// True if the page cache is bypassed.
     pub direct: bool,
     /// Requests per second of both directions together.
     pub rate: Option<f64>,
     /// Think time, nanoseconds, and the requests between two of them.
     pub think: Option<(u64, u32)>,
-    /// When it is steady, which ends it.
+    /// Steady-state rule that ends the job.
     pub settling: Option<Settling>,
     /// The rate that it is to keep.
     pub least: Option<Least>,
-    /// How it is tied to others.
+    /// Coupling with other jobs.
     pub flow: Option<Flow>,
     /// The job that it waits for.
     pub waits_for: Option<String>,
-    /// Whether they arrive by a Poisson process.
+    /// True if they arrive by a Poisson process.
     pub poisson: bool,
-    /// Where random requests go.
+    /// Distribution of random requests.
     pub distribution: Distribution,
-    /// Whether each block is touched once in a pass.
+    /// True if each block is touched once in a pass.
     pub once: bool,
     /// Seed of all draws; none for one of its own in each run.
     pub seed: Option<u64>,
     /// Writes between two flushes; 0 for none.
     pub fsync_every: u32,
-    /// Whether data is forced out at the end.
+    /// True if data is forced out at the end.
     pub fsync_end: bool,
-    /// Whether each write returns when it is durable.
+    /// True if each write returns when it is durable.
     pub durability: Durability,
     /// Priorities of its requests; none = that of the process.
     pub priorities: Option<Priorities>,
@@ -106,39 +106,39 @@ pub struct Job {
     pub compressible: f64,
     /// Writes that hold what others hold.
     pub duplicates: Option<Duplicates>,
-    /// Whether writes are stamped and reads held against that.
+    /// True if writes are stamped and reads held against that.
     pub verify: bool,
-    /// Whether what was written is read back afterwards.
+    /// True if what was written is read back afterwards.
     pub reads_back: bool,
-    /// Where requests go, each file or device by its path.
+    /// Paths of files and devices.
     pub filenames: Vec<String>,
     /// Folders of files; clones go to them in turn.
     pub directories: Vec<String>,
-    /// What a file without a name is called, with `$jobname`, `$jobnum`, `$filenum`.
+    /// Pattern for unnamed files, with `$jobname`, `$jobnum`, `$filenum`.
     pub file_format: String,
-    /// What it ends when it ends, beside itself.
+    /// Jobs that end together with this one.
     pub ends_all: Option<Ends>,
     /// CPUs of its workers, in the kernel's form; none = any.
     pub cpus: Option<String>,
-    /// Whether each worker has one of them to itself.
+    /// True if each worker has one of them to itself.
     pub split_cpus: bool,
-    /// What is not done literally.
+    /// Differences from fio.
     pub remarks: Vec<FioRemark>,
-    /// Which part of the target, and until when.
+    /// Range of the target, and the end condition.
     pub span: Span,
-    /// What is reported.
+    /// Reporting options.
     pub report: Reporting,
     /// The latency that its depth is to keep, where that is searched for.
     pub goal: Option<Goal>,
 }
 
 impl Job {
-    /// Whether it writes.
+    /// True if it writes.
     pub(super) fn writes(&self) -> bool {
         self.read < 100.0 || self.operation.changes()
     }
 
-    /// Whether several of its requests may be in flight.
+    /// True if several of its requests may be in flight.
     pub(super) fn is_asynchronous(&self) -> bool {
         !matches!(self.engine, Engine::Synchronous | Engine::Null)
     }
@@ -234,7 +234,7 @@ impl Job {
     }
 }
 
-/// Where random requests go, and whether each place is touched once.
+/// Distribution of random requests, and the use of a random map.
 fn drawn(
     opts: &OptionReader<'_>,
     random: f64,
@@ -337,7 +337,7 @@ fn gap(opts: &OptionReader<'_>, access: &Access, sizes: &Sizes) -> Result<u64, F
     }
 }
 
-/// What is said of several sizes where each place is to be touched once.
+/// Remark on several sizes with a random map.
 fn drawn_independently(section: &Section) -> Option<FioRemark> {
     let found =
         ["bssplit", "bsrange", "bs", "percentage_random"].iter().find_map(|name| section.get(name));

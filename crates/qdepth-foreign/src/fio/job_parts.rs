@@ -9,7 +9,7 @@ pub struct Duplicates {
     pub share: f64,
     /// Share of the area that as many contents would take, per cent; none: there is one content.
     pub working_set: Option<f64>,
-    /// Whether other jobs write the same contents.
+    /// True if other jobs write the same contents.
     pub common: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Least {
 }
 
 impl Least {
-    /// What each of so many files is to have of it.
+    /// Share of each of the files.
     pub(super) fn shared(self, files: usize) -> Self {
         let share = |rates: [f64; 3]| rates.map(|rate| rate / files as f64);
         Self { bytes: share(self.bytes), ios: share(self.ios), ..self }
@@ -37,13 +37,13 @@ impl Least {
 pub struct Goal {
     /// At most so long, nanoseconds.
     pub target_ns: u64,
-    /// How long each depth is measured, nanoseconds.
+    /// Duration of each depth, nanoseconds.
     pub window_ns: u64,
     /// Share of the requests that keep it, per cent.
     pub percentile: f64,
 }
 
-/// What else ends with a job that has `exitall`.
+/// Jobs that end together with a job with `exitall`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// The jobs of its reporting group.
@@ -57,11 +57,11 @@ pub enum Ends {
 /// Jobs of one flow issue requests in proportion to their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Which jobs.
+    /// Group of jobs.
     pub group: u32,
     /// Its weight among them.
     pub weight: u32,
-    /// How long it waits once it is ahead, nanoseconds.
+    /// Pause of a job that is ahead, nanoseconds.
     pub pause_ns: u64,
 }
 
@@ -70,11 +70,11 @@ pub struct Flow {
 pub struct Span {
     /// Part of the target under load.
     pub size: Amount,
-    /// Where it begins.
+    /// Start offset.
     pub offset: Amount,
     /// To a multiple of this an offset that is a share is raised.
     pub offset_align: u64,
-    /// How far the area of each clone is behind the former's.
+    /// Offset of each clone's area from that of the previous one.
     pub offset_increment: Amount,
     /// Bytes that one pass moves; as `size` where it is none.
     pub io_size: Option<Amount>,
@@ -92,7 +92,7 @@ pub struct Span {
     pub ramp_ns: u64,
 }
 
-/// What of a job is reported.
+/// Reporting options of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reporting {
     /// Percentiles to report, per cent.
@@ -103,21 +103,21 @@ pub struct Reporting {
     pub logs: [Option<String>; 3],
     /// Length of a log's windows, ms; 0 where each request was asked for.
     pub log_window_ms: u64,
-    /// Whether each clone has its own logs.
+    /// True if each clone has its own logs.
     pub per_job_logs: bool,
-    /// Whether times of logs count from 1970, and not from the start of the job.
+    /// True if times of logs count from 1970, and not from the start of the job.
     pub logs_since_1970: bool,
     /// Name of the logs of histograms, their windows, ms, and how coarse their classes are.
     pub histogram_log: Option<(String, u64, u32)>,
-    /// Whether the disks below are told of.
+    /// True if the disks below are told of.
     pub disks: bool,
-    /// How reads and writes are reported.
+    /// Reporting of reads and writes.
     pub unified: Unified,
     /// Options as written, for the report: name and value.
     pub written: Vec<(String, String)>,
 }
 
-/// How reads and writes are reported.
+/// Reporting of reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unified {
     /// Apart.

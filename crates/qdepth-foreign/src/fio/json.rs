@@ -1,8 +1,8 @@
 //! A run as fio's JSON, for programs that read that. Names, units and types are fio 3.42's.
 //!
-//! What fio counts and qdepth does not is 0, as where fio is told not to: `slat_ns` (a request is
-//! handed over and stamped in one), `iodepth_submit`, `iodepth_complete`.
-//! `iodepth_level` has all requests at the mean number in flight.
+//! Counters that qdepth does not have are 0, as if disabled in fio: `slat_ns` (an I/O is submitted
+//! and stamped in one step), `iodepth_submit`, `iodepth_complete`. `iodepth_level` puts all I/Os at
+//! the mean number in flight.
 
 use qdepth_measure::{Code, LatencyHistogram, Settling};
 use serde::Serialize;
@@ -24,12 +24,12 @@ mod parts;
 mod samples;
 mod steadystate;
 
-/// When the document was made.
+/// Creation time of the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FioMoment {
     /// Milliseconds since 1970-01-01 UTC.
     pub unix_ms: i64,
-    /// As fio writes it: `Sat Nov 21 16:34:50 2026`.
+    /// Time in fio's format: `Sat Nov 21 16:34:50 2026`.
     pub text: String,
 }
 
@@ -38,30 +38,29 @@ pub struct FioMoment {
 pub struct FioEntry {
     /// Name of the first job.
     pub name: String,
-    /// What its user says of it; may be empty.
+    /// Description by the user; may be empty.
     pub description: String,
     /// Number of the reporting group.
     pub group: u32,
-    /// When it began, milliseconds since 1970.
+    /// Start, milliseconds since 1970.
     pub start_ms: i64,
     /// Options as written, of the last job.
     pub options: Vec<(String, String)>,
     /// Percentiles to print, per cent, ascending.
     pub percentiles: Vec<f64>,
-    /// Whether they are printed for completion latency and for total latency.
+    /// True if they are printed for completion latency and for total latency.
     pub percentiles_of: [bool; 2],
     /// Outstanding I/Os of the first job.
     pub depth: u32,
     /// Clones that it has.
     pub members: u32,
-    /// How reads and writes are reported.
+    /// Reporting of reads and writes.
     pub unified: Unified,
     /// The latency that its depth was to keep.
     pub goal: Option<Goal>,
-    /// When it is steady.
+    /// Steady-state rule of the job.
     pub settling: Option<Settling>,
-    /// What its workers counted: how often they left the CPU, pages that storage had to give, and
-    /// others that they waited for.
+    /// Counters of its workers: context switches, major page faults, minor page faults.
     pub counts: [u64; 3],
     /// The points that it consists of, as places in the list of points.
     pub points: Vec<usize>,
@@ -158,7 +157,7 @@ pub(super) struct Direction {
 
 #[derive(Serialize)]
 pub(super) struct Sync {
-    /// As in fio where reads and writes are told together alone.
+    /// True if fio omits the entry for merged reads and writes.
     #[serde(skip)]
     is_left_out: bool,
     pub(super) total_ios: u64,
@@ -211,7 +210,7 @@ pub(super) fn jobs(
     jobs
 }
 
-/// What each mean throughput is of its group's in the same direction, per cent.
+/// Share of each mean throughput in its group and direction, per cent.
 fn share_of_groups(jobs: &mut [JobEntry]) {
     let sides: [fn(&mut JobEntry) -> Option<&mut Direction>; 4] = [
         |job| job.read.as_mut(),
@@ -297,7 +296,7 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
     }
 }
 
-/// As in fio, a job that does not keep its rate fails as one whose target does.
+/// Error number of a job that does not keep its rate, as in fio.
 const EIO: i32 = 5;
 
 fn fell_short(point: &PointRecord) -> bool {

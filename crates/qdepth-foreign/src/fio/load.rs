@@ -4,12 +4,12 @@ use qdepth_measure::Settling;
 
 use super::job_parts::Least;
 
-/// Where a point of the plan comes from. Points are in the order of the plan.
+/// Origin of a point of the plan. Points are in the order of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The job, as an index into [`JobSet::jobs`](super::JobSet::jobs).
     pub job: usize,
-    /// Which of its clones, from 0.
+    /// Index of the clone, from 0.
     pub clone: u32,
     /// Number of the clone among all of all jobs, from 1, as in the names of logs.
     pub thread: u32,
@@ -37,16 +37,16 @@ pub(super) struct Load {
     pub(super) rate: Option<f64>,
     /// The file's share of the rate that the job is to keep.
     pub(super) least: Option<Least>,
-    /// When it is steady, which ends it.
+    /// Steady-state rule that ends the load.
     pub(super) settling: Option<Settling>,
-    /// Whether it reads back what its job wrote.
+    /// True if it reads back what its job wrote.
     pub(super) reads_back: bool,
-    /// Whether all of its step end when it does.
+    /// True if all of its step end when it does.
     pub(super) ends_step: bool,
-    /// Whether the page cache is bypassed.
+    /// True if the page cache is bypassed.
     pub(super) direct: bool,
-    /// Which file of what its clone replays.
+    /// Index of the clone's trace file.
     pub(super) replays: Option<usize>,
-    /// Which of the areas that are to be made its offset counts from.
+    /// Index of the new area that its offset refers to.
     pub(super) area_of: Option<usize>,
 }

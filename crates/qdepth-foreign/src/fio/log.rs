@@ -7,7 +7,7 @@ use qdepth_measure::LatencyHistogram;
 
 use qdepth_record::{IntervalRecord, PointRecord};
 
-/// What a log holds.
+/// Kind of log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioLog {
     /// Throughput, KiB/s.

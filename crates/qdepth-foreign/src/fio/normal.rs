@@ -10,7 +10,7 @@ use super::job::Job;
 use super::json::{Direction, FioEntry, FioLatency, FioMoment, JobEntry, Pairs, jobs};
 use super::values::SizePart;
 
-/// What stands before the results: the jobs, the version, how many are started.
+/// Text before the results: jobs, version, number of started jobs.
 pub fn export_fio_heads(program: &str, jobs: &[(&Job, u32)]) -> String {
     let mut text = String::new();
     for (job, group) in jobs {
@@ -318,7 +318,7 @@ fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
     }
 }
 
-/// What all of a group moved in each direction.
+/// Totals of a group in each direction.
 fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
     line(text, &format!("\nRun status group {group} (all jobs):"));
     for (index, name) in ["   READ", "  WRITE", "   TRIM", "  MIXED"].into_iter().enumerate() {
@@ -349,7 +349,7 @@ fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
     }
 }
 
-/// What of a direction the summary needs.
+/// Facts of a direction for the summary.
 struct Facts {
     runtime: u64,
     bytes: u64,

@@ -123,7 +123,8 @@ impl OptionReader<'_> {
         })
     }
 
-    /// Of the area, and of a pass where that is another: `filesize` makes `size` the latter.
+    /// Length of the area, and of a pass if it differs: with `filesize`, `size` is the length of a
+    /// pass.
     fn lengths(&self) -> Result<(Amount, Option<Amount>), FioRefusal> {
         let given =
             |name: &str, default| self.get(name).map(|_| self.amount(name, default)).transpose();
@@ -158,7 +159,7 @@ impl OptionReader<'_> {
         }
     }
 
-    /// How the job is tied to others; its pause is in microseconds.
+    /// Coupling of the job with others; its pause is in microseconds.
     pub(super) fn flow(&self) -> Result<Option<Flow>, FioRefusal> {
         let up_to = |most: u32| {
             move |text: &str| match text.parse::<u32>() {
@@ -303,7 +304,7 @@ impl OptionReader<'_> {
         u32::try_from(full.max(data)).map_err(|_| self.refuse("fsync", "too many writes"))
     }
 
-    /// Whether what is read is held against what was written.
+    /// True if what is read is held against what was written.
     pub(super) fn verifies(&self) -> Result<bool, FioRefusal> {
         let known = |text: &str| match text {
             "0" | "null" => Ok(false),

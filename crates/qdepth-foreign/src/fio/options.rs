@@ -27,14 +27,14 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     first_names().chain(ALIASES.iter().map(|(alias, _)| *alias))
 }
 
-/// What is done with an option, by its first name.
+/// Rule for an option, by its main name.
 pub(super) fn rule(name: &str) -> Rule {
     let found = OPTIONS.iter().find(|(known, _)| *known == name).map(|(_, rule)| *rule);
     let refused = REFUSED.iter().find(|(known, _)| *known == name).map(|(_, why)| *why);
     found.or(refused.map(Rule::Refused)).unwrap_or(Rule::Refused("fio has no such option"))
 }
 
-/// Whether the option takes a value behind `=` alone, and none from the next word.
+/// True if the option takes a value behind `=` alone, and none from the next word.
 pub(super) fn stands_alone(name: &str) -> bool {
     STANDING_ALONE.contains(&canonical(name).unwrap_or(name))
 }
@@ -59,8 +59,7 @@ pub(super) fn nearest_of(
     (near.0 <= most).then_some(near.1)
 }
 
-/// What is done with each option, as a table for people, or with those whose name this is or begins
-/// with it.
+/// Support for each option as a table, or for those with this name or prefix.
 pub fn fio_options(only: Option<&str>) -> String {
     let wanted =
         |name: &str| only.is_none_or(|option| name == option || canonical(option) == Some(name));

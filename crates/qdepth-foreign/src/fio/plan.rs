@@ -105,7 +105,7 @@ fn profile(job: &Job, load: &Load) -> Profile {
     }
 }
 
-/// What of a profile says which requests are drawn.
+/// Profile fields that define the random requests of a load.
 fn drawn(job: &Job, load: &Load) -> Profile {
     let read = if load.reads_back { 100.0 } else { job.read };
     let writes = job.sizes.writes.as_ref().filter(|_| !load.reads_back);
@@ -146,7 +146,7 @@ fn arrivals(job: &Job, load: &Load) -> Option<Arrivals> {
     paced.or(think)
 }
 
-/// What of a profile says which recorded requests are made again.
+/// Profile fields that define the replayed requests.
 fn replayed(job: &Job, trace: &Trace) -> Profile {
     let (reads, trims) = trace.shares();
     let percent = |share: f64| (share * 1e6).round() / 1e4;
@@ -175,7 +175,7 @@ fn replayed(job: &Job, trace: &Trace) -> Profile {
     }
 }
 
-/// As many contents as the working set has requests.
+/// Number of distinct contents: the requests in the working set.
 fn repeated(job: &Job, load: &Load, duplicates: Duplicates) -> DuplicatesSpec {
     let Duplicates { share, working_set, common } = duplicates;
     let requests = load.area.unwrap_or(u64::MAX) / job.sizes.smallest().max(1);

@@ -31,7 +31,7 @@ pub(super) struct Reader<'a> {
     only: &'a [String],
 }
 
-/// Where options go at the moment.
+/// Scope of the current options.
 #[derive(Clone, Copy, PartialEq)]
 enum OptionScope {
     Nowhere,
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a section is to be a job.
+    /// True if a section is to be a job.
     pub(super) fn wants(&self, section: &String) -> bool {
         self.only.is_empty() || self.only.contains(section)
     }
@@ -248,7 +248,7 @@ fn whole(file: &str, line: u32, why: impl Into<String>) -> FioRefusal {
     }
 }
 
-/// What stands before `;` or `#`, without blanks around.
+/// Text before `;` or `#`, trimmed.
 fn without_comment(line: &str) -> &str {
     let end = line.find([';', '#']).unwrap_or(line.len());
     line[..end].trim_matches(|c: char| c.is_whitespace() || c.is_control())

@@ -16,7 +16,7 @@ pub struct FioRefusal {
     pub section: String,
     /// The option as written, with its value; empty where it is not about one.
     pub option: String,
-    /// What is wrong, and what would be right.
+    /// Problem and remedy.
     pub why: String,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for FioRefusal {
 }
 
 impl FioRefusal {
-    /// What two have in common that are the same: the place of an option, or all that is said.
+    /// Key of equal refusals: the position of an option, or the whole text.
     fn key(&self) -> [String; 3] {
         let location = format!("{}:{}", self.file, self.line);
         if self.option.is_empty() {
@@ -74,7 +74,7 @@ impl FioRefusals {
         }
     }
 
-    /// What a step gave; what it refused is kept here.
+    /// Result of a step; its refusals are kept here.
     pub(super) fn keep<T>(&mut self, step: Result<T, impl Into<Self>>) -> Option<T> {
         match step {
             Ok(value) => Some(value),
@@ -109,13 +109,13 @@ impl fmt::Display for FioRefusals {
 
 impl std::error::Error for FioRefusals {}
 
-/// What a job file says that is not done literally, and that cannot change a figure; or that a
-/// reader of the figures must know.
+/// A difference from the job file that cannot change a figure, or that a reader of the figures must
+/// know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FioRemark {
-    /// Where, as `jobs.fio:12: [reader] invalidate=1`.
+    /// Location, for example `jobs.fio:12: [reader] invalidate=1`.
     pub location: String,
-    /// What is done instead.
+    /// Behaviour instead.
     pub what: Remarked,
 }
 

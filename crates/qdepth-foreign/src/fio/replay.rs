@@ -16,7 +16,7 @@ use super::setting::Section;
 use super::surroundings::Surroundings;
 use super::values::{number, texts};
 
-/// What is made of the lines.
+/// Interpretation of the lines.
 struct How {
     redirect: Option<String>,
     skip: Vec<Direction>,

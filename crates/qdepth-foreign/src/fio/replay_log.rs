@@ -1,22 +1,22 @@
-//! What a job replays, and the lines of the traces that it is read of.
+//! Replay of a job, and the lines of its traces.
 
 use qdepth_workload::{Recorded, Trace};
 
 /// Most requests that are read of all traces of a job.
 pub(super) const REQUESTS_MAX: usize = 1 << 20;
 
-/// What a job replays.
+/// Replay of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The traces, of which clones take one each in turn: by file or device, in the order in which
     /// they come up.
     pub traces: Vec<Vec<(String, Trace)>>,
-    /// How many times as fast as it was recorded; none for as fast as it goes.
+    /// Speed relative to the recording; `None` for as fast as possible.
     pub speed: Option<f64>,
 }
 
 impl Replay {
-    /// What a clone replays.
+    /// Trace of one clone.
     pub(super) fn for_clone(&self, clone: u32) -> &[(String, Trace)] {
         self.traces.get(clone as usize % self.traces.len().max(1)).map_or(&[], Vec::as_slice)
     }
@@ -33,7 +33,7 @@ pub(super) struct Line {
     pub(super) recorded: Recorded,
 }
 
-/// What was read, and the most that was in flight where the trace says so.
+/// Requests of a log, and the maximum in flight if the trace states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Log {
     pub(super) lines: Vec<Line>,

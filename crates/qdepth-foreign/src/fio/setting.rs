@@ -10,18 +10,18 @@ use crate::remark::Remarked;
 pub(super) struct Setting {
     /// The option's first name: aliases are replaced (`blocksize` is `bs`).
     pub(super) name: String,
-    /// The value with variables put in; none where the option stands alone.
+    /// The value with variables put in; `None` if the option stands alone.
     pub(super) value: Option<String>,
     /// The job file, or `command line`.
     pub(super) file: Rc<str>,
     /// Line in it, from 1.
     pub(super) line: u32,
-    /// Whether variables that are not set leave nothing of the value, which is as written then.
+    /// True if variables that are not set leave nothing of the value, which is as written then.
     pub(super) is_lost: bool,
 }
 
 impl Setting {
-    /// As `bs=4k` or `thread`.
+    /// Like `bs=4k` or `thread`.
     pub(super) fn text(&self) -> String {
         match &self.value {
             Some(value) => format!("{}={value}", self.name),
@@ -57,9 +57,9 @@ pub(super) struct Section {
     pub(super) line: u32,
     /// Options in force; of the same name the last counts.
     pub(super) settings: Vec<Rc<Setting>>,
-    /// How many of them come from global sections.
+    /// Number of options from global sections.
     pub(super) inherited: usize,
-    /// Whether it is the first job of a second or later job file, which waits for those before.
+    /// True if it is the first job of a second or later job file, which waits for those before.
     pub(super) next_file: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The machine that a job file is read on.
 
-/// What a job file may ask of the machine that it is read on.
+/// Machine facts that a job file may use.
 pub struct Surroundings<'a> {
     /// An environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
@@ -8,7 +8,7 @@ pub struct Surroundings<'a> {
     pub include: &'a dyn Fn(&str) -> Result<String, String>,
     /// The bytes of a trace that is replayed, or why there are none.
     pub trace: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
-    /// Whether it is a directory in which files can be.
+    /// True if it is a directory in which files can be.
     pub is_directory: &'a dyn Fn(&str) -> bool,
     /// Bytes of a page of memory.
     pub page_bytes: u64,

@@ -33,7 +33,7 @@ impl Amount {
         }
     }
 
-    /// Bytes, of a target of `whole` bytes; none where a share is asked of an unknown one.
+    /// Bytes, of a target of `whole` bytes; `None` if a share is asked of an unknown one.
     pub fn bytes(self, whole: Option<u64>) -> Option<u64> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -42,7 +42,7 @@ impl Amount {
     }
 }
 
-/// What a job discards.
+/// Discards of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trims {
     /// Nothing.
@@ -53,7 +53,7 @@ pub enum Trims {
     BeforeWrites,
 }
 
-/// How requests are to reach the kernel.
+/// I/O engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// One request at a time (`sync`, `psync`, `pvsync` …).
@@ -76,19 +76,19 @@ pub enum Engine {
     Null,
 }
 
-/// When a write returns.
+/// Durability that a write waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// When it is handed over.
+    /// The write has been submitted.
     Cached,
-    /// When data and what describes the file are durable (`O_SYNC`).
+    /// Data and metadata are durable (`O_SYNC`).
     Sync,
-    /// When its data is durable (`O_DSYNC`).
+    /// Data is durable (`O_DSYNC`).
     DataSync,
 }
 
 impl Engine {
-    /// Whether its requests can bear priorities of their own.
+    /// True if its requests can bear priorities of their own.
     pub(super) fn has_priorities(self) -> bool {
         matches!(
             self,
@@ -123,7 +123,7 @@ impl Engine {
     }
 }
 
-/// What comes near an engine that there is none of.
+/// Suggestion for an unsupported engine.
 fn near(engine: &str) -> &'static str {
     let library = engine.trim_start_matches("lib").split(['_', '-']).next().unwrap_or("");
     match library {
@@ -143,7 +143,7 @@ fn near(engine: &str) -> &'static str {
     }
 }
 
-/// What an engine's requests do, by its name, where they move no data.
+/// Operation of an engine's requests, by its name, if they transfer no data.
 pub(super) fn operation(engine: &str) -> Operation {
     match engine {
         "falloc" => Operation::Reserve,
@@ -158,7 +158,7 @@ pub(super) fn operation(engine: &str) -> Operation {
     }
 }
 
-/// Where random requests go.
+/// Distribution of random requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// Each place alike.
@@ -270,7 +270,7 @@ impl Sizes {
         let writes = self.writes.iter().flat_map(|(parts, _)| parts);
         self.parts.iter().chain(writes).map(|part| part.bytes).min().unwrap_or(4096)
     }
-    /// Of writes, as [`parts`](Self::parts) are of reads.
+    /// Block sizes of writes, like [`parts`](Self::parts) for reads.
     pub(super) fn of_writes(&self) -> &[SizePart] {
         self.writes.as_ref().map_or(&self.parts, |(parts, _)| parts)
     }

@@ -6,7 +6,7 @@ use super::surroundings::Surroundings;
 /// Bytes that variables may add to all values together.
 const GROWTH_MAX: usize = 1 << 20;
 
-/// What is left for variables to fill, so that a short text cannot become a long one.
+/// Remaining room for variables, so that a short text cannot expand without limit.
 pub(super) struct Budget(usize);
 
 impl Default for Budget {

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub struct IcfRefusal {
     /// The line, from 1.
     pub line: usize,
-    /// What stands there, and the nearest way.
+    /// Problem and the nearest alternative.
     pub what: String,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Spec {
     pub(super) lines: Vec<Access>,
 }
 
-/// How the load rises from test to test.
+/// Increase of the load from test to test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cycle {
     pub(super) start: u32,
@@ -61,7 +61,7 @@ impl Cycle {
     }
 }
 
-/// What varies from test to test.
+/// Settings that vary from test to test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Varied {
     pub(super) workers: bool,

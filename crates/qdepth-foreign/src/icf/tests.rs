@@ -112,7 +112,7 @@ fn what_is_cycled_becomes_a_step_each() {
     }
 }
 
-/// Of 60 % reads of 4 KiB and 40 % of 64 KiB writes, no write is of 4 KiB.
+/// Specification with 60 % reads of 4 KiB and 40 % writes of 64 KiB: no write has 4 KiB.
 #[test]
 fn lines_of_a_specification_keep_sizes_of_reads_and_writes() {
     let specs = spec("mix", &["4096,60,100,100,0,1,0,0", "65536,40,0,100,0,1,0,0"])

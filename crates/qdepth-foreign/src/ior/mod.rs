@@ -43,7 +43,7 @@ pub enum IorRefusal {
     Script(String, usize, Box<Self>),
 }
 
-/// How the summary is written (`-O summaryFormat`).
+/// Format of the summary (`-O summaryFormat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Summary {
     /// The table for people.
@@ -55,7 +55,7 @@ pub enum Summary {
     Csv,
 }
 
-/// What a transfer holds (`-l`, `--dataPacketType`).
+/// Contents of a transfer (`-l`, `--dataPacketType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packet {
     /// Not said: IOR's is the time and the place.
@@ -85,9 +85,9 @@ pub enum Hog {
 /// A command line, with IOR's defaults for what it leaves out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ior {
-    /// As given.
+    /// Command line.
     pub command_line: String,
-    /// Whether its options are asked for (`-h`).
+    /// True if its options are asked for (`-h`).
     pub help: bool,
     /// `-A`.
     pub reference: i64,
@@ -180,7 +180,7 @@ pub struct Ior {
     pub summary_file: Option<String>,
     /// `-O saveRankPerformanceDetailsCSV`.
     pub ranks_file: Option<String>,
-    /// What is done in another way than the words say: the option, and how.
+    /// Differences from IOR: the option, and the behaviour.
     pub remarks: Vec<(String, Remarked)>,
 }
 
@@ -282,7 +282,7 @@ impl Ior {
         self.remark("-b", Remarked::counted(Remark::RoomEndsPhase, "transfers", pairs));
     }
 
-    /// Where each task has a directory of its own (`-u`): these, and the file in each.
+    /// Directories of tasks that have separate ones (`-u`), and the file in each.
     pub fn own_directories(&mut self, tasks: u32) -> Vec<String> {
         if !self.unique_dir || !self.file_per_process {
             return Vec::new();
@@ -295,8 +295,8 @@ impl Ior {
         folders
     }
 
-    /// What is measured one after the other: all at once, or, where each repetition has files of
-    /// its own (`-m`) or may be the last (`-T`), these.
+    /// Parts measured one after the other: everything at once, or one per repetition with its own
+    /// files (`-m`) or a deadline (`-T`).
     pub fn parts(&self) -> Vec<Self> {
         if !self.multi_file && self.most_minutes == 0 {
             return vec![self.clone()];
@@ -393,7 +393,7 @@ impl Ior {
             ),
             (
                 self.unique_dir && self.files.len() > 1,
-                "-u makes a directory for each process beside one name: give -o only one",
+                "-u creates a directory per process next to one name: give -o only one",
             ),
             (self.reorder > 0 && self.reorder_random > 0, "-C and -Z are two orders: choose one"),
         ]

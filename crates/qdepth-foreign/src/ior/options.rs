@@ -9,7 +9,7 @@ const FLAGS: &str = "BCFKYZegkmruvwxzRWcEyHInpqSVP";
 /// Those that take one.
 const VALUES: &str = "aAbdijlMoqstDGfNOQTXUJ";
 
-/// What is done with each option, for people.
+/// Support for each option, as text.
 pub fn ior_help() -> String {
     let lines = [
         ("-a POSIX", "the interface; no other is measured"),
@@ -18,7 +18,7 @@ pub fn ior_help() -> String {
         ("-w -r -W -R", "write, read, check what was written, check what is read"),
         ("-G N", "stamps what is written, so that a later run with the same number can check it"),
         ("-F -u", "a file for each task; and a directory for each"),
-        ("-o NAME[@NAME]", "the file, or several in turn with -F"),
+        ("-o NAME[@NAME]", "the file, or several with -F, used in rotation"),
         ("-k -K -E", "keep the files, those with errors; write again to those that were kept"),
         ("-e -Y --posix.odirect", "fsync at the end, after each write; past the page cache"),
         ("-z", "places in random order, each once; -z -z draws among what is there"),
@@ -279,7 +279,7 @@ fn why_not(letter: char) -> &'static str {
     }
 }
 
-/// What is written, by the first letter of its name.
+/// Data pattern, by the first letter of its name.
 pub(super) fn packet(name: &str) -> Option<Packet> {
     match name.chars().next()? {
         't' => Some(Packet::Timestamp),

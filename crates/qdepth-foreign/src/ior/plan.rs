@@ -52,7 +52,7 @@ impl Ior {
         }
     }
 
-    /// What the order of requests comes from; TOML's whole numbers have a sign.
+    /// Seed of the request order; TOML integers are signed.
     fn seed(&self) -> u64 {
         let stated = self.random_seed.or(Some(self.reorder_seed).filter(|seed| *seed != 0));
         let signature = self.signature.map(i64::from);

@@ -9,7 +9,7 @@ pub(super) const MIB: f64 = 1_048_576.0;
 /// The version whose forms these are.
 pub(super) const FORM: &str = "4.0.0";
 
-/// What one rank did in a phase.
+/// Results of one rank in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IorRank {
     /// Bytes that it moved.
@@ -22,7 +22,7 @@ pub struct IorRank {
     pub moved_s: f64,
     /// Time that its file took to close, s.
     pub close_s: f64,
-    /// Where it went on after the deadline: from the common start to that, s.
+    /// Elapsed time of a task that continued after the deadline, from the common start, s.
     pub wall_s: f64,
     /// Bytes that it had moved by then.
     pub wall_bytes: u64,
@@ -57,7 +57,7 @@ pub struct FileSystem {
 /// A test: what was asked for, and what came of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IorTest {
-    /// What was asked for.
+    /// Command line.
     pub ior: Ior,
     /// Its number, from 0.
     pub id: u32,
@@ -67,7 +67,7 @@ pub struct IorTest {
     pub tasks: u32,
     /// Nodes.
     pub nodes: u32,
-    /// Where its files are.
+    /// File system of its files.
     pub file_system: Option<FileSystem>,
     /// Its phases, in order.
     pub phases: Vec<IorPhase>,
@@ -76,7 +76,7 @@ pub struct IorTest {
 /// All tests of a command line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IorRun {
-    /// As given.
+    /// Command line.
     pub command_line: String,
     /// Version of the program.
     pub program: String,
@@ -86,7 +86,7 @@ pub struct IorRun {
     pub finished: String,
     /// `uname`.
     pub machine: String,
-    /// Whether it was measured in virtual time.
+    /// True if it was measured in virtual time.
     pub emulated: bool,
     /// Its tests.
     pub tests: Vec<IorTest>,
@@ -113,7 +113,7 @@ impl IorPhase {
         self.ranks.iter().map(|rank| rank.transfers).max().unwrap_or(0)
     }
 
-    /// When the deadline came, s, and the bytes of a rank in the mean by then.
+    /// Deadline, s, and the mean bytes per rank by then.
     fn wall(&self) -> (f64, f64) {
         let bytes: u64 = self.ranks.iter().map(|rank| rank.wall_bytes).sum();
         let wall_s = self.ranks.iter().map(|rank| rank.wall_s).fold(0.0, f64::max);
@@ -280,7 +280,7 @@ pub(super) fn space(test: &IorTest) -> Space {
     }
 }
 
-/// What IOR says of a test before its results.
+/// IOR's option summary before the results of a test.
 pub(super) fn options(test: &IorTest) -> Vec<(&'static str, serde_json::Value)> {
     let ior = &test.ior;
     let access = if ior.file_per_process { "file-per-process" } else { "single-shared-file" };
@@ -359,7 +359,7 @@ fn spread(values: &[f64]) -> Spread {
     }
 }
 
-/// What the phases of one kind have in common.
+/// Common properties of the phases of one kind.
 pub(super) struct OfAll {
     /// MiB/s.
     pub(super) rate: Spread,
@@ -368,7 +368,7 @@ pub(super) struct OfAll {
     pub(super) mean_s: f64,
     /// MiB of the first.
     pub(super) mib: f64,
-    /// When the deadline came, s, and MiB/s of a rank until then.
+    /// Deadline, s, and MiB/s per rank until then.
     pub(super) wall: Option<(f64, f64)>,
 }
 
@@ -493,7 +493,7 @@ pub fn ior_ranks_csv(run: &IorRun) -> String {
     out
 }
 
-/// As C prints `%.10e`.
+/// Number in the format of C's `%.10e`.
 fn exponent(value: f64) -> String {
     let text = format!("{value:.10e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));

@@ -8,7 +8,7 @@ use super::unknown::printed;
 use crate::sysfs;
 use crate::system::System;
 
-/// What a device says of how it is built; nothing for a drive.
+/// Facts about the construction of a device; empty for a drive.
 pub(super) fn facts(system: &System, name: &str) -> Vec<Observation> {
     let base = format!("/sys/class/block/{name}");
     if system.exists(format!("{base}/md")) {

@@ -8,7 +8,7 @@ use super::fact::{fact, file_fact, read, unless_empty};
 use super::unknown::unreadable;
 use crate::system::System;
 
-/// Where the kernel describes CPUs.
+/// Directory of CPUs.
 const BASE: &str = "/sys/devices/system/cpu";
 
 /// Arm's implementers and parts (`MIDR_EL1`) of servers, as /proc/cpuinfo gives them; the kernel

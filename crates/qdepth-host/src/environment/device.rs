@@ -44,7 +44,7 @@ const ATTRIBUTE_PATHS: [(&str, &[&str]); 4] = [
     ("firmware", &["device/firmware_rev", "device/rev"]),
 ];
 
-/// What is known of one block device, by the kernel's name.
+/// Facts of one block device, by its kernel name.
 pub fn device_facts(system: &System, name: &str) -> Vec<Observation> {
     let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
     let own = format!("/sys/class/block/{name}");

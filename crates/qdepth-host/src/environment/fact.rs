@@ -1,11 +1,11 @@
-//! How a fact is made of a file.
+//! Conversion of files to facts.
 
 use qdepth_record::{Observation, Reason};
 
 use super::unknown::unreadable;
 use crate::system::System;
 
-/// What stands for a part of a value that cannot be read, in every language.
+/// Placeholder for an unreadable part of a value, in every language.
 pub(super) const UNKNOWN: &str = "?";
 
 pub(super) fn file_fact(system: &System, subject: &str, key: &str, path: &str) -> Observation {

@@ -1,4 +1,4 @@
-//! What a drive says of its own health: SMART and the NVMe logs, by the programs that read them.
+//! Health of a drive: SMART and the NVMe logs.
 //!
 //! `nvme smart-log` is asked first for NVMe drives, since it alone tells thermal transitions; then
 //! `smartctl`. Both need the right to send commands to the drive; without it all is unknown, with
@@ -32,7 +32,7 @@ pub const TROUBLE: [&str; 8] = [
     "reallocated_sectors",
 ];
 
-/// What a drive said, under names of our own; the unit last.
+/// Health values of a drive, with qdepth's names; the unit last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Health {
     /// The command that asked.
@@ -142,7 +142,7 @@ fn smartctl(system: &System, device: &str) -> Result<Health, Reason> {
     Ok(health)
 }
 
-/// What smartctl gives for every kind of drive, and for NVMe.
+/// Values that smartctl reports for every kind of drive, and for NVMe.
 fn common(all: &Value) -> Vec<(&'static str, f64)> {
     let log = &all["nvme_smart_health_information_log"];
     let units = |key: &str| number(&log[key]).map(|n| n * DATA_UNIT_BYTES);
@@ -203,7 +203,7 @@ pub(super) fn facts(system: &System, name: &str, whole: &str) -> Vec<Observation
     facts
 }
 
-/// What an NVMe controller says of itself (Identify Controller).
+/// Facts of an NVMe controller (Identify Controller).
 fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observation> {
     let device = format!("/dev/{controller}");
     let args = ["id-ctrl", device.as_str(), "-o", "json"];

@@ -1,5 +1,5 @@
-//! What machine and what storage this is, as observations with their sources. A fact that cannot be
-//! read is kept, with the reason.
+//! Inventory of the machine and its storage: observations with their sources. Unreadable facts are
+//! kept with the reason.
 
 mod array;
 pub mod cpu;
@@ -24,7 +24,7 @@ pub use device::device_facts;
 pub(crate) use device::sensor;
 pub(crate) use unknown::{complaint, unreadable};
 
-/// What this machine is: CPU, memory, kernel, system, hypervisor, clock.
+/// Facts of this machine: CPU, memory, kernel, system, hypervisor, clock.
 pub fn observe(system: &System) -> Vec<Observation> {
     let mut facts = software::software(system);
     facts.extend(cpu::cpu(system));
@@ -51,7 +51,7 @@ pub fn storage(system: &System) -> Vec<String> {
     sysfs::whole_devices(system).into_iter().filter(holds).collect()
 }
 
-/// What is known of a target and of the storage below it, down to the drives.
+/// Facts of a target and of the storage below it, down to the drives.
 pub fn target_facts(system: &System, target: &Inspected) -> Vec<Observation> {
     let mut facts = Vec::new();
     match &target.kind {

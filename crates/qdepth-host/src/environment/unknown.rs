@@ -1,4 +1,4 @@
-//! What the system or a program answered, as a reason why a fact is not known.
+//! Answer of the system or of a program, as the reason why a fact is unknown.
 
 use std::io;
 
@@ -59,7 +59,7 @@ fn first_line(output: &Output) -> Option<&str> {
     lines.map(str::trim).find(|line| !line.is_empty())
 }
 
-/// What a program printed that ended well.
+/// Output of a program that succeeded.
 pub(super) fn printed(system: &System, tool: &str, args: &[&str]) -> Result<String, Reason> {
     match system.run(tool, args) {
         Err(error) => Err(not_run(&error)),
@@ -68,7 +68,7 @@ pub(super) fn printed(system: &System, tool: &str, args: &[&str]) -> Result<Stri
     }
 }
 
-/// What a command complained about, for an error of a step.
+/// Error output of a command, for the error of a step.
 pub(crate) fn complaint(command: &str, output: &Output) -> String {
     let first = first_line(output).unwrap_or("it says nothing");
     match output.status {

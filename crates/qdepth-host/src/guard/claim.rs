@@ -14,7 +14,7 @@ use crate::system::System;
 pub struct Usable {
     /// First byte.
     pub offset: u64,
-    /// How many from there.
+    /// Length.
     pub length: u64,
 }
 
@@ -23,13 +23,13 @@ pub struct Usable {
 pub struct Claim {
     /// The descriptor to measure with.
     pub file: OwnedFd,
-    /// What may be touched through it.
+    /// Byte range that may be accessed.
     pub usable: Usable,
-    /// Which thing it is.
+    /// Identity.
     pub identity: Identity,
-    /// Whether direct I/O is in effect.
+    /// True if direct I/O is in effect.
     pub direct: Direct,
-    /// Whether it can be written.
+    /// True if it can be written.
     pub writable: bool,
     /// The label found or written on a device or file of ours.
     pub label: Option<Label>,
@@ -60,7 +60,7 @@ impl Claim {
         }
     }
 
-    /// What is in the target's place now; none where that cannot be read.
+    /// Current identity at the target's path; `None` if it cannot be read.
     pub fn identity_now(&self, system: &System) -> Option<Identity> {
         match &self.identity {
             Identity::Device(then) => {
@@ -73,7 +73,7 @@ impl Claim {
         }
     }
 
-    /// Whether the device was pulled or detached: it is unknown now, or has no byte left.
+    /// True if the device was pulled or detached: it is unknown now, or has no byte left.
     pub fn is_gone(&self, system: &System) -> bool {
         match &self.identity {
             Identity::Device(then) => {
@@ -83,7 +83,7 @@ impl Claim {
         }
     }
 
-    /// Whether the device is held so that no one else can mount or claim it.
+    /// True if the device is held so that no one else can mount or claim it.
     pub fn is_exclusive(&self) -> bool {
         self.exclusive.is_some()
     }

@@ -61,7 +61,7 @@ pub(super) fn clear(
     Ok(Cleared { claim, device, consent: consent.cloned() })
 }
 
-/// What the guards look at that need no open descriptor.
+/// Inputs of the guards that need no open descriptor.
 pub(super) struct CheckContext<'a> {
     system: &'a System,
     found: &'a BlockDevice,
@@ -79,7 +79,7 @@ impl<'a> CheckContext<'a> {
         Self { system, found, stack, writing }
     }
 
-    /// What no consent overrides.
+    /// Guards that no consent overrides.
     pub(super) fn all(&self) -> Result<(), Refusal> {
         CHECKS.iter().try_for_each(|(_, check)| check(self))
     }

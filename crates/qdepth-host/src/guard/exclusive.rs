@@ -20,7 +20,7 @@ pub(crate) fn hold(target: &Inspected) -> Result<OwnedFd, Refusal> {
     again(5, |error| *error == Errno::BUSY, open).map_err(|error| cannot_open(target, error))
 }
 
-/// How a target is used by us, and what may be beside it.
+/// Use of a target by qdepth, and the other uses that it permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// Others may read as well.
@@ -29,7 +29,7 @@ pub(crate) enum Use {
     Write,
 }
 
-/// How often a lock is tried, and how long after the last time.
+/// Number of attempts for a lock.
 pub(super) const TRIES: u32 = 20;
 const BETWEEN: Duration = Duration::from_millis(100);
 

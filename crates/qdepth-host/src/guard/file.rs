@@ -42,7 +42,7 @@ const KERNEL_FILE_SYSTEMS: [&str; 14] = [
     "tracefs",
 ];
 
-/// Whether the path itself, its links aside, is a place of the system.
+/// True if the path itself, its links aside, is a place of the system.
 pub(crate) fn is_system_path(path: &Path) -> bool {
     path == Path::new("/") || SYSTEM_PATHS.iter().any(|system| path.starts_with(system))
 }

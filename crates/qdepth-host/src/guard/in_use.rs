@@ -17,7 +17,7 @@ pub(super) fn by_kernel(system: &System, target: &Stack) -> Result<(), Refusal> 
     backing(system, target)
 }
 
-/// What a message adds where storage in use is not the target, its disk or a partition of it.
+/// Addition to a message if the storage in use is not the target, its disk or its partition.
 fn below(system: &System, target: &Stack, used: &str) -> String {
     let names = target.devices().next().map(|own| sysfs::overlapping(system, own));
     let mut names = names.into_iter().flatten().map(|name| format!("/dev/{name}"));

@@ -22,7 +22,7 @@ const NAMES: [&str; 6] = ["sda", "sda1", "sda2", "sdb", "sdb1", "sdb2"];
 const ABOVE: &str = "loop9";
 const NUMBERS: [&str; 6] = ["8:0", "8:1", "8:2", "8:16", "8:17", "8:18"];
 
-/// What uses a device.
+/// Use of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Use {
     Mounted { by_number: bool, elsewhere: bool },
@@ -35,7 +35,7 @@ enum Use {
     Root,
 }
 
-/// What happens between look and act.
+/// Change between check and use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Change {
     Nothing,
@@ -181,7 +181,7 @@ impl World {
         (start + offset, end.min(start + offset + length))
     }
 
-    /// Whether the target is free, as the model says.
+    /// True if the target is free, as the model says.
     fn is_free(&self) -> bool {
         // All of the system's disk is the system's; of two at one place the upper one is seen.
         let root = self.uses.iter().rfind(|(_, using)| *using == Use::Root);
@@ -217,7 +217,7 @@ impl World {
         }
     }
 
-    /// Whether the target is the device that it was.
+    /// True if the target is the device that it was.
     fn is_same(&self) -> bool {
         let (device, change) = self.change;
         match change {

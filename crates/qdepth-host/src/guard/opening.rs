@@ -1,4 +1,4 @@
-//! How a target is opened and measured, and why it could not be.
+//! Opening of targets, and its errors.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::refusal::{Guard, Refusal};
 use crate::target::Inspected;
 
-/// Whether I/O bypasses the page cache.
+/// True if I/O bypasses the page cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Direct {
     /// `O_DIRECT` is set.

@@ -96,12 +96,12 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 struct Writers<'a> {
     system: &'a System,
     stack: &'a Stack,
-    /// Whether bytes of a device are bytes of the stack.
+    /// True if bytes of a device are bytes of the stack.
     known: BTreeMap<DeviceNumber, bool>,
 }
 
 impl Writers<'_> {
-    /// How a process can write to the stack; none if it cannot.
+    /// Way in which a process can write to the stack; `None` if it cannot.
     fn how(&mut self, process: &str) -> Option<&'static str> {
         let process = Path::new("/proc").join(process);
         // Threads may have descriptors of their own, and the first thread may have ended.
@@ -146,7 +146,7 @@ impl Writers<'_> {
         shared.into_iter().any(|range| self.is_it(&process.join("map_files").join(range)))
     }
 
-    /// Whether a path leads to bytes of the stack.
+    /// True if a path leads to bytes of the stack.
     fn is_it(&mut self, path: &Path) -> bool {
         // Never asks a server that may not answer.
         let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
@@ -195,7 +195,7 @@ fn own_tables(process: &Path, threads: Vec<PathBuf>) -> Vec<PathBuf> {
     tables
 }
 
-/// Whether a descriptor can write: the flags in `fdinfo` are octal, and their last two bits say how
+/// True if a descriptor can write: the flags in `fdinfo` are octal, and their last two bits say how
 /// it was opened (open(2)).
 fn is_open_for_writing(fdinfo: &str) -> bool {
     let flags = fdinfo.lines().find_map(|line| line.strip_prefix("flags:"));
@@ -204,7 +204,7 @@ fn is_open_for_writing(fdinfo: &str) -> bool {
     flags.is_some_and(|flags| flags & 0o3 != 0 && flags & 0o10_000_000 == 0)
 }
 
-/// Whether descriptors that were sent wait in a socket (unix(7), `SCM_RIGHTS`).
+/// True if descriptors that were sent wait in a socket (unix(7), `SCM_RIGHTS`).
 fn carries_descriptors(fdinfo: &str) -> bool {
     let count = fdinfo.lines().find_map(|line| line.strip_prefix("scm_fds:"));
     count.is_some_and(|count| count.trim() != "0")
@@ -216,7 +216,7 @@ fn registered(fdinfo: &str) -> impl Iterator<Item = &str> {
     files.map_while(|line| line.trim_start().split_once(": ")).map(|(_, path)| path)
 }
 
-/// Whether a process runs the program that this one runs.
+/// True if a process runs the program that this one runs.
 fn runs_this_program(process: &str) -> bool {
     let program = |process: &str| {
         let path = Path::new("/proc").join(process).join("exe");

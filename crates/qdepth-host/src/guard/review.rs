@@ -14,7 +14,7 @@ use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected, Kind};
 
-/// What a guard says of a target.
+/// Verdict of a guard on a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It lets it pass.

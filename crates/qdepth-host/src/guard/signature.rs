@@ -93,7 +93,7 @@ fn blkid(output: &Output) -> Result<Vec<String>, Refusal> {
     }
 }
 
-/// The offset of the first sector that is neither zero nor what qdepth wrote; none if there is no
+/// The offset of the first sector that is neither zero nor what qdepth wrote; `None` if there is no
 /// such sector. A device of more than 1 GiB is sampled: its first and last 16 MiB, and 64 random
 /// windows of 1 MiB.
 pub(super) fn first_data(file: &File, size_bytes: u64) -> Result<Option<u64>, Refusal> {
@@ -116,7 +116,7 @@ pub(super) fn first_data(file: &File, size_bytes: u64) -> Result<Option<u64>, Re
     Ok(None)
 }
 
-/// Where the windows start, each within the device.
+/// Start offsets of the windows, each within the device.
 pub(super) fn windows(size_bytes: u64, seed: u64) -> Vec<u64> {
     if size_bytes <= READ_WHOLE {
         return (0..size_bytes).step_by(WINDOW as usize).collect();

@@ -77,7 +77,7 @@ impl ByteRange {
 /// A device or file, and everything below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stack {
-    /// As messages name the upper end.
+    /// Name of the upper end in messages.
     pub(super) name: String,
     ranges: Vec<ByteRange>,
     /// A layer below which nothing could be found.
@@ -115,7 +115,7 @@ impl Stack {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// Whether both have bytes in common.
+    /// True if both have bytes in common.
     pub(super) fn meets(&self, other: &Self) -> bool {
         self.ranges.iter().any(|own| other.ranges.iter().any(|range| own.meets(range)))
     }
@@ -130,7 +130,7 @@ impl Stack {
         self.ranges.iter().filter(|range| !range.is_managed).filter_map(ByteRange::device)
     }
 
-    /// Whether a file is in it.
+    /// True if a file is in it.
     pub(super) fn has_file(&self) -> bool {
         self.ranges.iter().any(|range| range.device().is_none())
     }
@@ -152,7 +152,7 @@ impl Stack {
         self.ranges.iter().map(word).collect()
     }
 
-    /// Whether a layer is known by a name for good, or by its file.
+    /// True if a layer is known by a name for good, or by its file.
     pub(crate) fn is_identified(&self, system: &System) -> bool {
         let mut devices = self.devices();
         self.has_file() || devices.any(|name| named_for_good(system, name).is_some())
@@ -216,7 +216,7 @@ fn named_for_good(system: &System, name: &str) -> Option<String> {
     identity.serial.or(identity.wwid)
 }
 
-/// What is behind a loop device.
+/// Backing of a loop device.
 pub(super) enum Backing {
     Nothing,
     Store(Store),
@@ -233,7 +233,7 @@ pub(super) fn backing_path(system: &System, name: &str) -> Option<String> {
     Some(path.trim_end_matches(" (deleted)").to_owned())
 }
 
-/// What a loop device holds: as its driver says, or else as its path does.
+/// Storage of a loop device: from its driver, or else from its path.
 pub(super) fn loop_store(system: &System, name: &str, path: &str) -> Backing {
     match system.loop_holds(name, sysfs::number_of(system, name)) {
         LoopHolds::Nothing => Backing::Nothing,

@@ -1,18 +1,18 @@
-//! What a run that writes says of itself.
+//! Mark of a run that writes.
 
 use std::path::Path;
 
 use jiff::Timestamp;
 
-/// What a run that writes says of itself.
+/// Mark of a run that writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Writing<'a> {
     /// The run.
     pub run_id: &'a str,
     /// Now.
     pub now: Timestamp,
-    /// Where results are kept: its disk is never written to as a device.
+    /// Directory of results: its disk is never written to as a device.
     pub results_dir: &'a Path,
-    /// Whether to bypass the page cache.
+    /// True if to bypass the page cache.
     pub direct: bool,
 }

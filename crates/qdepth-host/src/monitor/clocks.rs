@@ -10,16 +10,16 @@ pub struct Clocks {
     pub raw: u64,
     /// `CLOCK_BOOTTIME`, which goes on while the machine is suspended.
     pub boot: u64,
-    /// How long the three readings took: they agree no better than that.
+    /// Duration of the three readings, which limits their agreement.
     pub spread: u64,
 }
 
-/// How the clocks came apart between two moments.
+/// Divergence of the clocks between two moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Disagreement {
     /// Difference between the measuring clock and the raw one, as a share (0..) of the time.
     pub drift: f64,
-    /// Whether the machine was suspended for over 1 ms.
+    /// True if the machine was suspended for over 1 ms.
     pub suspended: bool,
 }
 
@@ -40,7 +40,7 @@ impl Clocks {
         (0..5).map(once).min_by_key(|clocks| clocks.spread).unwrap_or_default()
     }
 
-    /// What came apart from `earlier` to this moment, beyond what the readings are unsure of.
+    /// Divergence of the clocks since `earlier`, beyond the uncertainty of the readings.
     pub fn disagreement_since(&self, earlier: &Self) -> Disagreement {
         let unsure = self.spread + earlier.spread;
         let passed = |now: u64, then: u64| now.saturating_sub(then);

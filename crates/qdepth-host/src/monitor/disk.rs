@@ -16,7 +16,7 @@ pub struct DiskCounters {
     at_ns: u64,
 }
 
-/// What a disk did from one reading to another: reads, then writes.
+/// Activity of a disk between two readings: reads, then writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskActivity {
     /// The kernel's name of it.
@@ -54,18 +54,18 @@ impl DiskCounters {
     /// Reads them now.
     ///
     /// # Errors
-    /// As [`KernelStat::read`].
+    /// Like [`KernelStat::read`].
     pub fn read(system: &System, name: &str) -> io::Result<Self> {
         let stat = KernelStat::read(system, name)?;
         Ok(Self { name: name.to_owned(), stat, at_ns: Clocks::read().monotonic })
     }
 
-    /// Whether both are of one disk.
+    /// True if both are of one disk.
     pub fn is_of_disk(&self, other: &Self) -> bool {
         self.name == other.name
     }
 
-    /// What the disk did since `earlier`. A counter that went back counts as nothing.
+    /// Activity of the disk since `earlier`. A counter that decreased counts as zero.
     pub fn since(&self, earlier: &Self) -> DiskActivity {
         let (now, then) = (&self.stat, &earlier.stat);
         let both = |now: [u64; 2], then: [u64; 2]| [0, 1].map(|k| now[k].saturating_sub(then[k]));

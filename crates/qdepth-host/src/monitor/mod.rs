@@ -1,4 +1,4 @@
-//! What else happened: the kernel's counters of devices and CPUs, sampled while a point runs.
+//! Counters of devices and CPUs, sampled during a point.
 
 mod clocks;
 mod disk;
@@ -45,8 +45,8 @@ impl KernelStat {
     /// Reads the counters of a disk or partition.
     ///
     /// # Errors
-    /// What the system answered, `ENODATA` where the counters are switched off (`queue/iostats`),
-    /// or [`io::ErrorKind::InvalidData`] for a text of another form.
+    /// The error of the system; `ENODATA` if the counters are switched off (`queue/iostats`), or
+    /// [`io::ErrorKind::InvalidData`] for an unknown format.
     pub fn read(system: &System, kernel_name: &str) -> io::Result<Self> {
         let path = format!("/sys/class/block/{kernel_name}/stat");
         let disk = sysfs::whole_of(system, kernel_name).unwrap_or_else(|| kernel_name.to_owned());
@@ -58,7 +58,7 @@ impl KernelStat {
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, path))
     }
 
-    /// Reads the text of a `stat` file; none where it has fewer than ten numbers.
+    /// Reads the text of a `stat` file; `None` if it has fewer than ten numbers.
     pub fn parse(text: &str) -> Option<Self> {
         let fields: Option<Vec<u64>> = text.split_whitespace().map(|f| f.parse().ok()).collect();
         let fields = fields?;
@@ -75,8 +75,8 @@ impl KernelStat {
         })
     }
 
-    /// What was counted from `earlier` to this reading. A counter that went back (the device was
-    /// attached anew) counts as nothing.
+    /// Counts from `earlier` to this reading. A counter that decreased (the device was attached
+    /// again) counts as zero.
     pub fn since(&self, earlier: &Self) -> KernelCounts {
         let bytes = |now: u64, then: u64| now.saturating_sub(then).saturating_mul(SECTOR_BYTES);
         KernelCounts {
@@ -103,13 +103,13 @@ impl CpuTimes {
     /// Reads the sum over all CPUs.
     ///
     /// # Errors
-    /// What the system answered, or [`io::ErrorKind::InvalidData`] for a text of another form.
+    /// The error of the system, or [`io::ErrorKind::InvalidData`] for an unknown format.
     pub fn read(system: &System) -> io::Result<Self> {
         Self::parse(&system.read_file("/proc/stat")?)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat"))
     }
 
-    /// Reads the first line of `/proc/stat`; none where it is not of that form.
+    /// Reads the first line of `/proc/stat`; `None` if it is not of that form.
     pub fn parse(text: &str) -> Option<Self> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let fields: Option<Vec<u64>> = line.split_whitespace().map(|f| f.parse().ok()).collect();
@@ -120,7 +120,7 @@ impl CpuTimes {
         Some(Self { total, idle: fields[3].saturating_add(fields[4]), steal })
     }
 
-    /// The share (0..1) of CPU time stolen from `earlier` to this reading; none where no tick
+    /// The share (0..1) of CPU time stolen from `earlier` to this reading; `None` if no tick
     /// passed.
     pub fn steal_share_since(&self, earlier: &Self) -> Option<f64> {
         let total = self.total.checked_sub(earlier.total).filter(|ticks| *ticks > 0)?;

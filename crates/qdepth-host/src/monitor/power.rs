@@ -7,10 +7,10 @@ use crate::system::System;
 /// One look at both. What a machine does not show is none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Power {
-    /// Of each package its zone, the energy that it used so far, µJ, and where that begins anew.
+    /// Zone of each package, its energy so far in µJ, and the value at which the counter wraps.
     packages: Vec<(String, u64, u64)>,
-    /// Of the whole machine, W: the mean of the meter's own interval (`power1_average_interval`),
-    /// which may be longer than a point.
+    /// Power of the machine, W: the mean of the meter's interval (`power1_average_interval`), which
+    /// may be longer than a point.
     pub machine_watts: Option<f64>,
 }
 

@@ -7,7 +7,7 @@ use crate::environment::{cpu, sensor};
 use crate::sysfs;
 use crate::system::System;
 
-/// What pressure is counted of (Documentation/accounting/psi.rst).
+/// Resources with pressure counters (Documentation/accounting/psi.rst).
 const PRESSURES: [&str; 3] = ["cpu", "io", "memory"];
 
 /// One look. What a machine does not show is none.
@@ -25,13 +25,13 @@ pub struct Sample {
     pub pressure_us: [Option<u64>; 3],
     /// Mean frequency of the CPUs, kHz.
     pub frequency_khz: Option<f64>,
-    /// How often CPUs were slowed down by heat, all together.
+    /// Number of thermal throttling events of all CPUs.
     pub throttles: Option<u64>,
     /// Pages swapped in and out.
     pub swapped_pages: Option<u64>,
     /// Interrupts serviced.
     pub interrupts: Option<u64>,
-    /// What counts or reads power.
+    /// Power meters.
     pub power: Power,
     /// Time on a CPU of each thread of ours, ns.
     pub threads_ns: Vec<(String, u64)>,
@@ -68,7 +68,7 @@ impl Sample {
 }
 
 impl Sample {
-    /// What it says of the machine, and of these devices alone.
+    /// Samples of the machine and of these devices only.
     #[must_use]
     pub fn restricted_to(&self, devices: &[String]) -> Self {
         let mut own = self.clone();
@@ -137,7 +137,7 @@ fn background(system: &System, devices: &[String]) -> Vec<String> {
     devices.iter().filter(working).cloned().collect()
 }
 
-/// What happened from each look to the next, as rates and levels by name; the unit stands last.
+/// Rates and levels between successive samples, by name; the unit last.
 pub fn series(samples: &[Sample]) -> Vec<MonitorRecord> {
     let Some(start) = samples.first() else { return Vec::new() };
     let mut records = Vec::new();
@@ -151,7 +151,7 @@ pub fn series(samples: &[Sample]) -> Vec<MonitorRecord> {
     records
 }
 
-/// What went on from one look to the next: names as of [`series`], and values.
+/// Rates and levels between two samples: names of [`series`], and values.
 pub fn between(before: &Sample, after: &Sample) -> Vec<(String, f64)> {
     let seconds = after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
     if seconds <= 0.0 {
@@ -205,14 +205,14 @@ fn busiest(before: &Sample, after: &Sample) -> Option<u64> {
     after.threads_ns.iter().map(spent).max()
 }
 
-/// What went on from the first look to the last that a figure may suffer from.
+/// Interferences between the first and the last sample of a point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interference {
     /// Share of the time in which some task waited for a CPU, and for memory.
     pub pressure: [Option<f64>; 2],
     /// Largest change of the mean frequency against its first value, as a share.
     pub frequency_change: Option<f64>,
-    /// How often CPUs were slowed down by heat.
+    /// Number of thermal throttling events of CPUs.
     pub throttles: u64,
     /// Pages swapped.
     pub swapped_pages: u64,
@@ -222,7 +222,7 @@ pub struct Interference {
     pub background: Vec<String>,
 }
 
-/// What the looks at a point tell.
+/// Interferences during a point.
 pub fn interference(samples: &[Sample]) -> Interference {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Interference::default();

@@ -93,7 +93,7 @@ fn is_unlinked_mount_point(system: &System, step: &Step) -> io::Result<()> {
     }
 }
 
-/// What a setting is now, without which there would be no way back.
+/// Current value of a setting, needed to undo the change.
 fn now(system: &System, wanted: &Setting) -> Result<Setting, Failure> {
     let path = wanted.path();
     let before = system
@@ -116,7 +116,7 @@ fn reset_with(system: &System, step: &Step) -> Option<Undo> {
     Some(Undo::new(Condition::Readable(before.clone()), Action::Set(before)))
 }
 
-/// What became of one action of the way back.
+/// Result of one undo action.
 #[derive(Debug)]
 pub enum Undone {
     /// It was done.
@@ -146,7 +146,7 @@ pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone
     Ok(outcomes)
 }
 
-/// What there is to take back.
+/// Current state before an undo.
 enum Now {
     Ours,
     Nothing,
@@ -223,7 +223,7 @@ fn mount_number(system: &System, at: &MountPoint, top: &mounts::Mount) -> u64 {
     }
 }
 
-/// Whether what is mounted there is what was mounted: the same mount of the same device.
+/// True if what is mounted there is what was mounted: the same mount of the same device.
 fn mounted(system: &System, entry: &Entry, at: &MountPoint, device: Option<DevicePresence>) -> Now {
     let Some(top) = on_top(system, at) else { return Now::Nothing };
     let there = at.as_str();
@@ -245,7 +245,7 @@ fn mounted(system: &System, entry: &Entry, at: &MountPoint, device: Option<Devic
     }
 }
 
-/// Whether a volume group is there and lies on none but these devices.
+/// True if a volume group is there and lies on none but these devices.
 fn lies_on(system: &System, group: &Name, devices: &[Option<DevicePresence>]) -> Now {
     let words = ["--noheadings", "-o", "pv_name", group.as_str()];
     let Ok(output) = system.run(Tool::Vgs.name(), &words) else { return Now::Nothing };

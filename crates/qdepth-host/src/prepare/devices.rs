@@ -20,7 +20,7 @@ pub struct Devices {
     created: BTreeMap<Node, Bound>,
 }
 
-/// What a program gets for a device.
+/// Device argument of a program.
 pub(super) struct Ready {
     node: String,
     held: Option<OwnedFd>,
@@ -48,12 +48,12 @@ impl Devices {
     /// Keeps them open from here on: they passed the guards.
     ///
     /// # Errors
-    /// Where one of them is not what it was any more.
+    /// If one of them is not what it was any more.
     pub fn keep(&mut self, system: &System) -> Result<(), Refusal> {
         self.given.values_mut().try_for_each(|handle| handle.keep(system))
     }
 
-    /// How the devices of a step are known again: those that it takes, and those that it makes.
+    /// Identities of the devices of a step: inputs and outputs.
     pub(super) fn bounds(&self, system: &System, step: &Step) -> BTreeMap<Node, Bound> {
         let mut all: BTreeMap<Node, Bound> =
             self.given.iter().map(|(node, handle)| (node.clone(), handle.bound(system))).collect();
@@ -100,7 +100,7 @@ impl Devices {
         }
     }
 
-    /// What a program of this step gets for a device: the kernel's node, compared just now.
+    /// Device argument of a program of this step: the kernel's node, just compared.
     pub(super) fn ready(
         &self,
         system: &System,
@@ -140,7 +140,7 @@ fn ready(found: DevicePresence, node: &Node, tool: &Tool) -> io::Result<Ready> {
     }
 }
 
-/// Of the way back: what a program gets for a device that the journal describes.
+/// Device argument of an undo action, for a device of the journal.
 pub(super) fn ready_again(
     system: &System,
     bounds: &BTreeMap<Node, Bound>,
@@ -230,7 +230,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// Whether it succeeds, where it is a question.
+    /// True if it succeeds, where it is a question.
     pub(super) fn succeeds(&self, system: &System) -> bool {
         self.run(system, Watch::NOBODY).is_ok()
     }

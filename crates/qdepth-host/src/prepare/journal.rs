@@ -17,23 +17,23 @@ use super::{Node, Undo};
 use crate::device_handle::Bound;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 
-/// Where it is kept.
+/// Path of the journal.
 pub const PATH: &str = "/var/lib/qdepth/undo.jsonl";
 
-/// Of what stands in it.
+/// Version of its format.
 const VERSION: u32 = 2;
 
 /// One action of the way back, with what it needs to be sure that it takes back ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// When, and what.
+    /// Action, with its condition.
     #[serde(flatten)]
     pub undo: Undo,
-    /// Which devices are meant.
+    /// Identities of the devices.
     pub devices: BTreeMap<Node, Bound>,
     /// Since which boot.
     pub boot: Option<String>,
-    /// Which mount it was, where something was mounted.
+    /// Mount ID, if something was mounted.
     #[serde(skip)]
     pub mount: Option<u64>,
 }
@@ -99,7 +99,7 @@ impl Journal {
     /// Keeps the way back of what is about to be done; the number of its entry.
     ///
     /// # Errors
-    /// What the system answered; then nothing may be done.
+    /// The error of the system; the action must then not be started.
     pub fn intend(&mut self, entry: &Entry) -> io::Result<u64> {
         let id = self.next;
         self.write(&Line::Undo { id, undo: Box::new(entry.clone()) })?;
@@ -110,7 +110,7 @@ impl Journal {
     /// Keeps which mount an entry is about.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The error of the system.
     pub fn mounted(&mut self, id: u64, mount: u64) -> io::Result<()> {
         self.write(&Line::Mounted { of: id, mount })
     }
@@ -118,7 +118,7 @@ impl Journal {
     /// Notes that something was taken back. When nothing is left the journal goes.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The error of the system.
     pub fn undone(&mut self, id: u64) -> io::Result<()> {
         self.write(&Line::Undone { undone: id })?;
         if self.open_entries()?.is_empty() {
@@ -127,10 +127,10 @@ impl Journal {
         Ok(())
     }
 
-    /// What is still to be taken back, the last done first.
+    /// Open undo entries, the last one first.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The error of the system.
     pub fn open_entries(&self) -> io::Result<Vec<(u64, Entry)>> {
         let text = self.kept.text(limit::JOURNAL).map_err(io::Error::other)?;
         open_in(&text).map_err(io::Error::other)
@@ -140,7 +140,7 @@ impl Journal {
     /// empty.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The error of the system.
     pub fn close(self) -> io::Result<()> {
         if self.open_entries()?.is_empty() {
             self.kept.remove().map_err(io::Error::other)?;
@@ -184,7 +184,7 @@ fn not_understood(path: &Path, why: &str) -> Problem {
     Refusal::new(Guard::G8Ownership, found, remedy).into()
 }
 
-/// Whether anything is left to be taken back there. What cannot be read may hold something.
+/// True if anything is left to be taken back there. What cannot be read may hold something.
 pub fn is_open(path: &Path) -> bool {
     match Kept::open(path, Trust::Orders, false) {
         Ok(None) => false,
@@ -196,7 +196,7 @@ pub fn is_open(path: &Path) -> bool {
     }
 }
 
-/// What these lines leave open, the last done first.
+/// Open undo entries of these lines, the last one first.
 fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
     let mut open: Vec<(u64, Entry)> = Vec::new();
     let mut done = BTreeSet::new();

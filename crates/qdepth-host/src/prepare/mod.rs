@@ -73,7 +73,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// Whether it takes a device for itself alone before it touches it.
+    /// True if it takes a device for itself alone before it touches it.
     pub const fn opens_exclusively(self) -> bool {
         !matches!(self, Self::Blkdiscard | Self::Nvme | Self::Parted)
     }
@@ -126,7 +126,7 @@ pub enum Action {
     RemoveDirectory(MountPoint),
 }
 
-/// When an action of the way back has something to do.
+/// Condition under which an undo action runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {

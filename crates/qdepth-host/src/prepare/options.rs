@@ -28,7 +28,7 @@ impl Kind {
     }
 }
 
-/// What stands behind an option.
+/// Value form of an option.
 #[derive(Clone, Copy)]
 enum Form {
     /// Nothing.
@@ -207,7 +207,7 @@ impl Form {
 pub struct MountOptions(Text);
 
 impl MountOptions {
-    /// As a word.
+    /// Text as a word.
     pub fn text(&self) -> Text {
         self.0.clone()
     }
@@ -334,13 +334,13 @@ pub enum Metadata {
     /// 1.2.
     #[serde(rename = "1.2")]
     V1_2,
-    /// That of Intel's firmware.
+    /// Metadata of Intel's firmware.
     #[serde(rename = "imsm")]
     Imsm,
 }
 
 impl Metadata {
-    /// As mdadm takes it.
+    /// Word for mdadm.
     pub const fn word(self) -> &'static str {
         match self {
             Self::V0_90 => "--metadata=0.90",

@@ -1,5 +1,5 @@
-//! What a drive says of its own commands that erase it, asked before anything is changed, and the
-//! wait for a sanitize.
+//! Erase commands of a drive: their preconditions, checked before anything is changed, and the wait
+//! for a sanitize.
 //!
 //! `nvme format` and `nvme sanitize` are commands to a controller: one namespace is named, but the
 //! drive may erase others with it, and may know neither. Sections are those of the NVM Express Base
@@ -53,7 +53,7 @@ fn refused(found: String, remedy: impl Into<String>) -> Refusal {
     Refusal::new(Guard::G16Purge, found, remedy)
 }
 
-/// What is always possible instead.
+/// Alternatives that are always available.
 const INSTEAD: &str = "`method = \"discard\"` or `method = \"overwrite\"`";
 
 fn can_format(system: &System, device: &str) -> Result<(), Refusal> {
@@ -150,7 +150,7 @@ fn namespace(system: &System, device: &str, method: &str) -> Result<String, Refu
     Ok(name)
 }
 
-/// What Identify Controller says (5.17.2.1).
+/// Abilities from Identify Controller (5.17.2.1).
 struct Abilities {
     oacs: u64,
     fna: u64,
@@ -222,8 +222,7 @@ fn is_alone(
     ))
 }
 
-/// What became of the most recent sanitize: SSTAT, bits 2:0, of the Sanitize Status log
-/// (5.16.1.25).
+/// Result of the most recent sanitize: SSTAT, bits 2:0, of the Sanitize Status log (5.16.1.25).
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sanitized {
     /// 0: there was none.
@@ -234,7 +233,7 @@ enum Sanitized {
     Working {
         /// SPROG, of 65536.
         progress: u64,
-        /// Seconds that a block erase takes, as the drive estimates; none where it does not.
+        /// Seconds that a block erase takes, as the drive estimates; `None` if it does not.
         estimate: Option<u64>,
     },
     /// 3: it failed.
@@ -247,8 +246,8 @@ impl Sanitized {
         Self::from_document(&nvme_json(system, &["sanitize-log", device, "-o", "json"])?)
     }
 
-    /// Of nvme-cli's document: one object, named as the device, whose `sstat.status` is a text as
-    /// `(2) Sanitize in Progress.`
+    /// Result from nvme-cli's document: one object, named like the device, whose `sstat.status` is
+    /// a text, for example `(2) Sanitize in Progress.`
     fn from_document(document: &Value) -> Result<Self, String> {
         let logs = document.as_object().into_iter().flat_map(serde_json::Map::values);
         let log = logs
@@ -274,12 +273,12 @@ impl Sanitized {
     }
 }
 
-/// How often a drive is asked, and how long it is waited for.
+/// Interval and time limit for asking a drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     /// Between two polls.
     pub(super) pause: Duration,
-    /// How many polls.
+    /// Number of polls.
     pub(super) polls: u32,
     /// A person is told how far it is at the first poll and then at each of this many.
     pub(super) polls_per_line: u32,
@@ -291,12 +290,12 @@ impl Patience {
         Self { pause: Duration::from_secs(2), polls: 4 * 3600 / 2, polls_per_line: 30 };
 }
 
-/// Who is told how far a step is, and says when to stop waiting.
+/// Receiver of progress, which may end the wait.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// Tells a person.
     pub print_line: &'a dyn Fn(&str),
-    /// Whether the wait is to end.
+    /// True if the wait is to end.
     pub stop: &'a dyn Fn() -> bool,
 }
 
@@ -315,8 +314,8 @@ impl std::fmt::Debug for Watch<'_> {
 /// (8.21).
 ///
 /// # Errors
-/// That it failed, does not say, took longer than that, or that nobody waits any more; each with
-/// what to do. The drive may be at work still.
+/// If it failed, gives no status, took longer than that, or the wait was cancelled; each with a
+/// remedy. The drive may still be working.
 pub(super) fn wait_for_sanitize(
     system: &System,
     device: &str,

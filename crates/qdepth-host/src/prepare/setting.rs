@@ -12,7 +12,7 @@ pub struct Setting {
     name: String,
 }
 
-/// As it stands in the undo journal.
+/// Entry of the undo journal.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -28,13 +28,13 @@ impl From<Setting> for Written {
 
 impl TryFrom<Written> for Setting {
     type Error = String;
-    /// What the kernel showed before is put back whatever it was, as long as it is one line.
+    /// The kernel's former value is restored whatever it was, if it is one line.
     fn try_from(written: Written) -> Result<Self, String> {
         Self::put_back(&written.path, &written.value)
     }
 }
 
-/// What may be written.
+/// Allowed values.
 #[derive(Clone, Copy, Debug)]
 enum Values {
     /// One of these words.
@@ -45,7 +45,7 @@ enum Values {
     Number(i64, i64),
     /// Hexadecimal groups of CPUs.
     Mask,
-    /// As `0-3,8`.
+    /// Like `0-3,8`.
     List,
 }
 
@@ -266,7 +266,7 @@ impl Setting {
     /// A setting of the list with a value that it may have.
     ///
     /// # Errors
-    /// That it is not on the list, or what values are possible.
+    /// If it is not on the list, or the value is not allowed.
     pub fn new(path: &str, value: &str) -> Result<Self, String> {
         let (knob, name) = find(path)?;
         if !knob.values.have(value) {
@@ -276,10 +276,10 @@ impl Setting {
         Ok(Self { path: path.to_owned(), value: value.to_owned(), name })
     }
 
-    /// What the kernel showed of a setting of the list, to be written back.
+    /// Value of a listed setting as shown by the kernel, to be restored.
     ///
     /// # Errors
-    /// That it is not on the list, or the value is not one line of text.
+    /// If it is not on the list, or the value is not one line of text.
     pub fn put_back(path: &str, value: &str) -> Result<Self, String> {
         let (_, name) = find(path)?;
         let plain = |c: char| c.is_ascii_graphic() || c == ' ';
@@ -294,12 +294,12 @@ impl Setting {
         &self.path
     }
 
-    /// What is written.
+    /// Value to write.
     pub fn value(&self) -> &str {
         &self.value
     }
 
-    /// What it is, in our words.
+    /// Name for the user.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -315,7 +315,7 @@ fn find(path: &str) -> Result<(&'static Knob, String), String> {
     })
 }
 
-/// The name with the places filled in; none where the path is not of this form.
+/// The name with the places filled in; `None` if the path is not of this form.
 fn fit(knob: &Knob, path: &str) -> Option<String> {
     let (mut form, mut given) = (knob.path.split('/'), path.split('/'));
     let mut name = knob.name.to_owned();

@@ -11,7 +11,7 @@ use super::setting::Setting;
 use super::word::{MountPoint, Name, Node, Text, Word};
 use super::{Action, Condition, Tool, Undo};
 
-/// How a drive is brought back to fresh.
+/// Method that returns a drive to the fresh state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PurgeMethod {
@@ -26,7 +26,7 @@ pub enum PurgeMethod {
 }
 
 impl PurgeMethod {
-    /// As written.
+    /// Name as written.
     const fn name(self) -> &'static str {
         match self {
             Self::Discard => "discard",
@@ -142,7 +142,7 @@ pub struct FileSystem {
     options: Vec<Text>,
 }
 
-/// As it is written.
+/// Text form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileSystemText {
@@ -166,11 +166,11 @@ impl TryFrom<FileSystemText> for FileSystem {
 #[serde(try_from = "WantedText")]
 pub struct Wanted {
     pub(super) setting: Setting,
-    /// What it is now; read by [`super::tuning`], or when it is applied.
+    /// Current value; read by [`super::tuning`], or when it is applied.
     pub(super) before: Option<Setting>,
 }
 
-/// As it is written.
+/// Text form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WantedText {
@@ -210,7 +210,7 @@ pub enum PrepareError {
     Value {
         /// Its number, from 1.
         number: usize,
-        /// What is wrong, and what would be right.
+        /// Problem and remedy.
         what: String,
     },
 }
@@ -218,7 +218,7 @@ pub enum PrepareError {
 /// Reads the steps of a preparation file (TOML, a list of `[[prepare]]`).
 ///
 /// # Errors
-/// Where the text is no such file, or a step asks for what cannot be.
+/// If the text is no such file, or a step asks for what cannot be.
 pub fn read(text: &str) -> Result<Vec<Step>, PrepareError> {
     let file: File =
         toml::from_str(text).map_err(|error| PrepareError::Unreadable(error.to_string()))?;
@@ -228,7 +228,7 @@ pub fn read(text: &str) -> Result<Vec<Step>, PrepareError> {
 /// The steps of a plan, as it holds them.
 ///
 /// # Errors
-/// As [`read`].
+/// Like [`read`].
 pub fn steps_of(plan: &[serde_json::Value]) -> Result<Vec<Step>, PrepareError> {
     let step = |value: &serde_json::Value| {
         Step::deserialize(value).map_err(|error| PrepareError::Unreadable(error.to_string()))
@@ -396,7 +396,7 @@ impl Step {
         }
     }
 
-    /// What is run, in order.
+    /// Actions in order.
     pub fn actions(&self) -> Vec<Action> {
         match self {
             Self::Purge { device, method } => purge(device, *method),
@@ -439,7 +439,7 @@ impl Step {
         }
     }
 
-    /// What takes it back, the last first. `made` says whether a mount's directory is to be made.
+    /// Undo actions, the last one first. `made` states if a mount's directory must be created.
     pub fn undo(&self, made: bool) -> Vec<Undo> {
         let wipe = |device: &Node| {
             let words = [Word::from("-a"), device.into()];

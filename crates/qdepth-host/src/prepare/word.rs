@@ -62,7 +62,7 @@ impl Name {
         self.0.as_str()
     }
 
-    /// As a word.
+    /// Text as a word.
     pub fn text(&self) -> Text {
         self.0.clone()
     }
@@ -93,12 +93,12 @@ impl TryFrom<String> for Name {
 pub struct Node(String);
 
 impl Node {
-    /// As it was spelled.
+    /// Text as spelled.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is one that mdadm makes: `/dev/md0`, `/dev/md/NAME`.
+    /// True if it is one that mdadm makes: `/dev/md0`, `/dev/md/NAME`.
     pub(super) fn is_of_an_array(&self) -> bool {
         let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
         let name = |rest: &str| Name::try_from(rest.to_owned()).is_ok();
@@ -107,7 +107,7 @@ impl Node {
             .is_some_and(|rest| rest.strip_prefix('/').map_or_else(|| number(rest), name))
     }
 
-    /// Of a device whose name ends in a digit a partition has a `p` before its number.
+    /// Name of the first partition: after a digit, it has a `p` before its number.
     pub fn first_partition(&self) -> Self {
         let p = if self.0.ends_with(|c: char| c.is_ascii_digit()) { "p" } else { "" };
         Self(format!("{}{p}1", self.0))

@@ -18,7 +18,7 @@ pub(crate) struct Prepared {
     pub(crate) target: PathBuf,
     /// Whose bytes must not change; none for a disk too large to read.
     pub(crate) bytes: Option<PathBuf>,
-    /// Whether the right consent is given (it must not help).
+    /// True if the right consent is given (it must not help).
     pub(crate) consent: bool,
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::campaign::repeat::Repeat;
 use crate::request::PlanRequest;
 
-/// Of the facts of a run.
+/// Subject of the facts.
 const SUBJECT: &str = RunRecord::CAMPAIGN_REQUEST.0;
 const ID: &str = "campaign";
 const INDEX: &str = "campaign_place";
@@ -24,21 +24,21 @@ const COLUMN: &str = "campaign_column";
 pub struct Campaign {
     /// UUID, in its usual text form.
     pub id: String,
-    /// What it asks for.
+    /// Request of the campaign.
     pub request: CampaignRequest,
 }
 
-/// What a campaign asks for, whole: no file is read again once it has begun, which may have been
-/// edited meanwhile. What is consented to is no part of it. What this version does not know of it
-/// is refused: it would measure something else.
+/// Complete request of a campaign: no file is read again after the start, because it may have been
+/// edited. Consent is not part of it. Unknown fields are refused, since they would change the
+/// measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignRequest {
-    /// How often each column is measured.
+    /// Number of measurements of each column.
     pub repeat: Repeat,
-    /// Of the order and of each block's draws.
+    /// Seed of the order and of each block.
     pub seed: u64,
-    /// What each block measures, in an order of its own.
+    /// Columns that each block measures, in random order.
     pub columns: Vec<CampaignColumn>,
     /// By which interface of the kernel.
     #[serde(with = "engine")]
@@ -68,7 +68,7 @@ mod engine {
     }
 }
 
-/// What a block measures once.
+/// One measurement of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignColumn {
@@ -81,7 +81,7 @@ pub struct CampaignColumn {
 }
 
 impl CampaignColumn {
-    /// What a block asks for.
+    /// Request of one block.
     pub fn plan_with(&self, seed: u64) -> PlanRequest {
         let mut plan = self.plan.clone();
         plan.choices.seed = Some(seed);
@@ -89,14 +89,14 @@ impl CampaignColumn {
     }
 }
 
-/// Where a run stands in a campaign.
+/// Position of a run in a campaign.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
     /// The campaign that it is of.
     pub campaign: &'a Campaign,
     /// From 0, in the order of measuring.
     pub index: u32,
-    /// Which target.
+    /// Index of the target.
     pub column: u32,
 }
 
@@ -107,7 +107,7 @@ pub struct Kept {
     pub run: String,
     /// From 0, in the order of measuring.
     pub index: u32,
-    /// Which target.
+    /// Index of the target.
     pub column: u32,
     /// All its points are there.
     pub whole: bool,
@@ -154,7 +154,7 @@ impl Campaign {
     /// The campaign that a run is part of.
     ///
     /// # Errors
-    /// Where what it asked for cannot be read: it was begun by another version.
+    /// If what it asked for cannot be read: it was begun by another version.
     pub fn from_run(run: &RunRecord) -> Option<anyhow::Result<Self>> {
         let id = value(run, ID)?.to_owned();
         let request = value(run, RunRecord::CAMPAIGN_REQUEST.1).unwrap_or_default();
@@ -170,10 +170,10 @@ impl Campaign {
 }
 
 impl Member<'_> {
-    /// What is kept beside the run.
+    /// Facts stored with the run.
     ///
     /// # Errors
-    /// Where a target's name is no text.
+    /// If a target's name is no text.
     pub fn facts(self) -> anyhow::Result<Vec<Observation>> {
         let Self { campaign, index, column } = self;
         let fact = |key: &str, value: String| Observation {

@@ -1,4 +1,4 @@
-//! How often a plan is measured.
+//! Repetition of a plan.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// More repetitions than this are a slip of the finger.
 const TIMES_MAX: u32 = 1000;
 
-/// As `--repeat` takes it.
+/// Like `--repeat` takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Repeat {

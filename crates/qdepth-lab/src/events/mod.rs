@@ -1,4 +1,4 @@
-//! What happens during a run, as front ends are told it, and what they ask for meanwhile.
+//! Events of a run for front ends, and requests of front ends to it.
 
 pub mod observer;
 pub(crate) mod rate_so_far;

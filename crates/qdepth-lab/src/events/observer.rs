@@ -1,5 +1,5 @@
-//! Who looks on while the lab works: terminal, another tool's output, a page. Besides a run's
-//! record, events are the only way out of the lab.
+//! Observers of the lab: terminal, output of another tool, a page. Besides a run's record, events
+//! are the only output of the lab.
 
 use qdepth_measure::{Instant, Nanos};
 use qdepth_record::PhaseStep;
@@ -12,7 +12,7 @@ const PROGRESS_EVERY: Nanos = Nanos::from_secs(1);
 pub trait Observer {
     /// Something happened.
     fn event(&self, event: &RunEvent);
-    /// Asks for a line; none where nobody can answer.
+    /// Asks for a line; `None` if nobody can answer.
     fn ask(&self, question: &str) -> Option<String>;
 }
 

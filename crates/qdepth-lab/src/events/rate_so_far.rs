@@ -1,5 +1,4 @@
-//! What is known of a point's rate while it is measured: the estimate that its record will give,
-//! made of what the screen was told so far.
+//! Running estimate of a point's rate, computed like that of its record.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ const VISIT_LEAST: Nanos = Nanos::from_millis(500);
 #[derive(Debug, Default)]
 pub(crate) struct RateSoFar {
     is_in_visits: bool,
-    /// Whether the record gives an interval of another kind, wider than ours would be.
+    /// True if the record gives an interval of another kind, wider than ours would be.
     is_unknown: bool,
     /// Rates of the visits that are over.
     visits: Vec<f64>,
@@ -52,7 +51,7 @@ impl RateSoFar {
         self.slices.clear();
     }
 
-    /// The 95 % interval, I/Os per second; none where none can be given honestly yet.
+    /// The 95 % interval, I/Os per second; `None` if none can be given honestly yet.
     pub(crate) fn interval(&self) -> Option<[f64; 2]> {
         let estimate = if self.is_unknown {
             return None;

@@ -37,7 +37,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Whether everything is to stop.
+    /// True if everything is to stop.
     pub fn stop(&self) -> &AtomicBool {
         &self.stop
     }

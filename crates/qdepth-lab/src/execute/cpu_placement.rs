@@ -16,10 +16,10 @@ use crate::outcome::findings;
 use crate::request::Pinning;
 use crate::target::prepare::{Prepared, Real};
 
-/// Where workers are kept.
+/// Placement of workers.
 #[derive(Clone, Copy)]
 pub(crate) enum CpuPlacement<'a> {
-    /// Where the scheduler puts them.
+    /// Placement by the scheduler.
     Anywhere,
     /// Several on a CPU each, those near the device first.
     Near,
@@ -30,7 +30,7 @@ pub(crate) enum CpuPlacement<'a> {
 }
 
 impl<'a> CpuPlacement<'a> {
-    /// As the user asks. Ranks of one machine do not know of each other's workers.
+    /// Placement requested by the user. Ranks of one machine do not know each other's workers.
     pub(crate) fn from_lab(lab: Lab<'a>) -> Self {
         match &lab.request.pinning {
             Pinning::Among(cpus) => Self::Among(cpus),
@@ -68,7 +68,7 @@ pub(crate) fn worker_cpus(
     }
 }
 
-/// A CPU for each of several workers, those near the device first; none where there are fewer CPUs
+/// A CPU for each of several workers, those near the device first; `None` if there are fewer CPUs
 /// than workers, or one worker, whom the scheduler places better than we do.
 fn near(system: &System, devices: &[Option<String>], workers: u32) -> Vec<u32> {
     let allowed = allowed_cpus();
@@ -102,7 +102,7 @@ fn largest<'a>(lab: Lab<'_>, plan: &'a Plan, prepared: &[Prepared]) -> Option<La
     })
 }
 
-/// What the environment says of it.
+/// Environment facts of the plan.
 pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
     let Some(Largest { cpus, .. }) = largest(lab, plan, prepared) else { return Vec::new() };
     let mut kept = cpus.concat();

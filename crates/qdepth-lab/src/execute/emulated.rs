@@ -32,7 +32,7 @@ pub fn window_bytes(point: &Point) -> u64 {
 /// Does the work for each, in as many threads as there are processors; in any order.
 ///
 /// # Errors
-/// Where one of them panicked: a bug.
+/// If one of them panicked: a bug.
 pub fn on_all_processors<T: Sync, R: Send>(
     all: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -60,7 +60,7 @@ pub fn on_all_processors<T: Sync, R: Send>(
 /// Measures loads at the same time, each on the medium that its target is the index of.
 ///
 /// # Errors
-/// Where a medium cannot be opened for its load.
+/// If a medium cannot be opened for its load.
 pub fn measure(
     media: &[TargetExpression],
     points: &[Point],

@@ -1,4 +1,4 @@
-//! How the workers of a group measure.
+//! Options for measuring a group.
 
 use qdepth_linux::EngineChoice;
 
@@ -7,15 +7,15 @@ use crate::execute::cpu_placement::CpuPlacement;
 use crate::execute::written::Written;
 use crate::ranks::all_ranks::AllRanks;
 
-/// How the workers of a group measure.
+/// Options for measuring a group.
 #[derive(Clone, Copy)]
 pub(crate) struct MeasureOptions<'a> {
     pub(crate) engine: EngineChoice,
-    /// What writes are stamped with that are verified.
+    /// Stamp of verified writes.
     pub(crate) stamp: u64,
     /// Those writes, place by place.
     pub(crate) written: &'a Written,
-    /// Where workers are kept.
+    /// Placement of workers.
     pub(crate) placement: CpuPlacement<'a>,
     /// The ranks that share its streams, where there are several.
     pub(crate) all_ranks: Option<&'a AllRanks>,

@@ -60,10 +60,10 @@ struct PointResult {
     ranks: Vec<WorkerResult>,
 }
 
-/// What the workers of a group share.
+/// State shared by the workers of a group.
 struct Common<'a> {
     engine: EngineChoice,
-    /// What this run stamps its writes with, where it verifies them.
+    /// Stamp of this run's writes, if they are verified.
     stamp: u64,
     written: &'a Written,
     stop: &'a AtomicBool,
@@ -374,8 +374,8 @@ fn no_thread(why: &std::io::Error) -> anyhow::Error {
     )
 }
 
-/// What the workers of each point come back with: results, by what they measured, and the largest
-/// share of its time that one of a point waited for a CPU.
+/// Results of the workers of each point, and the largest share of time that one of them waited for
+/// a CPU.
 fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, Vec<f64>)> {
     let (mut results, mut used, mut waited) = (Vec::new(), None, Vec::new());
     for of_point in running {
@@ -415,7 +415,7 @@ fn share(
     Ok(lost)
 }
 
-/// What the workers of a point found, as one.
+/// Combined result of the workers of a point.
 fn point_result(
     of_point: Vec<(Outcome, WorkerResult)>,
     used: Option<Used>,
@@ -448,7 +448,7 @@ fn fault(Lost { rank, why, .. }: &Lost) -> Fault {
     Fault::RankLost { rank: *rank, cause: cause.to_owned(), message: message.to_owned() }
 }
 
-/// What the workers of this rank drive of a point, each with its number among all workers.
+/// Share of a point that this rank's workers measure, each with its number among all workers.
 fn shares<'p>(
     own: &'p [Point],
     point: &Point,

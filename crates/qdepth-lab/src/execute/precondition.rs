@@ -87,7 +87,7 @@ fn written(
     Ok(done)
 }
 
-/// What stands with the target of passes that took so long.
+/// Fact for a target: passes and their duration.
 fn done_in(point: &Point, took: Nanos) -> Figures {
     Figures::new(PASSES)
         .text("load", &point.profile)
@@ -106,7 +106,7 @@ fn passes_step(point: &Point) -> PhaseStep {
         .value("area_bytes", point.area.length_bytes as f64)
 }
 
-/// How often it writes its area.
+/// Number of passes over its area.
 fn passes(point: &Point) -> u64 {
     (point.bytes_of_streams() / point.area.length_bytes).max(1)
 }

@@ -1,4 +1,4 @@
-//! What a preconditioning tells of the targets that it wrote.
+//! Result of a preconditioning for the targets.
 
 use anyhow::{Result, bail};
 use qdepth_measure::Finding;
@@ -7,16 +7,16 @@ use qdepth_record::Observation;
 use crate::outcome::measured::Measured;
 use crate::target::prepare::Prepared;
 
-/// What was done to the targets.
+/// Work done on the targets.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
-    /// Of a target, by its index.
+    /// Facts of a target, by its index.
     pub(crate) facts: Vec<(usize, Observation)>,
-    /// What is doubted of the state that they are in.
+    /// Findings about the state of the targets.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// Whether the target is still there, and is the same.
+/// True if the target is still there, and is the same.
 pub(crate) fn is_there(measured: &Measured) -> Result<()> {
     let Measured { outcome, changed, .. } = measured;
     if let Some(changed) = changed {

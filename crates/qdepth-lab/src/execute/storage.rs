@@ -1,4 +1,4 @@
-//! What a point is measured on in real time: the descriptors of its workers.
+//! Descriptors on which workers measure a point in real time.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -19,11 +19,11 @@ use crate::target::prepare::Real;
 /// The storage of a point, ready for its workers.
 pub(crate) struct Storage<'a> {
     pub(crate) real: &'a Real,
-    /// Whether direct I/O is in effect.
+    /// True if direct I/O is in effect.
     pub(crate) direct: bool,
     /// One for all workers, or one for each.
     files: Vec<Opened>,
-    /// How long the file was, of a point that moves its end.
+    /// Length of the file, for a point that moves its end.
     length: Option<u64>,
     /// The namespace whose commands they take, where the engine sends commands.
     namespace: Option<Namespace>,
@@ -31,7 +31,7 @@ pub(crate) struct Storage<'a> {
 
 /// A descriptor, and how long it took to open: nothing where it was open before.
 struct Opened {
-    /// Whose it is; the first where all share it.
+    /// Owner; the first if all share it.
     stream: usize,
     file: OwnedFd,
     took: Nanos,
@@ -97,13 +97,13 @@ impl<'a> Storage<'a> {
         Ok((file.file.try_clone()?, self.namespace))
     }
 
-    /// Whether its file gets its length back when it is closed.
+    /// True if its file gets its length back when it is closed.
     pub(crate) fn restores_length(&self) -> bool {
         self.length.is_some()
     }
 
-    /// How long the file of each worker took to open, and takes to close. A file whose end was
-    /// moved is as long again as it was: what comes next is on all of it.
+    /// Times for opening and closing the file of each worker. A file whose end was moved gets its
+    /// former length, which later points rely on.
     pub(crate) fn close(self) -> Vec<(Nanos, Nanos)> {
         if let (Some(length), Some(opened)) = (self.length, self.files.first()) {
             // Where that fails, the guard that asks next says that it has another length.

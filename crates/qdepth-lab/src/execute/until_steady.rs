@@ -118,7 +118,7 @@ pub(crate) fn slices(measured: &Measured) -> Vec<(u64, Nanos)> {
     intervals.iter().map(|slice| (slice.completed.iter().sum(), slice.length)).collect()
 }
 
-/// What is said after a round: `round 7   45210 IOPS: drifting down (range 12.1 %, slope -9.3 %)`.
+/// Progress line after a round: `round 7   45210 IOPS: drifting down (range 12.1 %, slope -9.3 %)`.
 fn progress_line(rounds: &SteadyRounds, rule: SteadyRule) -> String {
     let verdict = rounds.verdict();
     format!(
@@ -158,7 +158,7 @@ fn state_text(state: SteadyState, rounds: &SteadyRounds, rule: SteadyRule) -> St
     }
 }
 
-/// What stands with the target.
+/// Fact for the target.
 fn describe(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> Figures {
     let SteadyVerdict { state, level, range_share, slope_share, period_rounds } = rounds.verdict();
     // Digits that nobody reads are not kept.

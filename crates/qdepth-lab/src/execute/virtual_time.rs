@@ -123,8 +123,8 @@ fn on_one_host<'a>(targets: &'a [Prepared], group: &[Point]) -> Vec<Vec<Loaded<'
     hosts
 }
 
-/// What an emulated drive counts as a real one does: how often heat slowed it down. The first load
-/// of a medium is told, as that of a real one.
+/// Thermal throttling of emulated drives, counted as for real ones. The first load of a device is
+/// reported.
 fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
     let of_medium = |((emulation, points), times): (&(&Emulation, Vec<&Point>), &u32)| {
         let mut seen = vec![Seen::default(); points.len()];

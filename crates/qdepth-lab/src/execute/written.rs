@@ -1,4 +1,4 @@
-//! Which writes of this run are the last of their places, file by file, for points that verify.
+//! Register of the last writes of this run, file by file, for points that verify.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -47,7 +47,7 @@ impl Written {
         Ok(Arc::clone(writes.or_insert_with(new)))
     }
 
-    /// Bytes from which on places are too many for their writes to be told apart; none where all
+    /// Bytes from which on places are too many for their writes to be told apart; `None` if all
     /// are.
     pub(crate) fn distinguishable_to(&self) -> Option<u64> {
         let most = self.block_bytes.max(8).saturating_mul(BLOCKS_MAX);

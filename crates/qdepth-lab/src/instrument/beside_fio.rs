@@ -74,8 +74,8 @@ pub(crate) fn beside_fio(
     outstanding.map(proof).collect()
 }
 
-/// What pairs of mean latencies, ours and fio's, say: they agree where a quotient within the bar
-/// lies in the interval, and nothing is said where that is wide.
+/// Verdict on pairs of mean latencies of qdepth and fio: they agree if the interval contains a
+/// ratio within the threshold; a wide interval gives no verdict.
 fn agreement(subject: &str, pairs: &[[f64; 2]]) -> ProofRecord {
     let [ours, theirs] = [0, 1].map(|side| pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
     let Some(Ratio { value, low, high, .. }) = ratio(&theirs, &ours, None) else {

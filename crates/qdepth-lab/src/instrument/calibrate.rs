@@ -1,4 +1,4 @@
-//! What the generator costs here, and the rates that it could reach at most.
+//! Cost and maximum rates of the load generator.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -83,7 +83,7 @@ pub(crate) fn null_rate(engine: Engine) -> Result<f64> {
     Ok(rate.context("the generator could not be measured with this engine")?.io_per_s)
 }
 
-/// How many CPUs this process may use.
+/// Number of CPUs available to this process.
 pub fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }

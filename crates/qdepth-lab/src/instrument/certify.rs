@@ -1,6 +1,5 @@
-//! What proves the instrument on this machine, with no storage but a small nameless file beside
-//! fio: each proof has a bar that it can miss, and one that cannot be tried loses none of the
-//! others.
+//! Self-tests of the load generator on this machine, without storage except an unnamed file next to
+//! fio: each test has a threshold, and a test that cannot run does not affect the others.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -48,7 +47,7 @@ const ERRORS: f64 = 3.0;
 /// be a file for some seconds.
 ///
 /// # Errors
-/// Where the shipped plan that lends its load cannot be read.
+/// If the shipped plan that lends its load cannot be read.
 pub fn certify(
     system: &System,
     observer: &dyn Observer,
@@ -93,8 +92,8 @@ pub fn certify(
     })
 }
 
-/// What a machine is known by in certificates: its name and its CPU's, or nothing. Names alone are
-/// given again, to virtual machines above all.
+/// Identity of a machine in certificates: host name and CPU, or nothing. Host names alone are
+/// reused, above all by virtual machines.
 pub fn machine(facts: &[Observation]) -> [String; 2] {
     [("host", "name"), ("cpu", "model")].map(|wanted| fact(facts, wanted))
 }
@@ -120,7 +119,7 @@ fn both_clocks() -> (u64, u64) {
     (0..9).map(once).min_by_key(|(spread, _)| *spread).map_or((0, 0), |(_, both)| both)
 }
 
-/// Whether our clock and the kernel's saw the same time pass, ns.
+/// True if our clock and the kernel's saw the same time pass, ns.
 fn same_time(ours: u64, kernel: u64) -> ProofRecord {
     let apart = (ours as f64 / kernel.max(1) as f64 - 1.0).abs();
     let seconds = kernel as f64 / 1e9;
@@ -220,7 +219,7 @@ fn too_few(samples: &[f64]) -> Reason {
     Reason::TooFewSamples { count: samples.len().to_string() }
 }
 
-/// What a share of so many may be at least where it should be this one.
+/// Smallest acceptable share of `count` if the true share is `share`.
 fn least(share: f64, count: usize) -> f64 {
     (share - ERRORS * (share * (1.0 - share) / count.max(1) as f64).sqrt()).max(0.0)
 }

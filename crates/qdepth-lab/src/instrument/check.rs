@@ -21,7 +21,7 @@ const RUNS: u32 = 5;
 /// The generator's figure is a mean over this time.
 const FIGURE: Nanos = Nanos::from_secs(1);
 
-/// What was found.
+/// Result of a check.
 pub struct Checked {
     items: Vec<Item>,
     generator: String,
@@ -55,7 +55,8 @@ pub fn check(
     Ok(Checked { items, generator, repeats: repeatability(&scatter.figures, RUNS), scatter })
 }
 
-/// How the generator scatters: its mean rate over each second, and what could not be measured.
+/// Variation of the load generator: its mean rate over each second, and the seconds that could not
+/// be measured.
 struct Scatter {
     figures: Vec<f64>,
     /// Samples that were tried, of which several make a figure.

@@ -1,4 +1,4 @@
-//! What the generator itself can do on this machine, and how well it is known.
+//! Capability of the load generator on this machine, and its uncertainty.
 
 pub(crate) mod beside_fio;
 pub mod calibrate;

@@ -1,4 +1,4 @@
-//! What is seen of the machine while a point is measured.
+//! Monitoring of the machine during a point.
 
 pub(crate) mod monitors;
 pub(crate) mod sight;

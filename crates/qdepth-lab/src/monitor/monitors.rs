@@ -1,4 +1,4 @@
-//! What else happened on the machine while a point ran: looked at before it and after it.
+//! Activity of the machine during a point: sampled before and after it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -54,7 +54,7 @@ impl Sampler {
         Self { end, thread: Some(thread), news }
     }
 
-    /// What the last sample told, once.
+    /// News of the last sample, once.
     pub(crate) fn news(&self) -> Option<MachineNews> {
         self.news.lock().ok()?.take()
     }
@@ -66,7 +66,7 @@ impl Sampler {
     }
 }
 
-/// What the drives below a target said of their health, where they may be asked.
+/// Health of the drives below a target, if they may be queried.
 #[derive(Debug, Default)]
 pub(crate) struct DriveHealth {
     asked: bool,
@@ -109,7 +109,7 @@ fn counts_trouble(health: &Health) -> bool {
 }
 
 impl Seen {
-    /// What the sampler saw of the machine and of these devices.
+    /// Summary of the samples of the machine and of these devices.
     pub(crate) fn summarize(&mut self, samples: &[Sample], devices: &[String]) {
         let own: Vec<Sample> = samples.iter().map(|sample| sample.restricted_to(devices)).collect();
         self.interference = interference(&own);
@@ -127,8 +127,8 @@ impl Seen {
 }
 
 impl Seen {
-    /// What a later visit adds, which began `offset` after the first and had this share of the time
-    /// of all until its end. Shares are those of the whole time, counts are sums.
+    /// Adds a later segment that began `offset` after the first and had this share of the total
+    /// time until its end. Shares refer to the total time, counts are sums.
     pub(crate) fn append(&mut self, later: Self, offset: Nanos, share: f64) {
         let Self { kernel, steal, clocks, shared, interference, series, troubles, stood, missing } =
             later;
@@ -192,25 +192,25 @@ pub(crate) struct Monitors {
     clocks: Clocks,
 }
 
-/// What two samples tell.
+/// Comparison of two samples.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// What the kernel counted on the one device below.
+    /// Kernel counters of the single device below.
     pub(crate) kernel: Option<KernelCounts>,
     /// Share of CPU time stolen by the hypervisor.
     pub(crate) steal: Option<f64>,
-    /// How the kernel's clocks came apart.
+    /// Divergence of the kernel's clocks.
     pub(crate) clocks: Disagreement,
-    /// Whether another load of ours was on the same device: then the kernel's number of I/Os is
+    /// True if another load of ours was on the same device: then the kernel's number of I/Os is
     /// not this load's.
     pub(crate) shared: bool,
-    /// What else went on, from all samples together.
+    /// Interferences over all samples.
     pub(crate) interference: Interference,
     /// The samples, by the second.
     pub(crate) series: Vec<MonitorRecord>,
     /// Counters of a drive's health that rose: drive, counter, by how much.
     pub(crate) troubles: Vec<(String, &'static str, f64)>,
-    /// How the generator itself stood still.
+    /// Pauses of the load generator.
     pub(crate) stood: Stood,
     /// Monitors that could not be read, each with the reason.
     pub(crate) missing: Vec<(&'static str, String)>,
@@ -226,7 +226,7 @@ impl Monitors {
         }
     }
 
-    /// What happened from this sample to a later one.
+    /// Changes from this sample to a later one.
     pub(crate) fn until(&self, after: &Self) -> Seen {
         let mut missing = Vec::new();
         let mut lacks = |what, error: &io::Error| missing.push((what, unread(error)));
@@ -326,7 +326,7 @@ mod tests {
         assert!(!whole.clocks.suspended && whole.clocks.drift < 0.1, "{whole:?}");
     }
 
-    /// Of 1000 ticks between the samples the hypervisor took so many.
+    /// The hypervisor took part of 1000 ticks between the samples.
     #[test]
     fn stolen_time_reaches_the_findings() {
         let root = tempfile::tempdir().unwrap();

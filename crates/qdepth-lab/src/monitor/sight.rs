@@ -1,4 +1,4 @@
-//! What is to be seen while a group is measured.
+//! Progress of a group while it is measured.
 
 use qdepth_engine::Interval;
 use qdepth_host::monitor::{Sample, between};
@@ -15,7 +15,7 @@ const SLICES_MAX: usize = 4096;
 pub(crate) enum Sight<'a> {
     /// A slice of the load at this place of the group, by one worker.
     Slice(usize, &'a Interval),
-    /// What a look at the machine told.
+    /// Sample of the machine.
     Machine(&'a MachineNews),
     /// Some time has passed.
     Tick,
@@ -31,14 +31,14 @@ impl Sight<'_> {
     }
 }
 
-/// What two looks at a machine told, a second apart.
+/// Changes of a machine between two samples, a second apart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MachineNews {
     /// Name of the machine.
     pub(crate) host: String,
     /// From look to look, ns.
     pub(crate) length_ns: u64,
-    /// What, with its unit, and how much; as in the series of a point's monitors.
+    /// Quantity with its unit, and value; as in the series of a point's monitors.
     pub(crate) values: Vec<(String, f64)>,
 }
 
@@ -48,7 +48,7 @@ impl MachineNews {
         Self { host: hostname(), length_ns, values: between(before, after) }
     }
 
-    /// What the last two looks told, where they are not too close to each other to tell anything.
+    /// Changes between the last two samples, if they are far enough apart.
     pub(crate) fn last_of(samples: &[Sample]) -> Option<Self> {
         let [.., before, after] = samples else { return None };
         let news = Self::new(before, after);
@@ -61,7 +61,7 @@ pub(crate) fn hostname() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// What a rank tells the leader with its sign of life.
+/// News of a rank, sent to the leader with its heartbeat.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RankNews {
     pub(crate) slices: Vec<(usize, Interval)>,
@@ -79,7 +79,7 @@ impl RankNews {
         }
     }
 
-    /// As a message; nothing where there is nothing to tell.
+    /// Message; empty if there is nothing to report.
     pub(crate) fn taken(&mut self) -> Vec<u8> {
         let news = std::mem::take(self);
         if news.slices.is_empty() && news.machine.is_none() {

@@ -6,7 +6,7 @@ use qdepth_measure::{Instant, Nanos};
 /// Pauses are counted from these lengths on, as gaps between completions are.
 const LENGTHS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::from_secs(10)];
 
-/// How the generator stood still within the window of a point.
+/// Pauses of the load generator in the window of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Stood {
     pub(crate) longest: Nanos,
@@ -17,7 +17,7 @@ pub(crate) struct Stood {
 }
 
 impl Stood {
-    /// What of the standstills lies between these moments.
+    /// Part of the pauses between these moments.
     pub(crate) fn within(all: &[Standstill], from: Instant, to: Instant, waited: f64) -> Self {
         let mut stood = Self { waited, ..Self::default() };
         for standstill in all {
@@ -30,7 +30,7 @@ impl Stood {
         stood
     }
 
-    /// What a later visit, which had this share of the whole time, adds.
+    /// Adds a later segment with this share of the total time.
     pub(crate) fn append(&mut self, later: &Self, share: f64) {
         self.longest = self.longest.max(later.longest);
         for (mine, theirs) in self.over.iter_mut().zip(later.over) {

@@ -13,17 +13,17 @@ use crate::target::identity::{Changed, Identity};
 /// A point as measured, with what else was seen.
 pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
-    /// What its workers did, one by one; none in virtual time.
+    /// Results of its workers; empty in virtual time.
     pub(crate) ranks: Vec<WorkerResult>,
-    /// How requests reached the kernel, and by what clock; none in virtual time.
+    /// Engine and clock; `None` in virtual time.
     pub(crate) engine: Option<Used>,
-    /// Whether direct I/O was in effect.
+    /// True if direct I/O was in effect.
     pub(crate) direct: bool,
-    /// What else happened on the machine.
+    /// Activity of the machine.
     pub(crate) seen: Seen,
-    /// What the other ranks found.
+    /// Results of the other ranks.
     pub(crate) others: OtherRanks,
-    /// How the target's identity was no longer what it was, when the point ended.
+    /// Change of the target's identity at the end of the point.
     pub(crate) changed: Option<Changed>,
 }
 
@@ -45,7 +45,7 @@ impl Measured {
         }
     }
 
-    /// What became of the target in the meantime.
+    /// Adds the current identity of the target.
     pub(crate) fn with(mut self, identity: Identity) -> Self {
         match identity {
             Identity::Same => {}
@@ -59,7 +59,7 @@ impl Measured {
 }
 
 impl Measured {
-    /// As a part of the lead-in of what follows.
+    /// Warm-up part of the following measurement.
     pub(crate) fn unrecorded(self) -> Self {
         let ranks = self.ranks.iter().map(|_| WorkerResult::default()).collect();
         Self { outcome: unrecorded(self.outcome), ranks, ..self }
@@ -93,7 +93,7 @@ impl Measured {
     }
 }
 
-/// What measured a point in real time.
+/// Engine and clock that measured a point in real time.
 #[derive(Clone)]
 pub(crate) struct Used {
     pub(crate) engine: Engine,

@@ -1,4 +1,4 @@
-//! What came of a point: measured figures, the findings about them, and the record that is kept.
+//! Outcome of a point: figures, findings about them, and the stored record.
 
 pub mod findings;
 pub(crate) mod measured;

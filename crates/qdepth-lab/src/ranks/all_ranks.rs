@@ -16,7 +16,8 @@ use rustix::thread::{Timespec, nanosleep};
 use crate::monitor::sight::RankNews;
 use crate::ranks::shim;
 
-/// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
+/// Environment variables of launchers for the number of ranks: Open MPI, MPICH and its successors,
+/// Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
 /// Between two signs of life where nothing else is waited for.
@@ -52,13 +53,13 @@ pub(crate) struct AllRanks {
     /// Ranks from one that writes to the one that reads it back: on another node, where there are
     /// several.
     pub(crate) shift: RefCell<u32>,
-    /// What goes to the leader with the next sign of life.
+    /// News for the leader with the next heartbeat.
     pub(crate) seen: RefCell<RankNews>,
-    /// Whether the others were asked to stop.
+    /// True if the others were asked to stop.
     has_halted: Cell<bool>,
 }
 
-/// How many ranks a launcher of MPI started, where it started several.
+/// Number of ranks that an MPI launcher started, if there are several.
 pub fn launched() -> Option<u32> {
     let size = SIZES.iter().find_map(|name| std::env::var(name).ok()?.parse::<u32>().ok());
     size.filter(|size| *size > 1)
@@ -81,7 +82,7 @@ impl AllRanks {
         self.group.borrow().is_leader()
     }
 
-    /// Whether some are not on the leader's host.
+    /// True if some are not on the leader's host.
     pub(crate) fn are_on_other_hosts(&self) -> bool {
         *self.shift.borrow() < self.group.borrow().size()
     }
@@ -90,7 +91,7 @@ impl AllRanks {
         self.group.borrow().lost().cloned()
     }
 
-    /// Whether a stream of a point is this rank's.
+    /// True if a stream of a point is this rank's.
     pub(crate) fn has(&self, point: &Point, stream: usize) -> bool {
         let group = self.group.borrow();
         let ranks = group.size().min(point.streams).max(1) as usize;
@@ -142,7 +143,7 @@ impl AllRanks {
         })
     }
 
-    /// What another rank told with its sign of life.
+    /// Next news of another rank.
     pub(crate) fn news(&self) -> Option<(u32, Vec<u8>)> {
         self.group.borrow_mut().news()
     }
@@ -182,8 +183,7 @@ impl AllRanks {
     }
 }
 
-/// How far apart the clocks of the ranks are, and how well that is known; nothing where there is
-/// one.
+/// Offsets of the ranks' clocks and their uncertainty; `None` for a single rank.
 pub(crate) fn clocks(offsets: &[ClockOffset]) -> Option<String> {
     let worst = offsets.iter().max_by_key(|skew| skew.offset_ns.unsigned_abs());
     let error_ns = offsets.iter().map(|skew| skew.error_ns).max();

@@ -17,21 +17,21 @@ mod threads;
 pub use rank_group::{ClockOffset, Loss, Lost, RankGroup};
 pub use threads::{ThreadTransport, threads};
 
-/// What carries messages between the leader and the other ranks, in order and whole.
+/// Transport of messages between the leader and the other ranks, in order and complete.
 pub trait Transport {
     /// Own number, from 0.
     fn rank(&self) -> u32;
-    /// How many there are.
+    /// Number of ranks.
     fn size(&self) -> u32;
     /// Takes a message for a rank; never blocks.
     ///
     /// # Errors
-    /// Where the rank cannot be reached.
+    /// If the rank cannot be reached.
     fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String>;
     /// The next message of a rank, if one is there; never blocks.
     ///
     /// # Errors
-    /// Where none will come any more.
+    /// If none will come any more.
     fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String>;
     /// Nanoseconds of the clock that this rank measures by.
     fn now_ns(&self) -> u64;

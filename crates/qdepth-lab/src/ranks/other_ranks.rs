@@ -1,5 +1,5 @@
-//! What other ranks found of the machines that they measured on. The counts of all are one; the
-//! doubts of each rank's own machine are its own, and the point is as good as the worst of them.
+//! Findings of other ranks about their machines. The counts of all ranks are merged; findings stay
+//! separate, and the point has the worst grade of all.
 
 use anyhow::{Context, Result};
 use qdepth_measure::{Finding, RANK};
@@ -7,12 +7,12 @@ use qdepth_record::{FindingEntry, finding_entry};
 
 use crate::monitor::sight::hostname;
 
-/// What the leader knows of the other ranks of a point.
+/// Results of the other ranks for a point, at the leader.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OtherRanks {
-    /// What they found, each with its rank.
+    /// Their findings, each with its rank.
     pub(crate) findings: Vec<Finding>,
-    /// Whether some measured on another host: then no host's counters, link and ceiling are those
+    /// True if some measured on another host: then no host's counters, link and ceiling are those
     /// of the whole load.
     pub(crate) on_other_hosts: bool,
 }
@@ -25,8 +25,8 @@ impl OtherRanks {
         self.on_other_hosts |= on_other_hosts;
     }
 
-    /// What adds to the findings of the leader: of each code the heaviest, of the first that has
-    /// it.
+    /// Findings that the leader does not have: the most severe one of each code, from the first
+    /// rank that has it.
     pub(crate) fn beyond(&self, own: &[Finding]) -> Vec<Finding> {
         let mut added: Vec<Finding> = Vec::new();
         for finding in &self.findings {
@@ -42,10 +42,10 @@ impl OtherRanks {
     }
 }
 
-/// What this rank found at each point of a group, as a message.
+/// This rank's findings for each point of a group, as a message.
 ///
 /// # Errors
-/// Where it cannot be one.
+/// If it cannot be one.
 pub(crate) fn write(findings: &[Vec<Finding>]) -> Result<Vec<u8>> {
     let entries: Vec<Vec<FindingEntry>> =
         findings.iter().map(|point| point.iter().map(finding_entry).collect()).collect();
@@ -55,7 +55,7 @@ pub(crate) fn write(findings: &[Vec<Finding>]) -> Result<Vec<u8>> {
 /// Reads what the rank of this number wrote.
 ///
 /// # Errors
-/// Where it is something else.
+/// If it is something else.
 pub(crate) fn read(rank: u32, bytes: &[u8]) -> Result<Vec<Vec<Finding>>> {
     let cannot = || format!("the findings of rank {rank} cannot be read");
     let (host, entries): (String, Vec<Vec<FindingEntry>>) =

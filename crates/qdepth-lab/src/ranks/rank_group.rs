@@ -38,13 +38,13 @@ const HALT: u8 = 5;
 pub struct Lost {
     /// Which.
     pub rank: u32,
-    /// Of how many.
+    /// Total number.
     pub size: u32,
-    /// How that was noticed.
+    /// Symptom.
     pub why: Loss,
 }
 
-/// How it was noticed that a rank is lost.
+/// Symptom of a lost rank.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Loss {
     /// It gave no sign of life for so many seconds.
@@ -61,7 +61,7 @@ pub enum Loss {
     Failed(String),
 }
 
-/// How a rank's clock stands to that of rank 0.
+/// Offset of a rank's clock from that of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset {
     /// Which.
@@ -83,7 +83,7 @@ pub struct RankGroup<W> {
     lost: Vec<Option<Lost>>,
     halted: bool,
     asked_ns: Option<u64>,
-    /// What other ranks said beside their work, and nobody asked for yet.
+    /// News of other ranks that was not read yet.
     news: VecDeque<(u32, Vec<u8>)>,
 }
 
@@ -114,12 +114,12 @@ impl<W: Transport> RankGroup<W> {
         self.transport.rank()
     }
 
-    /// How many there are.
+    /// Number of ranks.
     pub fn size(&self) -> u32 {
         self.transport.size()
     }
 
-    /// Whether this one leads.
+    /// True if this one leads.
     pub fn is_leader(&self) -> bool {
         self.rank() == 0
     }
@@ -129,7 +129,7 @@ impl<W: Transport> RankGroup<W> {
         self.lost.iter().flatten().next()
     }
 
-    /// Whether the leader asked to stop.
+    /// True if the leader asked to stop.
     pub fn is_halted(&self) -> bool {
         self.halted
     }
@@ -145,8 +145,8 @@ impl<W: Transport> RankGroup<W> {
         self.heartbeat_with(&mut Vec::new);
     }
 
-    /// As [`heartbeat`](Self::heartbeat); with the sign of life, every half second, goes what this
-    /// rank has to tell besides.
+    /// Like [`heartbeat`](Self::heartbeat); with the sign of life, every half second, goes what
+    /// this rank has to tell besides.
     pub fn heartbeat_with(&mut self, news: &mut dyn FnMut() -> Vec<u8>) {
         let now = self.transport.now_ns();
         self.heartbeat_checked_ns = now;
@@ -243,10 +243,10 @@ impl<W: Transport> RankGroup<W> {
         }
     }
 
-    /// What the leader broadcasts next.
+    /// Next broadcast of the leader.
     ///
     /// # Errors
-    /// Where the leader is lost.
+    /// If the leader is lost.
     pub fn receive(&mut self, stopping: &dyn Fn() -> bool) -> Result<Vec<u8>, Lost> {
         loop {
             let (kind, bytes) = self.hear(0, stopping)?;
@@ -266,7 +266,7 @@ impl<W: Transport> RankGroup<W> {
         self.send(0, ALIVE, news);
     }
 
-    /// What a rank told beside its work, the oldest first; none where there is no more.
+    /// News of a rank, the oldest first; `None` if there is none.
     pub fn news(&mut self) -> Option<(u32, Vec<u8>)> {
         self.news.pop_front()
     }
@@ -276,7 +276,7 @@ impl<W: Transport> RankGroup<W> {
         self.send(0, FAILED, why.as_bytes());
     }
 
-    /// What everyone else gives, at the leader, in order of rank; or who is lost.
+    /// Contributions of all others, at the leader, in the order of ranks; or the lost ranks.
     pub fn gather(&mut self, stopping: &dyn Fn() -> bool) -> Vec<Result<Vec<u8>, Lost>> {
         self.peers().map(|peer| self.hear(peer, stopping).map(|(_, bytes)| bytes)).collect()
     }
@@ -293,7 +293,7 @@ impl<W: Transport> RankGroup<W> {
     /// exchanges, Cristian 1989).
     ///
     /// # Errors
-    /// Where a rank is lost before it.
+    /// If a rank is lost before it.
     pub fn start(&mut self, stopping: &dyn Fn() -> bool) -> Result<(u64, Vec<ClockOffset>), Lost> {
         if !self.is_leader() {
             self.give(&[]);

@@ -8,16 +8,16 @@ use qdepth_engine::Outcome;
 
 use crate::request::worker_result::WorkerResult;
 
-/// What the workers of a rank found of each point of a group.
+/// Results of the workers of a rank for each point of a group.
 pub(crate) type ShardResults = Vec<Vec<(Outcome, WorkerResult)>>;
 
-/// Whose results: another version's may have other fields.
+/// Version of the results: another version may have other fields.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// As bytes.
+/// Bytes of the results.
 ///
 /// # Errors
-/// Where there is no memory for them.
+/// If there is no memory for them.
 pub(crate) fn write(results: &ShardResults) -> Result<Vec<u8>> {
     postcard::to_stdvec(&(VERSION, results)).context("the results of a rank cannot be sent")
 }
@@ -25,7 +25,7 @@ pub(crate) fn write(results: &ShardResults) -> Result<Vec<u8>> {
 /// Reads what [`write`] wrote.
 ///
 /// # Errors
-/// Where it is cut off, is something else, or is another version's.
+/// If it is cut off, is something else, or is another version's.
 pub(crate) fn read(bytes: &[u8]) -> Result<ShardResults> {
     let cannot = "the results of a rank cannot be read";
     let (version, rest): (&str, &[u8]) = postcard::take_from_bytes(bytes).context(cannot)?;
@@ -85,7 +85,7 @@ mod tests {
         point
     }
 
-    /// What each of the load's workers finds, alone with its own target.
+    /// Results of the load's workers, each with its own target.
     fn workers(point: &Point, fault: Option<Fault>) -> Vec<Outcome> {
         let work = |stream: u32| {
             let target = ScriptedTarget::new(

@@ -1,6 +1,6 @@
-//! Where the shim lies through which the program finds a site's MPI. It is code that this process
-//! loads: so it lies in the user's cache directory, and is loaded only where nobody but its user,
-//! or root, could have put it.
+//! Location of the shim for a site's MPI. It is code that this process loads, so it is in the
+//! user's cache directory, and is loaded only if nobody except the user or root could have created
+//! it.
 
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
@@ -14,7 +14,7 @@ use crate::failure::Usage;
 
 /// Names a shim that lies elsewhere, as where a site keeps one for all of its users.
 pub(crate) const NAMED: &str = "QDEPTH_MPI";
-/// What is called is of one version, and nothing in the shim says which.
+/// File name of the shim, which includes the version, since nothing in the shim states it.
 const FILE: &str = concat!("libqdepth-mpi-", env!("CARGO_PKG_VERSION"), ".so");
 
 /// `$XDG_CACHE_HOME/qdepth`, else `~/.cache/qdepth`; by the XDG base directory specification a
@@ -36,10 +36,10 @@ fn folder() -> Result<PathBuf> {
     })
 }
 
-/// Where a shim is to be put; its directory is made.
+/// Path of a new shim; its directory is created.
 ///
 /// # Errors
-/// Where the directory cannot be made, is another user's, or others may write to it; and where what
+/// If the directory cannot be made, is another user's, or others may write to it; and where what
 /// lies there already could be somebody else's.
 pub fn created_path() -> Result<PathBuf> {
     let folder = folder()?;
@@ -53,7 +53,7 @@ pub fn created_path() -> Result<PathBuf> {
 /// Opens the shim and begins MPI, as one of `ranks`.
 ///
 /// # Errors
-/// Where there is no shim, somebody else could have written it, it cannot be loaded, or its MPI was
+/// If there is no shim, somebody else could have written it, it cannot be loaded, or its MPI was
 /// not started by this launcher: each rank would then measure all of the plan, beside the others.
 pub(crate) fn load(ranks: u32) -> Result<Mpi> {
     let path = match std::env::var_os(NAMED) {
@@ -91,7 +91,7 @@ fn in_cache() -> Result<PathBuf> {
     Ok(folder.join(FILE))
 }
 
-/// What the loader said, with the name that a person knows.
+/// Message of the loader, with the name that the user knows.
 fn loader_message(path: &Path, handle: &Path, why: &str) -> String {
     let why = why.replace(&*handle.to_string_lossy(), &path.to_string_lossy());
     if why.contains("failed to map segment") {

@@ -9,13 +9,13 @@ use crate::ranks::Transport;
 /// Longest pause; a message ends it.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What came of a rank; without bytes it is its last word.
+/// Message of a rank; without bytes it is the last one.
 struct Message {
     from: u32,
     bytes: Option<Vec<u8>>,
 }
 
-/// What came of one rank and was not yet asked for.
+/// Messages of one rank that were not read yet.
 #[derive(Debug, Default)]
 struct Queue {
     messages: VecDeque<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! What all ranks see while a group is measured, put together at the leader.
+//! Progress of all ranks while a group is measured, merged at the leader.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use crate::ranks::all_ranks::AllRanks;
 /// long has all of a second.
 const RANKS_LAG: Nanos = Nanos::from_millis(1200);
 
-/// What is told of a machine: its news, and what its ranks completed and moved a second.
+/// Progress of a machine: its news, and its ranks' rates per second.
 #[derive(Debug, PartialEq)]
 pub(crate) struct MachineSight {
     pub(crate) news: MachineNews,
@@ -20,7 +20,7 @@ pub(crate) struct MachineSight {
     pub(crate) bytes_per_s: f64,
 }
 
-/// What is ready to be told.
+/// Progress that is ready to be reported.
 #[derive(Debug, Default)]
 pub(crate) struct SightBatch {
     pub(crate) slices: Vec<(usize, Interval)>,
@@ -46,7 +46,7 @@ impl<'a> Together<'a> {
         Self { all_ranks, ..Self::default() }
     }
 
-    /// What can be told after this was seen here.
+    /// Progress that can be reported after this input.
     pub(crate) fn see(&mut self, sight: Sight<'_>) -> SightBatch {
         let mut batch = SightBatch::default();
         match sight {
@@ -69,7 +69,7 @@ impl<'a> Together<'a> {
         batch
     }
 
-    /// What is left when the group is measured.
+    /// Remaining progress after the group.
     pub(crate) fn rest(mut self) -> SightBatch {
         let mut batch = SightBatch::default();
         self.hear(&mut batch);

@@ -1,5 +1,5 @@
-//! What a first look reads: a file of ours in this directory, as large as is filled in a second;
-//! where none can be made, what is there already.
+//! Target of a first measurement: a temporary file in this directory, as large as can be filled in
+//! a second, or else existing storage.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,16 +28,16 @@ const SIZES_MIB: [u64; 8] = [256, 128, 64, 32, 16, 8, 4, 2];
 /// A file of somebody else's is read from this size on: in a smaller one it is the drive's cache
 /// that answers.
 const OTHERS_MIN: u64 = 8 * MIB;
-/// What is written to learn how fast a file can be filled.
+/// Bytes written to estimate how fast a file can be filled.
 const PROBE: u64 = 8 * MIB;
-/// How long the filling of a file may take.
+/// Time limit for filling a file.
 const FILLING: Nanos = Nanos::from_secs(1);
 
-/// What is to be read, and what to say of it.
+/// Target of the first measurement and its description.
 pub struct Survey {
-    /// What is measured.
+    /// Plan to measure.
     pub plan: PlanRequest,
-    /// As `a file of 256MiB, made for this and removed`.
+    /// Like `a file of 256MiB, made for this and removed`.
     pub what: String,
 }
 

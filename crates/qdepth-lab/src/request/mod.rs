@@ -1,5 +1,5 @@
-//! What a run is asked for: plain data that a front end makes (command line, fio, IOR, a variant),
-//! and what it is answered.
+//! Request of a run: plain data that a front end creates (command line, fio, IOR, a variant), and
+//! its result.
 
 pub mod first;
 pub mod own_medium;
@@ -22,17 +22,17 @@ use crate::request::worker_result::WorkerResults;
 /// A run that is asked for.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
-    /// What is measured; none: the last run of the logbook that has not ended is taken up again.
+    /// Plan to measure; `None` to resume the last run of the logbook that has not ended.
     pub plan: Option<PlanRequest>,
     /// The logbook that the run is kept in.
     pub logbook: PathBuf,
     /// The file that what happens is told in, a line of JSON each.
     pub events: Option<PathBuf>,
-    /// Whether the run is kept there; else it is in memory only, and only told.
+    /// True if the run is kept there; else it is in memory only, and only told.
     pub is_kept: bool,
-    /// Whether the measurement file stays for the next run.
+    /// True if the measurement file stays for the next run.
     pub keep: bool,
-    /// Whether the run ends at the first point during which heat slowed something down.
+    /// True if the run ends at the first point during which heat slowed something down.
     pub stop_on_throttle: bool,
     /// The emulated medium that is put beside each point, as spelled.
     pub expect: Option<String>,
@@ -40,13 +40,13 @@ pub struct RunRequest {
     pub consent: ConsentWords,
     /// By which interface of the kernel requests are issued.
     pub engine: EngineChoice,
-    /// Where workers are kept.
+    /// Placement of workers.
     pub pinning: Pinning,
-    /// What is remarked of the whole run.
+    /// Remarks on the whole run.
     pub remarks: Vec<Finding>,
-    /// What is kept beside the run among the facts of its environment.
+    /// Facts stored with the environment of the run.
     pub facts: Vec<Observation>,
-    /// The words that ask for the same plan again, but for its seed; none where no words asked.
+    /// The words that ask for the same plan again, but for its seed; `None` if no words asked.
     pub command: Option<Vec<String>>,
 }
 
@@ -76,7 +76,7 @@ impl RunRequest {
 pub struct ConsentWords {
     /// Serials, or PATH:SIZE:DISKSEQ.
     pub destroy: Vec<String>,
-    /// Where no terminal asks.
+    /// Consent file for non-interactive use.
     pub file: Option<PathBuf>,
     /// Signatures whose loss is accepted.
     pub overwrite_signature: Vec<String>,
@@ -87,7 +87,7 @@ pub struct ConsentWords {
 pub enum Pinning {
     /// Several on a CPU each, those near the device first.
     Near,
-    /// Where the scheduler puts them.
+    /// Placement by the scheduler.
     Scheduler,
     /// On a CPU of these each, in turn.
     InTurn(Vec<u32>),
@@ -118,7 +118,7 @@ pub struct Ran {
     pub lost: usize,
     /// Points of the plan.
     pub planned: usize,
-    /// What each worker of each point did; not of a run of variants.
+    /// Results of each worker of each point; empty for runs of variants.
     pub ranks: WorkerResults,
 }
 
@@ -128,14 +128,14 @@ pub struct Ran {
 pub struct PlanRequest {
     /// The plan as written.
     pub file: PlanFile,
-    /// What is chosen in place of what it says.
+    /// Choices that override the plan.
     pub choices: Choices,
     /// Target expressions: paths, `media:` and `published:`.
     pub targets: Vec<PathBuf>,
 }
 
 impl PlanRequest {
-    /// What is asked of each variant alone, one after the other; none where there are none.
+    /// Requests of the single variants; `None` if there are none.
     pub fn variants(&self) -> Result<Vec<Self>> {
         let alone = self.file.alone(&self.choices)?;
         let targets = self.file.variants.iter().map(|variant| PathBuf::from(&variant.target));
@@ -143,7 +143,7 @@ impl PlanRequest {
         Ok(alone.into_iter().zip(targets).map(variant).collect())
     }
 
-    /// What is made in a directory.
+    /// Files to create in a directory.
     pub fn provision(&self) -> Provision {
         if self.file.files.is_some() {
             let bytes = self.bytes_of_files();
@@ -158,8 +158,8 @@ impl PlanRequest {
         Provision::MeasurementFile(chosen.unwrap_or(STANDARD_AREA).0)
     }
 
-    /// What the points' own files take of a directory at a time: the most that the plan would have
-    /// of one without bounds. A plan that cannot be had is refused where it is resolved.
+    /// Largest total size of the points' files in a directory, for a plan without limits. An
+    /// impossible plan is refused when it is resolved.
     fn bytes_of_files(&self) -> u64 {
         let whole = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
         let boundless = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };

@@ -21,15 +21,15 @@ const INVALID_MOST: f64 = 0.15;
 const STOPPED_MOST: f64 = 0.67;
 /// Half the width of a 95 % interval in standard errors.
 const NORMAL_95: f64 = 1.96;
-/// What tells that the machine or somebody else disturbed a run.
+/// Findings about interferences by the machine or by other users.
 const INTERFERENCE: [Code; 5] =
     [Code::ForeignIo, Code::Throttled, Code::Steal, Code::BackgroundWork, Code::Swapping];
 
-/// What runs say of one target.
+/// Measurements of one target from runs.
 pub struct Seen {
-    /// What each usable point says.
+    /// Measurements of the usable points.
     pub observed: Vec<Observed>,
-    /// Which runs of what they are of.
+    /// Runs of the measurements.
     pub provenance: Provenance,
     /// Points with a remark that tells of interference.
     pub remarked: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Seen {
 /// Reads runs of one target; several runs of the same points show how it differs from day to day.
 ///
 /// # Errors
-/// Where a run is doubtful, is of something else, or holds no load that a medium could be fitted
+/// If a run is doubtful, is of something else, or holds no load that a medium could be fitted
 /// to.
 pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
     let Some((first, _)) = runs.first() else { bail!(Usage("no run is named".to_owned())) };
@@ -208,7 +208,7 @@ fn same_load(a: &Point, b: &Point) -> bool {
     key(a) == key(b) && a.request_size == b.request_size
 }
 
-/// How much the same points differ from run to run.
+/// Variation of the same points from run to run.
 fn day_to_day(all: &[Observed]) -> (f64, String) {
     let (mut squares, mut degrees) = (0.0, 0_usize);
     for (index, load) in all.iter().enumerate() {
@@ -258,7 +258,7 @@ fn provenance(runs: &[(RunRecord, Vec<PointRecord>)], all: &[Observed]) -> Prove
     }
 }
 
-/// What the machine's own words say of the kind.
+/// Kind of the device according to the machine.
 fn kind_of(target: &TargetRecord) -> Option<(Kind, String)> {
     let name = target.expression.rsplit('/').next().unwrap_or_default();
     let begins = |word: &str| name.starts_with(word);

@@ -1,10 +1,10 @@
-//! What a run makes in the directories that it is given, and which targets it writes to.
+//! Files that a run creates in its directories, and the targets that it writes to.
 
 use qdepth_host::own_files::Naming;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_workload::{Plan, WrittenTargets};
 
-/// What is made in a directory.
+/// Files to create in a directory.
 #[derive(Clone, Debug)]
 pub enum Provision {
     /// A measurement file with an area of so many bytes.
@@ -20,7 +20,7 @@ pub struct ProvisionedFiles {
     pub bytes: u64,
     /// Name in each directory; where there is none, our own.
     pub(crate) names: Vec<String>,
-    /// What stands behind it.
+    /// Suffix of the name.
     pub(crate) suffix: String,
 }
 
@@ -28,7 +28,7 @@ pub struct ProvisionedFiles {
 const STEM: &str = "qdepth-bandwidth";
 
 impl ProvisionedFiles {
-    /// What they are called in a directory, by its number among so many.
+    /// Names in a directory, by its number among the targets.
     pub fn naming(&self, target: usize, targets: usize) -> Naming {
         let stem = self.names.get(target).map_or(STEM, String::as_str).to_owned();
         let (first, stride) = (target as u32, targets as u32);
@@ -37,7 +37,7 @@ impl ProvisionedFiles {
 }
 
 impl Provision {
-    /// What a plan has made, where that takes so many bytes.
+    /// Files that a plan needs, if they have this many bytes.
     pub(crate) fn from_plan(plan: &Plan, bytes: u64) -> Self {
         if plan.points.iter().any(|point| point.layout.makes_files()) {
             let (names, suffix) = (plan.file_names.clone(), plan.file_suffix.clone());
@@ -54,7 +54,7 @@ impl Provision {
     }
 }
 
-/// Whether the target of this number is written to. An empty file among targets of which some are
+/// True if the target of this number is written to. An empty file among targets of which some are
 /// is filled first, also where it is only read.
 pub fn is_written(writes: &WrittenTargets, number: usize, target: &Inspected) -> bool {
     match target.kind {

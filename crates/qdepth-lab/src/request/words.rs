@@ -18,7 +18,7 @@ pub fn long(ns: u64) -> String {
     }
 }
 
-/// Where a run was kept.
+/// Location of a stored run.
 pub fn kept(logbook: &Path, id: &str) -> String {
     format!("logbook  {}  run {}", logbook.display(), id.get(..13).unwrap_or(id))
 }

@@ -1,11 +1,11 @@
-//! What the workers of a point did, one by one.
+//! Results of the workers of a point.
 
 use qdepth_engine::Outcome;
 use qdepth_measure::Nanos;
 use qdepth_workload::Point;
 use serde::{Deserialize, Serialize};
 
-/// What one worker of a point did.
+/// Results of one worker of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerResult {
     /// Bytes that it moved.
@@ -14,13 +14,13 @@ pub struct WorkerResult {
     pub transfers: u64,
     /// From the common start to its last completion.
     pub moved: Nanos,
-    /// Where it caught up with the others: from the common start to the end of its time.
+    /// Start of catching up with the others, from the common start.
     #[serde(default)]
     pub caught_up_from: Nanos,
     /// Bytes that it had moved by then.
     #[serde(default)]
     pub bytes_before: u64,
-    /// How often it gave the CPU up, or had it taken away, in the window.
+    /// Number of context switches in the window.
     pub switches: u64,
     /// Length of its window, and its time on a CPU in it.
     #[serde(default)]
@@ -30,13 +30,13 @@ pub struct WorkerResult {
     pub cpu: Nanos,
     /// Pages that it waited for in the window: those that storage had to give, and others.
     pub faults: [u64; 2],
-    /// How long its file took to open and to close.
+    /// Time for opening and closing its file.
     pub opened: Nanos,
-    /// When its files were closed.
+    /// Time at which its files were closed.
     pub closed: Nanos,
 }
 
-/// What the workers of each point did.
+/// Results of the workers of each point.
 pub type WorkerResults = Vec<(Point, Vec<WorkerResult>)>;
 
 impl WorkerResult {

@@ -45,13 +45,12 @@ pub(crate) struct Ready {
     pub(crate) run: RunRecord,
     pub(crate) done: Vec<u32>,
     pub(crate) written: Written,
-    /// What is remarked of the run, beside what is stored with it already.
+    /// New remarks on the run, besides the stored ones.
     pub(crate) remarks: Vec<Finding>,
 }
 
 impl Ready {
-    /// How its points are measured. What it stamps its writes with is its own, also when it is
-    /// taken up again.
+    /// Options for its points. The stamp of its writes is unique, also when it is resumed.
     pub(crate) fn options<'a>(&'a self, lab: Lab<'a>) -> MeasureOptions<'a> {
         let (stamp, written) = (stamp(&self.plan, &self.run.id), &self.written);
         MeasureOptions {
@@ -65,7 +64,7 @@ impl Ready {
     }
 }
 
-/// What a run stamps its writes with.
+/// Stamp of a run's writes.
 fn stamp(plan: &Plan, run_id: &str) -> u64 {
     plan.stamp.unwrap_or_else(|| Seed(0).derive(run_id).0)
 }
@@ -265,7 +264,7 @@ fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready
     Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
 }
 
-/// What is told apart of the run's writes, where reads are held against them.
+/// Register of the run's writes, if reads are verified against them.
 fn written(lab: Lab<'_>, plan: &Plan) -> Written {
     let written = Written::from_plan(plan);
     if let Some(end) = written.distinguishable_to() {

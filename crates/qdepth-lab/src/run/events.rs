@@ -1,6 +1,6 @@
-//! What happens in a run, told to whoever looks on: the sign of the run beside its logbook, which
-//! `qdepth serve` reads, and `--events`. The workers know nothing of it: it is told by the thread
-//! that waits for them, once a second and point.
+//! Events of a run for observers: the file that marks the run next to its logbook, which `qdepth
+//! serve` reads, and `--events`. The thread that waits for the workers sends them once per second
+//! and point.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ use crate::run::record;
 
 /// Time of a point that one event tells of.
 const SECOND: Nanos = Nanos::from_secs(1);
-/// How a file of events begins.
+/// First bytes of an event file.
 const BEGINNING: &[u8] = b"{\"event\":";
 
 /// The file that `--events` names: a new one, or one of events, which is written on.
@@ -45,7 +45,7 @@ fn events_file(path: &Path) -> Result<Kept> {
     Ok(kept)
 }
 
-/// What became of the lines of a file.
+/// State of a file of lines.
 #[derive(Debug, Default)]
 struct Written {
     lines: u64,
@@ -54,9 +54,8 @@ struct Written {
     why: Option<std::io::Error>,
 }
 
-/// Whoever is told of a run: the front end, the file of events, and the sign beside the logbook
-/// once the run is held. It stands in the front end's place while the run is made ready and
-/// measured.
+/// Receivers of a run's events: the front end, the file of events, and the marker next to the
+/// logbook while the run is held. It replaces the front end while the run is prepared and measured.
 pub(crate) struct Publisher<'a> {
     observer: &'a dyn Observer,
     file: Option<Kept>,
@@ -65,10 +64,10 @@ pub(crate) struct Publisher<'a> {
 }
 
 impl<'a> Publisher<'a> {
-    /// That of a run that is asked for.
+    /// Monitor of a requested run.
     ///
     /// # Errors
-    /// Where the file of events is something else.
+    /// If the file of events is something else.
     pub(crate) fn new(lab: Lab<'a>) -> Result<Self> {
         let file = lab.request.events.as_deref().map(events_file).transpose()?;
         let (sign, written) = Default::default();
@@ -117,7 +116,7 @@ impl Observer for Publisher<'_> {
 /// Tells what happens in a run from its beginning to its end.
 pub(crate) struct Events<'a> {
     observer: &'a dyn Observer,
-    /// What was measured of each point of the group and not told yet.
+    /// Measured but unreported interval of each point of the group.
     unreported: BTreeMap<u32, Interval>,
     rates: BTreeMap<u32, RateSoFar>,
     compared: Option<Comparison>,
@@ -202,7 +201,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// What a look at a machine told.
+    /// Reports a sample of a machine.
     pub(crate) fn machine(&self, seen: MachineSight) {
         let MachineSight { news, io_per_s, bytes_per_s } = seen;
         let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
@@ -218,7 +217,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// What is left of a point is told.
+    /// Reports the rest of a point.
     fn publish_interval(&mut self, point: u32) {
         let Some(slice) = self.unreported.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
         else {
@@ -271,7 +270,7 @@ impl<'a> Events<'a> {
         self.observer.event(&RunEvent::FindingRaised(event));
     }
 
-    /// What is known of the run at its end is raised, and nothing of it follows.
+    /// Raises findings at the end of the run; nothing follows.
     pub(crate) fn run_ended(&self, state: RunState, points_done: u32, findings: &[Finding]) {
         findings.iter().for_each(|finding| self.raised(None, finding));
         let state = state.as_str().to_owned();
@@ -279,7 +278,7 @@ impl<'a> Events<'a> {
     }
 }
 
-/// The column of a comparison that a point belongs to; none where nothing is compared, or where its
+/// The column of a comparison that a point belongs to; `None` if nothing is compared, or where its
 /// target says it.
 fn column(
     compared: Option<&Comparison>,

@@ -1,5 +1,5 @@
-//! What an emulated medium does at the points of a plan, to stand beside what is measured there:
-//! the same plan and seed, in virtual time, before the first point.
+//! Results of an emulated device for the points of a plan, for comparison: the same plan and seed,
+//! in virtual time, before the first point.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +17,7 @@ use crate::failure::Usage;
 /// Refuses a medium that cannot take the points of a plan.
 ///
 /// # Errors
-/// Where it is smaller, or has parts with streams of their own.
+/// If it is smaller, or has parts with streams of their own.
 pub(crate) fn can_stand_beside(medium: &TargetExpression, plan: &Plan) -> Result<()> {
     let shape = medium.shape()?;
     if shape.parts > 1 {
@@ -38,11 +38,11 @@ pub(crate) fn can_stand_beside(medium: &TargetExpression, plan: &Plan) -> Result
     Ok(())
 }
 
-/// What the medium does at every point; the loads of a step together, each step on the medium as
-/// it is spelled. Windows end as soon as the rate is known within 0.5 %.
+/// Results of the device at every point; the loads of a step run together, each step on a new
+/// device. Windows end when the rate is known within 0.5 %.
 ///
 /// # Errors
-/// Where the medium cannot be opened under a load.
+/// If the medium cannot be opened under a load.
 pub(crate) fn expected(
     medium: &TargetExpression,
     plan: &Plan,
@@ -82,7 +82,7 @@ fn shortened(point: &Point) -> Point {
     point
 }
 
-/// What the medium does at the points of a group, of a plan of so many points.
+/// Results of the device for the points of a group, in a plan with this number of points.
 fn emulate(
     medium: &TargetExpression,
     group: &[Point],

@@ -24,11 +24,11 @@ use crate::target::prepare::{PrepareOptions, ResolvedTarget, prepare};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the leader tells everyone before the first point.
+/// Task that the leader broadcasts before the first point.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Task {
-    /// Of the leader: another version's ranks may measure another thing.
+    /// Version of the leader: ranks of another version may measure something else.
     version: String,
     run_id: String,
     plan: String,
@@ -39,16 +39,16 @@ struct Task {
     stamp: u64,
 }
 
-/// What a rank answers to it.
+/// Answer of a rank to the task.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     /// Its guards let everything pass; the name of its node.
     Ready(String),
-    /// What is in the way there, and its exit status.
+    /// Refusal and its exit status.
     No(String, u8),
 }
 
-/// Whether several ranks can measure this together. Asked before anything is touched.
+/// True if several ranks can measure this together. Asked before anything is touched.
 pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> Result<()> {
     let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     let makes_files = plan.points.iter().all(|point| point.layout.makes_files());
@@ -181,7 +181,7 @@ fn read_task(text: &[u8]) -> Result<Task> {
     if found != VERSION { Err(other(&found).into()) } else { Ok(task) }
 }
 
-/// What every rank but the leader does.
+/// Main function of every rank except the leader.
 pub(crate) fn run_as_follower(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
     let stop = lab.signals.stop();
     let stopping = || stop.load(Ordering::Relaxed);

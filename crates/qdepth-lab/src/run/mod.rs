@@ -28,7 +28,7 @@ use crate::run::one_run::alone;
 /// signal came before the first point.
 ///
 /// # Errors
-/// Where it is refused or fails; what was finished is in the logbook.
+/// If it is refused or fails; what was finished is in the logbook.
 pub fn run(
     request: &RunRequest,
     observer: &dyn Observer,
@@ -46,7 +46,7 @@ pub fn run(
     ran
 }
 
-/// What this process does where it is the only one, or leads.
+/// Main function of the only process, or of the leader.
 fn run_as_leader(lab: Lab<'_>) -> Result<Option<Ran>> {
     let publisher = Publisher::new(lab)?;
     let lab = Lab { observer: &publisher, ..lab };

@@ -1,5 +1,4 @@
-//! What is kept of a run before its first point: plan, targets, machine, and doubts that are known
-//! already.
+//! Record of a run before its first point: plan, targets, machine, and first findings.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +35,7 @@ pub(crate) fn ceilings(
     calibrate::ceilings(real, engine.first())
 }
 
-/// How much of a target the plan's points touch, to the end of the last of their areas.
+/// Part of a target that the plan's points access, up to the end of the last area.
 fn touched(plan: &Plan, target: usize) -> Option<u64> {
     let own = plan.points.iter().filter(|point| point.target as usize == target);
     own.map(|point| point.area.offset_bytes.saturating_add(point.area.length_bytes)).max()
@@ -120,7 +119,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
     }
 }
 
-/// What the columns of a comparison are, as stored.
+/// Columns of a comparison, as stored.
 pub(crate) fn compared(compared: Compared) -> &'static str {
     match compared {
         Compared::Drives => "drives",
@@ -166,7 +165,7 @@ fn name(prepared: &[Prepared], index: usize) -> String {
     if alike { format!("{name} #{}", index + 1) } else { name }
 }
 
-/// What is kept of an emulated target beside its results: every number that it was made of.
+/// Facts of an emulated target: all parameters of its model.
 fn emulated_facts(medium: &TargetExpression) -> Vec<Observation> {
     let fact = |(subject, key, value): (String, String, String)| Observation {
         subject,
@@ -177,7 +176,7 @@ fn emulated_facts(medium: &TargetExpression) -> Vec<Observation> {
     medium.facts().into_iter().map(fact).collect()
 }
 
-/// What is kept of the command beside the run; nothing where no words asked for it.
+/// Command stored with the run; `None` if no words requested it.
 pub fn command(request: &RunRequest, seed: u64) -> Option<Observation> {
     let seed = ["--seed".to_owned(), seed.to_string()];
     let words = request.command.as_ref()?.iter().chain(&seed);

@@ -18,7 +18,7 @@ pub(crate) fn rule_of(group: &[Point]) -> Option<SteadyRule> {
     group.iter().find_map(|point| point.stop.steady)
 }
 
-/// What the loads of a group do, round by round.
+/// Loads of a group, measured in rounds.
 struct GroupRounds<'a> {
     ready: &'a Ready,
     group: &'a [Point],
@@ -150,7 +150,7 @@ fn in_virtual_time(
     Ok(visited(vec![steady], 0, Ended::Steady, group_rounds.findings()))
 }
 
-/// How loads end of which one was broken off, which says so itself, or all by the user.
+/// End reason of loads when one was broken off, which reports it itself, or all were interrupted.
 fn cut_short(is_broken: bool) -> Ended {
     if is_broken { Ended::Duration } else { Ended::Interrupted }
 }
@@ -158,7 +158,7 @@ fn cut_short(is_broken: bool) -> Ended {
 /// Slices of a round, and the bytes that were written in it.
 type RoundSlices = (Vec<(u64, Nanos)>, u64);
 
-/// What was measured in one go, cut into rounds.
+/// One measurement, split into rounds.
 fn parts(point: &Point, measured: &Measured) -> Vec<RoundSlices> {
     let round = point.steady_round(0).stop.duration_ns.max(1);
     let mut parts: Vec<RoundSlices> = vec![RoundSlices::default(); STEADY_ROUNDS as usize];

@@ -25,13 +25,13 @@ pub(crate) struct Shown<'a, 'b> {
 /// One visit to a group.
 pub(crate) struct Visit {
     pub(crate) measured: Vec<Measured>,
-    /// When it began, RFC 3339, and by the clock.
+    /// Start, RFC 3339 and by the clock.
     started_at: String,
     pub(crate) began: Instant,
 }
 
 impl Visit {
-    /// Whether a further visit would be one to another target, or to none.
+    /// True if a further visit would be one to another target, or to none.
     pub(crate) fn is_broken(&self) -> bool {
         is_broken(&self.measured)
     }
@@ -41,7 +41,7 @@ impl Visit {
         Self { measured, ..self }
     }
 
-    /// How long a queue takes to be turned over once, by Little's law: I/Os in flight ÷ rate.
+    /// Time to turn a queue over once, by Little's law: I/Os in flight ÷ rate.
     pub(crate) fn turnover(&self) -> Nanos {
         let turnover = |outcome: &Outcome| {
             (outcome.in_flight_integral / outcome.completed().max(1) as f64) as u64
@@ -54,15 +54,15 @@ fn is_broken(measured: &[Measured]) -> bool {
     measured.iter().any(|m| m.outcome.failure.is_some() || m.changed.is_some())
 }
 
-/// What came of the visits to a group.
+/// Result of the segments of a group.
 #[derive(Default)]
 pub(crate) struct Visited {
     pub(crate) measured: Vec<Measured>,
-    /// When the first began, RFC 3339.
+    /// Start of the first, RFC 3339.
     pub(crate) started_at: String,
     pub(crate) began: Instant,
     pub(crate) visits: u32,
-    /// What is doubted of each load; empty where nothing is.
+    /// Finding of each load; `None` if there is none.
     pub(crate) findings: Vec<Option<Finding>>,
 }
 
@@ -86,7 +86,7 @@ impl Visited {
         Self { visits, ..Self::with(former, visit.unrecorded()) }
     }
 
-    /// Whether a further visit would be one to another target, or to none.
+    /// True if a further visit would be one to another target, or to none.
     pub(crate) fn is_over(&self) -> bool {
         is_broken(&self.measured)
     }

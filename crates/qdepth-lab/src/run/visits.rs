@@ -15,7 +15,7 @@ use crate::run::visit::{Shown, Visit, Visited, visit};
 /// finding `queue-unsettled` stands.
 const TURNOVER_MOST: Nanos = Nanos::from_secs(4);
 
-/// Whether visits take turns. In virtual time nothing but the load itself changes a rate, and ranks
+/// True if visits take turns. In virtual time nothing but the load itself changes a rate, and ranks
 /// of other machines go through the groups one after the other.
 fn takes_turns(lab: Lab<'_>, ready: &Ready) -> bool {
     lab.all_ranks.is_none() && !ready.run.emulated
@@ -78,7 +78,7 @@ pub(crate) fn in_turn(
 struct GroupVisits<'a> {
     group: &'a [Point],
     visited: Option<Visited>,
-    /// What its queue takes to be turned over once, where that is more than a usual lead-in.
+    /// Time to turn its queue over once, if that is longer than the usual warm-up of a segment.
     turnover: Nanos,
 }
 

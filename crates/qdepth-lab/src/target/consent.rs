@@ -17,7 +17,7 @@ use crate::request::ConsentWords;
 /// last characters, which a run asks for, are taken as typed.
 ///
 /// # Errors
-/// What is wrong with the words, as a run would refuse them.
+/// Problem of the consent words, as a run would report it.
 pub fn consent_previewed<'a>(
     system: &System,
     losing: impl Into<Losing<'a>>,

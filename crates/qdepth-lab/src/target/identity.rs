@@ -1,4 +1,4 @@
-//! Whether a target is still the one that was claimed (G10), asked before every point and after it.
+//! Check that a target is still the claimed one (G10), before every point and after it.
 
 use qdepth_engine::Absence;
 use qdepth_host::Refusal;
@@ -9,7 +9,7 @@ use qdepth_measure::label;
 
 use crate::target::prepare::Real;
 
-/// What became of a target.
+/// State of a target's identity.
 pub(crate) enum Identity {
     /// Nothing: it is what was claimed.
     Same,
@@ -37,7 +37,7 @@ impl Identity {
 /// The target is not the one that was claimed.
 #[derive(Clone, Debug)]
 pub(crate) struct Changed {
-    /// What was claimed, and what is there now, in no language.
+    /// Claimed identity and current identity, language-neutral.
     pub(crate) was: String,
     pub(crate) is: String,
     /// The same for people.

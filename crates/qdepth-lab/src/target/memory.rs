@@ -1,5 +1,5 @@
-//! Whether there is memory for the requests in flight, asked before anything is claimed: the kernel
-//! kills without a word a process whose control group has none left.
+//! Check for enough memory for the requests in flight, before anything is claimed: the kernel kills
+//! a process whose control group has no memory left.
 
 use anyhow::{Result, bail};
 use qdepth_host::system::System;
@@ -10,7 +10,7 @@ use crate::failure::Missing;
 
 /// A version of control groups: where the memory of one is told.
 struct ControlGroups {
-    /// What the path of a process's own group stands behind.
+    /// Text before the path of the process's own group.
     before: &'static str,
     root: &'static str,
     limit: &'static str,

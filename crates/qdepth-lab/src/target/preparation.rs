@@ -80,7 +80,7 @@ pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[PlanRequest]) -> Result<
     may_be_destroyed(lab.system, &devices, &lab.request.consent, lab.observer).map(drop)
 }
 
-/// What would be run for these steps, and what would take it back, for a person.
+/// Commands of these steps, and those that undo them, for the user.
 pub fn shown(steps: &[Step]) -> Vec<String> {
     let mut lines = Vec::new();
     for step in steps {

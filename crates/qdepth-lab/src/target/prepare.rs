@@ -74,8 +74,8 @@ pub fn find(system: &System, expression: &Path) -> Result<ResolvedTarget> {
     }
 }
 
-/// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
-/// that does not fit is wrong usage, and must be found before anything is written.
+/// Properties of a target after its preparation, as far as they can be determined without touching
+/// it: a plan that does not fit must be refused before anything is written.
 pub fn previewed(target: &ResolvedTarget, provision: &Provision) -> Result<TargetShape> {
     let target = match target {
         ResolvedTarget::Real(inspected) => inspected,
@@ -114,9 +114,9 @@ pub(crate) enum PreparedStorage {
 /// Storage of this machine that every guard has passed.
 pub(crate) struct Real {
     pub(crate) inspected: Inspected,
-    /// What the drives below said of their health when they were last asked.
+    /// Last health values of the drives below.
     pub(crate) health: RefCell<DriveHealth>,
-    /// Which share of it was never written when somebody last looked; none where that is unknown.
+    /// Share that was never written at the last check; `None` if unknown.
     pub(crate) unwritten: Cell<Option<f64>>,
     storage_claim: StorageClaim,
 }
@@ -191,7 +191,7 @@ impl Prepared {
         }
     }
 
-    /// Whether the kernel's counters of the device are those of the target alone.
+    /// True if the kernel's counters of the device are those of the target only.
     pub(crate) fn is_device(&self) -> bool {
         self.kind() == TargetKind::BlockDevice
     }
@@ -224,7 +224,7 @@ impl Prepared {
     }
 }
 
-/// What preparation must know.
+/// Options of the preparation of targets.
 pub(crate) struct PrepareOptions<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) results_dir: &'a Path,

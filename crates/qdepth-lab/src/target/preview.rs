@@ -1,4 +1,4 @@
-//! What a run would find and do, without touching anything.
+//! Preview of a run, without touching anything.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::request::PlanRequest;
 use crate::request::provision::Provision;
 use crate::target::prepare::{ResolvedTarget, all_different, find, of_one_kind, previewed};
 
-/// What a run would find and do.
+/// Preview of a run.
 pub struct Preview {
     /// The plan, resolved for what the targets have.
     pub plan: Plan,
     /// The targets, as they are now.
     pub found: Vec<ResolvedTarget>,
-    /// What would be made in a directory.
+    /// Files to create in a directory.
     pub provision: Provision,
     shapes: Vec<TargetShape>,
 }
@@ -31,7 +31,7 @@ impl Preview {
     /// size or shape.
     ///
     /// # Errors
-    /// Where the plan cannot be had on the targets that there are now.
+    /// If the plan is impossible on the current targets.
     pub(crate) fn into_plan(self, asked: &PlanRequest, shapes: &[TargetShape]) -> Result<Plan> {
         if self.shapes == shapes {
             return Ok(self.plan);
@@ -63,7 +63,7 @@ pub fn preview(system: &System, asked: &PlanRequest) -> Result<Preview> {
     }
 }
 
-/// What is wrong with a plan for a file that may not be used at all is not what to mend.
+/// Refuses a file that may not be used at all, before problems of the plan for it.
 fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -> Result<()> {
     let writes = needs_writing(&asked.file, &asked.choices)?;
     let now = Timestamp::now();

@@ -1,5 +1,5 @@
-//! Whether the targets can be reached as the chosen engine wants, and the requests have room, asked
-//! before anything is claimed.
+//! Check that the targets support the chosen engine and that the requests fit, before anything is
+//! claimed.
 
 use anyhow::{Result, bail};
 use qdepth_host::reach::{Commands, Unreachable, discard_max_bytes, poll_queues};
@@ -37,7 +37,7 @@ pub(crate) fn reachable(
     Ok(())
 }
 
-/// Whether the target discards what is stored, as far as it says so, by this engine.
+/// True if the target supports discards with this engine, as far as it reports.
 fn discards(system: &System, choice: EngineChoice, target: &Inspected) -> Result<()> {
     if let EngineChoice::Only(engine) = choice
         && !engine.trims()

@@ -1,4 +1,4 @@
-//! What a run would refuse, said before it: from a look that touches nothing.
+//! Refusals of a run, predicted without touching anything.
 
 use std::path::Path;
 
@@ -16,10 +16,9 @@ use crate::target::prepare::find;
 use crate::target::preview::preview;
 use crate::target::reach::reachable;
 
-/// What would refuse the request, as far as it is known now: targets that are not there or not what
-/// the engine wants, a plan that has no room on them, guards that lack a consent. Nothing where
-/// there would be nothing to refuse; what is found only by making a file or claiming a device is
-/// not among it.
+/// Refusals of the request, as far as they are known now: missing or unsuitable targets, a plan
+/// that does not fit, guards without a consent. `None` if there are none; problems that only
+/// creating a file or claiming a device can show are not included.
 pub fn would_refuse(system: &System, request: &RunRequest) -> Vec<Error> {
     let Some(asked) = &request.plan else { return Vec::new() };
     let mut all = Vec::new();
@@ -36,7 +35,7 @@ pub fn would_refuse(system: &System, request: &RunRequest) -> Vec<Error> {
     all
 }
 
-/// Whether the guards of a device or file that is there would let it be written to.
+/// Verdict of the guards on writing to an existing device or file.
 fn guarded(
     system: &System,
     asked: &PlanRequest,

@@ -9,7 +9,7 @@ const RUNS: usize = 10;
 /// Points of a table.
 const POINTS: usize = 12;
 
-/// How a run differs from the mean, as a logarithm.
+/// Deviation of a run from the mean, as a logarithm.
 type Noise = fn(&mut Draw) -> f64;
 
 const CASES: [(&str, Noise); 4] = [
@@ -65,7 +65,7 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
     println!("TRIES groups {campaigns}{results}");
 }
 
-/// How runs differ that hang on those before them: the logarithms of 2 N runs in the order of time.
+/// Model of dependent runs: the logarithms of 2 N runs in the order of time.
 type RunModel = fn(&mut Draw, usize) -> Vec<f64>;
 
 /// First-order autoregression from run to run, 3 % in all.

@@ -121,7 +121,7 @@ fn a_slow_cliff_is_not_called_steady_before_its_end() {
     assert!(by_snia > cliffs / 2, "what SNIA's rule alone does: {by_snia}");
 }
 
-/// Whether a course is one of those that are right.
+/// True if a course is one of those that are right.
 type IsRight = fn(SteadyState) -> bool;
 type Process = fn(&mut Draw, usize) -> Vec<f64>;
 

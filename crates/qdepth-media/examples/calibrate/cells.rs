@@ -35,7 +35,7 @@ impl Free {
         }
     }
 
-    /// Whether a target is changed by it.
+    /// True if a target is changed by it.
     fn concerns(&self, target: &str) -> bool {
         let medium = self.file.starts_with("host-") || target.contains(&self.file);
         let format = |f: &String| target.contains(&format!("/{f}"));
@@ -54,7 +54,7 @@ pub(crate) struct Fit {
     /// Figures that are shown and not fitted.
     #[serde(default)]
     pub(crate) predictions: Vec<String>,
-    /// Whether random requests begin at multiples of their size instead of 4096.
+    /// True if random requests begin at multiples of their size instead of 4096.
     #[serde(default)]
     pub(crate) request_aligned: bool,
 }

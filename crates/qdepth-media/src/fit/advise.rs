@@ -1,4 +1,4 @@
-//! How well the points determine each parameter, and which further point would teach most.
+//! Determination of each parameter by the points, and the most informative further point.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const ADVISED_MAX: usize = 3;
 /// Least gain in knowledge, as a share, for a point to be worth its time.
 const WORTH: f64 = 0.02;
 
-/// How well the points determine a parameter.
+/// Determination of a parameter by the points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Determined {
     /// Its name.
@@ -36,7 +36,7 @@ pub struct Determined {
 /// A load that was not measured, and what it would teach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Teaches {
-    /// As people name it.
+    /// Label for the user.
     pub label: String,
     /// By which share it would narrow what is not known of the parameters together.
     pub gain: f64,
@@ -161,7 +161,8 @@ fn rate_slopes(
     Ok(slopes)
 }
 
-/// What of the error at these loads is that of the parameters: root mean square, as a logarithm.
+/// Share of the error at these loads that is due to the parameters: root mean square, as a
+/// logarithm.
 pub(crate) fn of_parameters(
     loads: &[Observed],
     problem: &Problem<'_>,

@@ -20,7 +20,7 @@ impl Symmetric {
         self.cells[row * self.n + column]
     }
 
-    /// The lower triangle L with L·Lᵀ = self; none where it is not positive definite.
+    /// The lower triangle L with L·Lᵀ = self; `None` if it is not positive definite.
     pub(crate) fn triangle(&self) -> Option<Self> {
         let mut lower = Self::zero(self.n);
         for row in 0..self.n {

@@ -1,5 +1,5 @@
-//! What a medium with trial parameters does at the measured points: each under its own load and
-//! seed, for no longer than its rate needs.
+//! Results of a model with trial parameters at the measured points: each with its load and seed,
+//! for as long as its rate needs.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ pub(crate) struct Seen {
     pub(crate) rate: f64,
     pub(crate) read: f64,
     pub(crate) write: f64,
-    /// Of the 90th percentile of all service times.
+    /// 90th percentile of all service times.
     pub(crate) late: f64,
 }
 
@@ -56,11 +56,11 @@ impl Seen {
 /// For how long a load is emulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// As long as its rate needs.
+    /// Simulated for as long as its rate needs.
     Ordinary,
-    /// As long as its rate hardly needs.
+    /// Simulated for less time than its rate needs.
     Dear,
-    /// As long as it was measured: its length is part of the load.
+    /// Simulated for its measured time, which is part of the load.
     Timed,
 }
 
@@ -85,13 +85,13 @@ impl<'s> Emulator<'s> {
         Ok(Self { medium, points, stop })
     }
 
-    /// Of the same medium under other loads.
+    /// Predictor of the same device under other loads.
     pub(crate) fn under(&self, observed: &[Observed], pace: Pace) -> Self {
         let points = shortened_all(&self.medium, observed, pace);
         Self { medium: self.medium.clone(), points, stop: self.stop }
     }
 
-    /// What these values do at every point.
+    /// Results with these values at every point.
     pub(crate) fn seen(&self, values: &BTreeMap<String, f64>) -> Result<Vec<Seen>, FitError> {
         let mut medium = self.medium.clone();
         for (name, value) in values {

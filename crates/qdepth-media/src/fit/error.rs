@@ -14,7 +14,7 @@ pub enum FitError {
     TooFew {
         /// Usable points.
         have: usize,
-        /// How many are needed.
+        /// Number of needed points.
         need: usize,
     },
     /// None of the points can be kept back, so that nothing would say what the medium is worth.
@@ -33,7 +33,7 @@ pub enum FitError {
     NoMedium {
         /// Name of the kind.
         kind: String,
-        /// What was tried.
+        /// Attempted fit.
         why: String,
     },
     /// The medium cannot be opened under a load.

@@ -31,7 +31,7 @@ pub struct Missed {
     pub measured: f64,
     /// Emulated.
     pub emulated: f64,
-    /// Whether it was kept back from the fit.
+    /// True if it was kept back from the fit.
     pub kept_back: bool,
 }
 
@@ -45,15 +45,15 @@ impl Missed {
 /// A medium as fitted.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// Of which kind.
+    /// Kind.
     pub kind: Kind,
     /// Every parameter of the medium: name, value, where from.
     pub parameters: Vec<(String, f64, String)>,
     /// The same of the computer, where it was fitted.
     pub computer: Vec<(String, f64, String)>,
-    /// How well the points determine each free parameter.
+    /// Determination of each free parameter by the points.
     pub determined: Vec<Determined>,
-    /// What of the parameters is not known: see [`crate::Known::direction`].
+    /// Uncertain directions of the parameters: see [`crate::Known::direction`].
     pub directions: Vec<BTreeMap<String, f64>>,
     /// Every point: measured and emulated.
     pub points: Vec<Missed>,
@@ -63,7 +63,7 @@ pub struct Fitted {
     pub teaches: Vec<Teaches>,
     /// Root mean square error of the points kept back, as a logarithm.
     pub error: f64,
-    /// What of it is that of the parameters.
+    /// Part of it that is due to the parameters.
     pub of_parameters: f64,
 }
 
@@ -79,14 +79,14 @@ impl Fitted {
         errors.iter().sum::<f64>() / errors.len().max(1) as f64
     }
 
-    /// Whether points were kept back in turns, and the medium itself is fitted to all.
+    /// True if points were kept back in turns, and the medium itself is fitted to all.
     pub(crate) fn in_turns(&self) -> bool {
         let fitted =
             |label: &str| self.points.iter().any(|point| !point.kept_back && point.label == label);
         self.points.iter().any(|point| point.kept_back && fitted(&point.label))
     }
 
-    /// How many points were kept back.
+    /// Number of held-out points.
     pub fn kept_back(&self) -> usize {
         self.points.iter().filter(|point| point.kept_back).count()
     }
@@ -96,7 +96,7 @@ impl Fitted {
 /// cannot tell from the one that meets them best.
 ///
 /// # Errors
-/// Where there are too few points, none that can be kept back, no medium answers them, or `stop`
+/// If there are too few points, none that can be kept back, no medium answers them, or `stop`
 /// was set.
 pub fn fit(
     observed: &[Observed],
@@ -127,11 +127,11 @@ pub fn fit(
     simplest(fitted).ok_or(FitError::NoMedium { kind: "any".to_owned(), why })
 }
 
-/// Of kinds whose misses of the points kept back cannot be told from the least at 95 %, and which
-/// miss the fitted points no more than that kind does, the one with the fewest parameters. The
-/// logarithms of two root mean squares of n normal errors each differ by chance with a deviation of
-/// 1 ÷ √n (delta method, large n). Seven points of a throttled device could not tell 17 parameters
-/// of flash (0.42 %) from five of a volume (0.61 %), and the latter foretold other loads at a
+/// Simplest of the kinds whose errors on the held-out points do not differ significantly (95 %)
+/// from the smallest, and whose errors on the fitted points are no larger. The logarithms of two
+/// root mean squares of n normal errors each differ by chance with a deviation of 1 ÷ √n (delta
+/// method, large n). Seven points of a throttled device could not distinguish 17 parameters of
+/// flash (0.42 %) from five of a volume (0.61 %), and the latter predicted other loads with a
 /// quarter of the error.
 fn simplest(fitted: Vec<Fitted>) -> Option<Fitted> {
     let best = fitted.iter().min_by(|a, b| a.error.total_cmp(&b.error))?;
@@ -148,7 +148,7 @@ fn simplest(fitted: Vec<Fitted>) -> Option<Fitted> {
     as_good.min_by(|a, b| parameters(a).cmp(&parameters(b)).then(a.error.total_cmp(&b.error)))
 }
 
-/// What is fitted as what.
+/// Drive to fit, and its kind.
 #[derive(Clone, Copy)]
 struct Drive<'s> {
     kind: Kind,
@@ -156,7 +156,7 @@ struct Drive<'s> {
     stop: &'s AtomicBool,
 }
 
-/// What a medium was fitted to, what was kept back, and whether that was in turns.
+/// Fitted points, held-out points, and the use of cross-validation.
 #[derive(Clone, Copy)]
 struct Loads<'o> {
     used: &'o [Observed],
@@ -303,7 +303,7 @@ fn missed(
     Ok(observed.iter().zip(&all).map(miss).collect())
 }
 
-/// What a search found, with everything that is said of it.
+/// Result of a search with all its statistics.
 fn finished(
     problem: &Problem<'_>,
     solution: &Solution,

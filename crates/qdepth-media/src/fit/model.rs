@@ -18,7 +18,7 @@ pub enum Kind {
     Volume,
     /// Requests that wait for one of several equal servers: a network volume, a file server.
     Network,
-    /// What the computer does itself: a RAM disk, compressed memory, a cache.
+    /// Device that is emulated by the computer itself: a RAM disk, compressed memory, a cache.
     Memory,
 }
 
@@ -26,7 +26,7 @@ impl Kind {
     /// Each.
     pub const ALL: [Self; 5] = [Self::Flash, Self::Disk, Self::Volume, Self::Network, Self::Memory];
 
-    /// As `--kind` has it.
+    /// Like `--kind` has it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Flash => "flash",
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// Whether its service times are drawn, so that their distribution tells of it.
+    /// True if its service times are drawn, so that their distribution tells of it.
     pub(crate) fn is_drawn(self) -> bool {
         self == Self::Network
     }
@@ -96,9 +96,9 @@ pub(crate) struct Free {
     pub(crate) high: f64,
     /// Standard deviation of its logarithm before anything is measured.
     pub(crate) width: f64,
-    /// Whether it counts something.
+    /// True if it counts something.
     pub(crate) whole: bool,
-    /// Whether it is of the computer and not of the medium.
+    /// True if it is of the computer and not of the medium.
     pub(crate) computer: bool,
 }
 
@@ -133,7 +133,7 @@ pub(crate) struct Fixed {
     pub(crate) computer: bool,
 }
 
-/// What a fit may change, and what it may not.
+/// Variable and fixed parameters of a fit.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
     pub(crate) free: Vec<Free>,
@@ -145,8 +145,8 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// What was found with chunks of one size, with those of another: as many bytes in the buffer,
-    /// and programmed in a time.
+    /// Parameters for chunks of another size: the same bytes in the buffer, and the same
+    /// programming rate.
     pub(crate) fn rechunked(&self, ln: &[f64], larger: f64) -> Vec<f64> {
         let by = |free: &Free| match free.name {
             "die_program_us" => libm::log(larger),

@@ -1,4 +1,4 @@
-//! What was measured at a point, as far as a medium is concerned, and which points are kept back.
+//! Measurements of points for a fit, and the choice of held-out points.
 
 use qdepth_measure::{LatencyHistogram, percentile};
 use qdepth_workload::Point;
@@ -25,7 +25,7 @@ pub struct Observed {
     pub cpu_ns: Option<f64>,
 }
 
-/// The 90th percentile of service times, nanoseconds; none where there are too few.
+/// The 90th percentile of service times, nanoseconds; `None` if there are too few.
 pub fn late_ns(times: &LatencyHistogram) -> Option<f64> {
     percentile(times, 0.9).map(|late| late.value.0 as f64)
 }
@@ -58,7 +58,7 @@ impl Observed {
         self.point.read_share <= 0.0
     }
 
-    /// As people name it.
+    /// Label for the user.
     pub(crate) fn label(&self) -> String {
         format!("{} at {}", self.point.profile, self.point.outstanding)
     }
@@ -69,12 +69,12 @@ const DENSE: usize = 24;
 /// Turns in which the points of a sparser table are kept back.
 const TURNS: usize = 4;
 
-/// Which points are kept back from a fit, turn by turn.
+/// Held-out points of a fit, for each fold.
 ///
-/// Of a dense table one turn, whose points are never fitted: all of one profile that lies between
-/// the others, where there are four or more, and of the rest each fourth that is not at the end of
-/// its profile. Of a sparser one each such point in one of several turns: the single point where
-/// a rate leaves its curve (a drive that reads ahead for one stream) may be all that tells of it.
+/// A dense table has one fold of points that are never fitted: all of one profile between the
+/// others, if there are at least four, and every fourth inner point of the rest. In a sparser table
+/// each such point is in one of several folds: a single point off the curve (a drive that reads
+/// ahead for one stream) may be the only one that shows the effect.
 pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
     let mut profiles: Vec<&str> = Vec::new();
     for load in observed {

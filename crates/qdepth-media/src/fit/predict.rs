@@ -1,5 +1,4 @@
-//! What a fitted medium, or an array of it, does under a load, within what interval, and whether
-//! anything measured stands behind it.
+//! Prediction of a fitted model or an array of it under a load, with its interval and its basis.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +34,7 @@ const OF_PAPER: f64 = std::f64::consts::LN_2;
 /// Degrees of freedom of what is assumed.
 const ASSUMED_DEGREES: f64 = 1e6;
 
-/// What stands behind a prediction.
+/// Basis of a prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
     /// The load lies within what was measured.
@@ -49,7 +48,7 @@ pub enum Standing {
     Assumed(Vec<(String, Checked)>),
 }
 
-/// What is predicted of a load. EMULATED.
+/// Prediction for a load. EMULATED.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
     /// Reads and writes completed per second.
@@ -65,7 +64,7 @@ pub struct Prediction {
     pub degrees: f64,
     /// Day-to-day spread of the drive beside it, where it is to be held against another night.
     pub day_to_day: f64,
-    /// What stands behind it.
+    /// Its basis.
     pub standing: Standing,
 }
 
@@ -99,7 +98,7 @@ fn student(quantile: f64, degrees: f64) -> f64 {
 /// nothing of any other.
 ///
 /// # Errors
-/// Where the target cannot serve the load, or `stop` was set.
+/// If the target cannot serve the load, or `stop` was set.
 pub fn predict(
     medium: &TargetExpression,
     point: &Point,
@@ -169,8 +168,8 @@ pub fn predict(
     }))
 }
 
-/// What the target does in the middle of all seeds, and how far from it the rate of one is at most,
-/// as a logarithm; none where a load draws its addresses, which takes it through all of them.
+/// Median result over all seeds, and the largest deviation of one seed, as a logarithm; `None` if
+/// the load has random addresses, which cover all phases.
 fn over_seeds(
     medium: &TargetExpression,
     short: &Point,

@@ -12,9 +12,9 @@ use crate::fit::emulate::{Emulator, Pace, Seen};
 use crate::fit::error::FitError;
 use crate::fit::model::{Free, Model, START_CHUNK_KIB};
 
-/// What no set of parameters explains, as a share of the rate: the model's own grain.
+/// Residual that no parameters explain, as a share of the rate: the resolution of the model.
 pub(crate) const GRAIN: f64 = 0.02;
-/// Of the mean times of a mixed load beside its rate.
+/// Weight of the mean latencies of a mixed load relative to its rate.
 const OF_TIMES: f64 = 0.5;
 /// Huber's knee, in standard deviations.
 const KNEE: f64 = 2.5;
@@ -33,7 +33,7 @@ pub(crate) const ROUNDS: usize = 6;
 /// Loss of a residual that scatters as a point can be known to.
 const OFF: f64 = 0.5;
 
-/// What is looked for.
+/// Fitting problem.
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'a> {
     pub(crate) emulator: &'a Emulator<'a>,
@@ -42,13 +42,13 @@ pub(crate) struct Problem<'a> {
     pub(crate) measured: &'a [Seen],
     /// Standard error of each point, as a share.
     pub(crate) spread: &'a [f64],
-    /// Whether the distribution of service times is looked at, beside their means.
+    /// True if the distribution of service times is looked at, beside their means.
     pub(crate) drawn: bool,
     /// For how long loads are emulated.
     pub(crate) pace: Pace,
 }
 
-/// Where a search ended.
+/// Result of a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Solution {
     pub(crate) ln: Vec<f64>,
@@ -57,7 +57,7 @@ pub(crate) struct Solution {
 }
 
 impl Solution {
-    /// Whether the points are missed by more than what each can be known to.
+    /// True if the points are missed by more than what each can be known to.
     pub(crate) fn is_off(&self) -> bool {
         self.loss > OFF * self.residuals.len() as f64
     }
@@ -73,7 +73,7 @@ impl Problem<'_> {
         self.alternative.get("die_chunk_kib").copied()
     }
 
-    /// Where a search begins that knows nothing.
+    /// Start of a search without prior knowledge.
     pub(crate) fn fresh(&self) -> Vec<f64> {
         let larger = self.chunk_kib().map_or(1.0, |kib| kib / START_CHUNK_KIB);
         let start: Vec<f64> = self.free().iter().map(|free| libm::log(free.start)).collect();
@@ -122,7 +122,7 @@ impl Problem<'_> {
         Ok(Solution { ln, loss, residuals })
     }
 
-    /// How much higher the loss is elsewhere.
+    /// Increase of the loss elsewhere.
     pub(crate) fn loss_above(&self, ln: Vec<f64>, solution: &Solution) -> Result<f64, FitError> {
         let ln = ln.into_iter().enumerate().map(|(index, ln)| self.within(index, ln)).collect();
         Ok(self.at(ln)?.loss - solution.loss)
@@ -169,8 +169,8 @@ impl Problem<'_> {
         Ok(slopes)
     }
 
-    /// What the points and the prior say together of the parameters: the inverse of their
-    /// covariance, where residuals scatter by `scatter`.
+    /// Information of the points and the prior about the parameters: the inverse of their
+    /// covariance, if residuals have the standard deviation `scatter`.
     pub(crate) fn information(
         &self,
         solution: &Solution,

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use crate::fit::model::{Fixed, Free, Kind, Model, START_CHUNK_KIB};
 use crate::fit::observed::Observed;
 
-/// Of a parameter that the points cannot show.
+/// Source of a parameter that the points cannot determine.
 const PRIOR: &str = "prior: typical of its kind, not determined by what was measured";
 
 /// Write amplification from which a search begins that has seen no random writes by themselves.
 const MIXED_AMPLIFICATION: f64 = 2.0;
 
-/// What is fitted of a kind, and from where.
+/// Parameters of a kind to fit, and their start values.
 pub(crate) fn model_of(kind: Kind, observed: &[Observed]) -> Model {
     match kind {
         Kind::Flash => flash(observed),
@@ -137,8 +137,8 @@ fn flash(observed: &[Observed]) -> Model {
     model
 }
 
-/// What is spent on each batch of requests, however many it holds: interrupts that are held back, a
-/// driver's wake-up, the tail in which a mixed batch waits for its slowest.
+/// Cost of each batch of requests, independent of its size: interrupt coalescing, a driver's
+/// wake-up, the slowest request of a mixed batch.
 fn batches(observed: &[Observed], alone: f64) -> Vec<Free> {
     let free = |name, start: f64| Free::new(name, start, start * 0.01, start * 30.0);
     let mut all = vec![free("batch_read_us", alone * 0.3)];

@@ -8,18 +8,18 @@ use crate::fit::fitting::Fitted;
 use crate::fit::model::capacity;
 use crate::fit::observed::Observed;
 
-/// Where a fitted medium is from.
+/// Origin of a fitted model.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     /// Name for people, as the drive's model.
     pub title: String,
     /// Ids of the runs.
     pub runs: Vec<String>,
-    /// When they were measured, in the words of the logbook.
+    /// Time of the measurement, as in the logbook.
     pub measured_at: String,
     /// The program and its version.
     pub program: String,
-    /// What measured: engine, plan.
+    /// Engine and plan of the measurement.
     pub how: String,
     /// Capacity of the medium, bytes.
     pub capacity_bytes: u64,

@@ -10,7 +10,7 @@ use crate::parameter::Values;
 use crate::single::Medium;
 use crate::tick::{NEVER, Tick, cost, micros};
 
-/// How data lies on the members.
+/// Data layout on the members.
 #[derive(Clone, Debug)]
 pub(crate) enum Layout {
     /// RAID 0.
@@ -44,7 +44,7 @@ impl Divisor {
     }
 }
 
-/// What is left of a slot's request.
+/// Unfinished parts of a slot's request.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     parts: u32,
@@ -62,7 +62,7 @@ pub(crate) struct Array<M> {
     stripe: u64,
     by_stripe: Divisor,
     by_members: Divisor,
-    /// Where the area begins within a stripe.
+    /// Start of the area within a stripe.
     start: u64,
     open: Vec<Open>,
     /// The members that each slot's request is on, as bits; apart, since most requests ask for
@@ -127,7 +127,7 @@ impl<M: Member> Array<M> {
         self
     }
 
-    /// Whether every end is known when a request is submitted.
+    /// True if every end is known when a request is submitted.
     pub(crate) fn is_immediate(&self) -> bool {
         !matches!(self.layout, Layout::Parity) && self.members.iter().all(M::is_immediate)
     }
@@ -158,7 +158,7 @@ impl<M: Member> Array<M> {
         self.closed(slot, End { slot, at: now, errno: 0 })
     }
 
-    /// How many physical requests a request becomes beyond one.
+    /// Number of physical requests of a request, beyond one.
     #[inline]
     pub(crate) fn further(&self, io: Io) -> u32 {
         match self.layout {
@@ -391,7 +391,7 @@ mod tests {
     }
 
     proptest! {
-        /// What most requests take, the way past the parts, leads where the parts do.
+        /// Requests within one stripe take a shortcut past the parts, with the same result.
         #[test]
         fn a_request_within_a_stripe_ends_as_one_of_several_parts_does(
             count in 2u64..6,

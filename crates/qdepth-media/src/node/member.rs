@@ -1,4 +1,4 @@
-//! What an arrangement asks of its members.
+//! Rules of an array for its members.
 
 use crate::io::{End, Io};
 use crate::ssd::Ssd;
@@ -13,7 +13,7 @@ pub(crate) trait Member {
     /// Takes a request; its end, where it is known already. `now` never goes back.
     fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<End>;
 
-    /// When it next decides something by itself.
+    /// Returns the time of the next internal event.
     fn next(&self) -> Tick;
 
     /// Decides what is due at [`next`](Self::next), and says which ends came to be known.
@@ -22,6 +22,6 @@ pub(crate) trait Member {
     /// A request has ended.
     fn completed(&mut self, slot: u32);
 
-    /// Whether every end is known when a request is submitted.
+    /// True if every end is known when a request is submitted.
     fn is_immediate(&self) -> bool;
 }

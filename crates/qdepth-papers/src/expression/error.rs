@@ -16,7 +16,7 @@ pub enum ParseError {
     Number {
         /// From 1.
         column: usize,
-        /// As written.
+        /// Text as written.
         found: String,
     },
     /// Something else than what must stand there.
@@ -24,9 +24,9 @@ pub enum ParseError {
     Expected {
         /// From 1.
         column: usize,
-        /// What stands there.
+        /// Text found.
         found: String,
-        /// What could.
+        /// Expected text.
         expected: &'static str,
     },
     /// A list of intensities that cannot be one.

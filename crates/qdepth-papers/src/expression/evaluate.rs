@@ -1,14 +1,14 @@
-//! What figures and conditions come to.
+//! Values of figures and conditions.
 
 use super::tree::{Arithmetic, Function, Node, PointName, Quantity, Relator, Test};
 use super::{Condition, Expression};
 
-/// How far below the former a value may be and still count as rising.
+/// Largest decrease that still counts as rising.
 const RISES_TOLERANCE: f64 = 0.02;
 
-/// Where figures come from.
+/// Source of figures.
 pub trait Figures {
-    /// The figure of a point; none where it is not known.
+    /// The figure of a point; `None` if it is not known.
     fn point(&self, quantity: Quantity, point: &PointName) -> Option<f64>;
 
     /// A figure that is known for a whole list without its elements: a printed maximum.
@@ -18,7 +18,7 @@ pub trait Figures {
     }
 }
 
-/// Whether a condition holds.
+/// True if a condition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Everywhere where figures are known, and they are known somewhere.
@@ -32,29 +32,29 @@ pub enum Standing {
 /// One side of a comparison, at the element that decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// What joins it to the side before; empty at the first.
+    /// Relation to the previous side; empty for the first.
     pub relator: &'static str,
     /// Its value.
     pub value: Option<f64>,
 }
 
-/// What a condition came to.
+/// Value of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluated {
-    /// Whether it holds.
+    /// True if it holds.
     pub standing: Standing,
-    /// Whether every figure that it needs is known.
+    /// True if every figure that it needs is known.
     pub complete: bool,
     /// The comparison that decides, at its first failing element, else its first: the sides.
     pub sides: Vec<Side>,
 }
 
-/// One value, or one for each intensity; none where a figure is not known.
+/// One value, or one for each intensity; `None` if a figure is not known.
 type Values = Vec<Option<f64>>;
 type Truths = Vec<Option<bool>>;
 
 impl Expression {
-    /// Its value; none where a figure is missing or it is no finite number.
+    /// Its value; `None` if a figure is missing or it is no finite number.
     pub fn value(&self, figures: &impl Figures) -> Option<f64> {
         let values = self.root.values(figures);
         let [value] = values.as_slice() else { return None };
@@ -63,7 +63,7 @@ impl Expression {
 }
 
 impl Condition {
-    /// Whether it holds by these figures.
+    /// True if it holds by these figures.
     pub fn evaluate(&self, figures: &impl Figures) -> Evaluated {
         let truths = self.test.truths(figures);
         let fails = truths.contains(&Some(false));

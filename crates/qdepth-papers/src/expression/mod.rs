@@ -32,7 +32,7 @@ pub struct Expression {
     root: Node,
 }
 
-/// What holds or fails.
+/// A condition that holds or fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     text: String,
@@ -43,11 +43,11 @@ impl Expression {
     /// Reads a figure.
     ///
     /// # Errors
-    /// Where the text is none, with the place and what could stand there.
+    /// If the text is none, with the place and what could stand there.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         Ok(Self { text: text.to_owned(), root: parser::figure(text)? })
     }
-    /// As written.
+    /// Text as written.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -57,14 +57,14 @@ impl Expression {
         self.root.add_points(&mut points);
         points
     }
-    /// The one point that it is, and what is asked of it; none where it is computed.
+    /// The one point that it is, and what is asked of it; `None` if it is computed.
     pub fn single_point(&self) -> Option<(Quantity, PointName)> {
         let Node::Points { quantity, intensities, .. } = &self.root else { return None };
         let point = self.points().into_iter().next()?;
         (intensities.len() == 1).then_some((*quantity, point))
     }
-    /// What it is the largest value of, over its [`points`](Self::points); none where it is
-    /// something else.
+    /// Quantity whose maximum it is over its [`points`](Self::points); `None` if it is something
+    /// else.
     pub fn maximum_of(&self) -> Option<Quantity> {
         let Node::Call { function: Function::Max, arguments } = &self.root else { return None };
         let [Node::Points { quantity, .. }] = arguments.as_slice() else { return None };
@@ -76,11 +76,11 @@ impl Condition {
     /// Reads a condition.
     ///
     /// # Errors
-    /// As [`Expression::parse`].
+    /// Like [`Expression::parse`].
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         Ok(Self { text: text.to_owned(), test: parser::condition(text)? })
     }
-    /// As written.
+    /// Text as written.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -1,9 +1,9 @@
-//! What a text means: points, and what is computed and held of them.
+//! Meaning of an expression: points, and computations with them.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What is asked of a point.
+/// Quantity of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
     /// Transaction rate, IO/s.
@@ -20,7 +20,7 @@ impl Quantity {
     pub(super) const ALL: [Self; 4] =
         [Self::Rate, Self::Throughput, Self::ThroughputGb, Self::Latency];
 
-    /// As written in `reference/`.
+    /// Name in `reference/`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rate => "rate",
@@ -43,9 +43,9 @@ impl Quantity {
 /// A point by name: a target of `targets.toml`, a load, an intensity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PointName {
-    /// Which target.
+    /// Target.
     pub target: String,
-    /// Which load profile.
+    /// Load profile.
     pub load: String,
     /// Outstanding I/Os of each stream, or streams, as the target says.
     pub intensity: u32,

@@ -126,8 +126,7 @@ fn bare_title<'t>(title: &'t str, concluded: &'t str) -> &'t str {
     if title == "Conclusion" { concluded } else { title }
 }
 
-/// What each section says about its figures, and which of that the emulated ones show as well:
-/// beside diagrams a reader wants words.
+/// Statements of each section about its figures, and which of them the emulation reproduces.
 fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     let edition = view.words.edition;
     let mut all: Vec<(String, [Vec<String>; 2])> = Vec::new();
@@ -161,7 +160,7 @@ fn statements(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     all.into_iter().map(entry).collect()
 }
 
-/// How near the emulation comes to the figures of each section.
+/// Accuracy of the emulation in each section.
 fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for summary in &view.comparison.sections {
@@ -198,8 +197,7 @@ fn error_sentence(view: &View<'_>, used: Use, errors: &Errors) -> Option<String>
     Some(fill_in(if errors.count == 1 { words.error } else { words.errors }, &values))
 }
 
-/// What came out: how near the emulation comes, where nothing was fitted first; then goals and
-/// relations.
+/// Results: the accuracy of the emulation, first without fitted figures; then goals and relations.
 fn opening(view: &View<'_>) -> Vec<String> {
     let uses = [Use::Predicted, Use::Calibrated];
     let errors = uses.map(|used| error_sentence(view, used, &view.comparison.errors_of(used)));

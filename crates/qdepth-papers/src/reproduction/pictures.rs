@@ -137,8 +137,8 @@ fn marks(diagram: &Diagram, figure: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
     diagram.intensities.iter().map(mark).collect()
 }
 
-/// What is drawn, each with the name that the table of numbers has for it. In the legend each
-/// curve is named, and of the published points and maxima, which share its colour, the first.
+/// Series of a diagram, each with its name in the data table. The legend names each curve, and the
+/// first of the published points and maxima, which share its colour.
 fn drawn(view: &View<'_>, diagram: &Diagram) -> Vec<(String, Series)> {
     let mut all: Vec<(String, Series)> = Vec::new();
     let [published_words, emulated_words, maximum_words] = view.words.series;

@@ -35,7 +35,7 @@ fn signed(share: f64) -> String {
     if share > 0.0 && text != "0.0" { format!("+{text}") } else { text }
 }
 
-/// As many decimals as a figure of this size is read with.
+/// Value with the decimals appropriate for its size.
 pub(super) fn value(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 100.0 || v.fract().abs() < 1e-9 => 0,
@@ -92,7 +92,7 @@ pub(super) fn goals(view: &View<'_>) -> Table {
     table(words.captions[0], columns, rows, words.notes[0])
 }
 
-/// What must hold in so many of the cases.
+/// Shares of cases that must hold.
 pub(super) fn shares(view: &View<'_>) -> Table {
     let words = view.words;
     let columns = vec![
@@ -338,7 +338,7 @@ fn by_storage(table: &mut Table) {
     }
 }
 
-/// What each section states without being compared: data of media, machine and measurement.
+/// Statements of each section that are not compared: data of devices, machine and measurement.
 pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
     let [caption, note] = view.words.edition.stated;
     let mut all: Vec<(String, Table)> = Vec::new();

@@ -1,11 +1,11 @@
-//! What the parts of the page need.
+//! Inputs of the parts of the page.
 
 use crate::{Comparison, Use};
 use qdepth_words::{Lang, ReproductionWords, about};
 
 use crate::phrases::heading;
 
-/// What the parts of the page need.
+/// Inputs of the parts of the page.
 pub(super) struct View<'a> {
     pub(super) comparison: &'a Comparison,
     pub(super) words: &'static ReproductionWords,

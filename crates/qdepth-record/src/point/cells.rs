@@ -39,7 +39,7 @@ pub(crate) fn point_fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Ve
 
 rows!(cells);
 
-/// The target of a point; none where its run has no such target.
+/// The target of a point; `None` if its run has no such target.
 fn target_of<'a>(shown: &Shown<'a>) -> Option<&'a TargetRecord> {
     shown.run.targets.iter().find(|target| target.index == shown.point.target)
 }
@@ -90,7 +90,7 @@ fn figures<'a>(latency: &LatencySummary) -> Vec<(Cow<'static, str>, Value<'a>)> 
     figures
 }
 
-/// What was expected of it; columns without values where nothing was.
+/// Expected results; empty columns if there are none.
 fn expected<'a>(run: &'a RunRecord, point: &PointRecord, io_per_s: f64) -> Vec<Field<'a>> {
     let nothing = ExpectedRecord::default();
     let cells = match run.expected_at(point.index) {

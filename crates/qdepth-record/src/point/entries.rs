@@ -1,4 +1,4 @@
-//! What an entry of a point is made of in documents.
+//! Parts of a point's entry in documents.
 
 use std::collections::BTreeMap;
 
@@ -60,14 +60,14 @@ pub struct ErrorEntry {
     pub direction: String,
     /// Linux error number, positive; 0 for all kinds beyond the sixteenth together.
     pub errno: i32,
-    /// How often.
+    /// Count.
     pub count: u64,
 }
 
 /// A recorded doubt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingEntry {
-    /// What kind of doubt; a code never changes its meaning.
+    /// Code of the finding; it never changes its meaning.
     pub code: String,
     /// `remark` or `invalid`.
     pub severity: String,
@@ -93,7 +93,7 @@ impl CpuPerIo {
 }
 
 impl From<&FindingEntry> for Finding {
-    /// What [`finding_entry`] wrote; a figure that was not finite is not a number.
+    /// Reads the result of [`finding_entry`]; a value that was not finite becomes NaN.
     fn from(entry: &FindingEntry) -> Self {
         let severity = if entry.severity == Severity::Invalid.as_str() {
             Severity::Invalid

@@ -1,14 +1,14 @@
-//! What a field of several points as one is, besides what `crate::merged` says: of parts of one
-//! load, which began together.
+//! Rules for merging a field of several points, in addition to `crate::merged`: for parts of one
+//! load that started together.
 
 use crate::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord};
 
-/// Of loads that are all open.
+/// Sum of offered rates if all loads are open.
 pub(super) fn both(whole: &mut Option<f64>, part: &Option<f64>) {
     *whole = whole.zip(*part).map(|(a, b)| a + b);
 }
 
-/// Of numbers that are small.
+/// Sum of small numbers.
 pub(super) fn sum_32(whole: &mut u32, part: &u32) {
     *whole = whole.saturating_add(*part);
 }
@@ -19,7 +19,7 @@ pub(super) fn least_each(whole: &mut [u64; 3], part: &[u64; 3]) {
     }
 }
 
-/// What ended one of them before its time.
+/// Reason of the first part that ended early.
 pub(super) fn ended_by(whole: &mut EndedBy, part: &EndedBy) {
     if *whole == EndedBy::Duration {
         *whole = *part;

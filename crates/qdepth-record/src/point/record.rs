@@ -16,7 +16,7 @@ rows! {
 
 rows!(joined record PointRecord;);
 
-/// What of a point went which way.
+/// Directions of a point with their names.
 pub(crate) fn transfers(
     point: &PointRecord,
 ) -> impl Iterator<Item = (&'static str, &DirectionRecord)> {

@@ -1,5 +1,4 @@
-//! What of a point is stored in columns of SQL: those of its fields, and those that are not a field
-//! of the record each.
+//! Columns of a point in SQL: those of its fields, and those that are not a field each.
 
 use super::fields::rows;
 use super::record::PointRecord;

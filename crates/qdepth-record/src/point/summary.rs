@@ -1,5 +1,4 @@
-//! What a point's facts amount to. Derived on reading, so that a better formula applies to old
-//! runs too.
+//! Statistics of a point. Derived on reading, so that a better formula also applies to old runs.
 
 use qdepth_measure::{
     Code, Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, rounds_mean,
@@ -67,7 +66,7 @@ pub struct PointSummary {
     pub mean_in_flight: Option<f64>,
     /// I/Os that failed within the window, all directions.
     pub failed: u64,
-    /// What the findings leave of it.
+    /// Grade from its findings.
     pub grade: Grade,
 }
 
@@ -97,7 +96,7 @@ impl PointSummary {
     }
 }
 
-/// Whether a point reached the load that it was offered, by 99 %; a closed loop always does.
+/// True if a point reached the load that it was offered, by 99 %; a closed loop always does.
 pub fn follows(point: &PointRecord) -> bool {
     let Some(offered) = point.offered_io_per_s else { return true };
     let completed = point.completed() as f64;
@@ -194,8 +193,8 @@ fn by_direction(
     ByDirection { reads, writes, trims, all, syncs: times(&point.syncs) }
 }
 
-/// What another program said: the percentiles of a report that it said and that ten samples lie
-/// beyond. They have no interval, so its ends are the value.
+/// Summary of another program's statistics: the reported percentiles with at least ten samples
+/// beyond them. They have no interval, so its ends are the value.
 fn stated_summary(stated: &StatedLatency) -> LatencySummary {
     let percentile = |(quantile, value): &(f64, u64)| {
         let value = Nanos(*value);

@@ -1,4 +1,4 @@
-//! What there is of a slice of a point's series, a row each.
+//! Fields of a sample of a point's series, one row each.
 
 use qdepth_measure::EncodedHistogram;
 
@@ -8,19 +8,19 @@ use crate::merged::{first, most, nothing, sum};
 record! {
     /// One slice of a point's series (100 ms unless the point is shorter).
     record IntervalRecord in "interval" and TRIMS, merged;
-    start_ns "Beginning, ns from that of the measured window."
+    start_ns "Start, ns from the start of the measured window."
         kept u64 = "start_ns": first,;
-    length_ns "Length, ns; the last of a visit may be shorter."
+    length_ns "Length, ns; the last sample of a segment may be shorter."
         kept u64 = "length_ns": most,;
-    reads "Reads completed."
+    reads "Completed reads."
         kept u64 = "reads": sum,;
-    writes "Writes completed."
+    writes "Completed writes."
         kept u64 = "writes": sum,;
     read_bytes "Bytes of the reads."
         kept u64 = "read_bytes": sum,;
     written_bytes "Bytes of the writes."
         kept u64 = "written_bytes": sum,;
-    trims "Trims completed."
+    trims "Completed trims."
         part u64: sum,;
     trimmed_bytes "Bytes of the trims."
         part u64: sum,;
@@ -28,8 +28,7 @@ record! {
         kept EncodedHistogram = "read_service_time": nothing,;
     write_service_time "Histogram of the service times of the writes."
         kept EncodedHistogram = "write_service_time": nothing,;
-    trim_service_time "Histogram of the service times of the trims; empty where the point does not \
-                       trim."
+    trim_service_time "Histogram of the service times of the trims; empty without trims."
         part EncodedHistogram: nothing,;
 }
 

@@ -1,5 +1,5 @@
-//! What is written to disk: the facts of a run, as seen. Statistics are derived on reading
-//! (`crate::summary`), so a better formula later applies to old runs too.
+//! Stored facts of a run. Statistics are derived on reading (`crate::summary`), so a better formula
+//! also applies to old runs.
 //!
 //! These types are not the domain types of engine or workload: the lab converts by hand, so a
 //! change inside the engine cannot silently change the stored form.
@@ -34,7 +34,7 @@ pub use target::{TargetEntry, TargetRecord};
 /// plan give other numbers (CHANGELOG, *Changed results*).
 pub const MEASUREMENT_VERSION: u32 = 1;
 
-/// How far a run came.
+/// State of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
@@ -53,9 +53,10 @@ pub enum RunState {
 /// with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// What it is about: `host`, `cpu`, `memory`, `kernel`, or a device name such as `nvme0n1`.
+    /// Subject: `host`, `cpu`, `memory`, `kernel`, or a device name such as `nvme0n1`.
     pub subject: String,
-    /// Which fact, as `model`, `scheduler`, `logical_block_size`; units last (`size_bytes`).
+    /// Name of the fact, for example `model`, `scheduler`, `logical_block_size`; units last
+    /// (`size_bytes`).
     pub key: String,
     /// The value, or why it is unknown.
     pub value: Result<String, Reason>,
@@ -66,9 +67,9 @@ pub struct Observation {
 /// A fact read from the machine, with where it was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservationEntry {
-    /// What it is about.
+    /// Subject.
     pub subject: String,
-    /// Which fact.
+    /// Name of the fact.
     pub key: String,
     /// The value; null where it could not be read.
     pub value: Option<String>,
@@ -90,7 +91,7 @@ pub(crate) fn observation(fact: &Observation) -> ObservationEntry {
     }
 }
 
-/// What kind of thing a target is.
+/// Kind of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TargetKind {
     /// A directory, in which a measurement file was made.
@@ -100,42 +101,42 @@ pub enum TargetKind {
     File,
     /// A block device.
     BlockDevice,
-    /// A medium in virtual time: results are EMULATED.
+    /// An emulated device in virtual time: results are EMULATED.
     Emulated,
 }
 
-/// A column of a comparison.
+/// Variant of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VariantRecord {
-    /// Name that the plan or its user gave; empty: none.
+    /// Name given by the plan or the user; empty if there is none.
     pub name: String,
     /// `single` (one drive), `together` (several at the same time), `array`, or `variant`.
     pub role: String,
     /// Index of its first target.
     pub target: u32,
-    /// Points of each load and intensity: one for each drive or process.
+    /// Points per load and queue depth: one per drive or process.
     pub parts: u32,
-    /// Outstanding I/Os of a point by the intensity that it stands at: the number of drives of an
-    /// array, else 1.
+    /// Factor from the nominal queue depth to that of a point: the number of drives of an array,
+    /// otherwise 1.
     pub times: u32,
 }
 
-/// What a run compares.
+/// Comparison of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonRecord {
-    /// What its columns are: `drives`, `targets`, `processes` or `areas`.
+    /// Kind of the variants: `drives`, `targets`, `processes` or `areas`.
     pub of: String,
-    /// The columns, in order.
+    /// Variants, in order.
     pub variants: Vec<VariantRecord>,
-    /// Index of the column that the others are divided by.
+    /// Index of the variant that the others are divided by.
     pub base: u32,
-    /// Whether the quotients are base ÷ column, in place of column ÷ base.
+    /// True if ratios are base ÷ variant instead of variant ÷ base.
     pub base_above: bool,
-    /// Whether increases over the base are shaded by class.
+    /// True if increases over the base are shaded by class.
     pub shaded: bool,
-    /// Profiles that were measured at one outstanding I/O alone, for their latency.
+    /// Profiles that were measured only at queue depth 1, for their latency.
     pub latency_profiles: Vec<String>,
-    /// Published drives beside the columns, by the names of their media.
+    /// Published drives shown with the variants, by the names of their models.
     pub published: Vec<String>,
 }
 
@@ -144,11 +145,11 @@ pub struct ComparisonRecord {
 pub struct ErrorCount {
     /// Linux error number, positive; 0 for all kinds beyond the sixteenth together.
     pub errno: i32,
-    /// How often.
+    /// Count.
     pub count: u64,
 }
 
-/// What one direction (reads, writes, trims or syncs) of a point did within the measured window.
+/// Results of one direction (reads, writes, trims or syncs) of a point in the measured window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionRecord {
     /// I/Os completed in full.
@@ -163,7 +164,7 @@ pub struct DirectionRecord {
     pub service_time: LatencyHistogram,
     /// completed − intended. None in a closed loop, where it equals the service time.
     pub response_time: Option<LatencyHistogram>,
-    /// What another program said of the service time, where it was imported without a histogram.
+    /// Latency statistics of another program, if they were imported without a histogram.
     pub stated: Option<StatedLatency>,
 }
 
@@ -182,7 +183,7 @@ pub struct StatedLatency {
     pub percentiles: Vec<(f64, u64)>,
 }
 
-/// What the kernel counted on the device while a point ran (`/sys/block/DEV/stat`).
+/// Kernel counters of the device during a point (`/sys/block/DEV/stat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelCounts {
     /// Read requests completed by the device.
@@ -195,7 +196,7 @@ pub struct KernelCounts {
     pub written_bytes: u64,
 }
 
-/// What ended the window of a point.
+/// Reason why the window of a point ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndedBy {
     /// Its time was over.
@@ -222,7 +223,7 @@ macro_rules! named {
             /// Every one there is.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$one),*];
 
-            /// As stored and in machine output.
+            /// Name as stored and in machine output.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$one => $name,)*
@@ -250,7 +251,7 @@ named!(TargetKind: Directory = "directory", File = "file", BlockDevice = "block-
 named!(EndedBy: Duration = "duration", Precision = "precision", Steady = "steady",
     Bytes = "bytes", Rate = "rate", Interrupted = "interrupted", Failure = "failure");
 
-/// As JSON.
+/// Stored as JSON.
 impl Stores for ComparisonRecord {
     fn stored(&self) -> Stored<'_> {
         // Texts, numbers and flags cannot fail to become JSON.

@@ -1,5 +1,5 @@
-//! What there is of a run, a row each. A new field is a row here; whoever measures is told by the
-//! compiler.
+//! Fields of a run, one row each. A new field is a row here; the compiler then names all code that
+//! measures.
 
 use std::borrow::Cow;
 
@@ -28,50 +28,49 @@ fields! {
     plan_hash "SHA-256 of the plan text, lower-case hexadecimal."
         kept String = "plan_hash": first,
         shown String = |run| run.plan_hash.clone(),;
-    plan_text "The resolved plan, byte for byte as hashed."
+    plan_text "Resolved plan, byte for byte as hashed."
         kept String = "plan_text": first,;
-    seed "Seed of every draw."
+    seed "Seed of all random numbers."
         part u64: first,;
-    seed "Decimal digits of the 64-bit seed, as text: a JSON number is not exact beyond 2^53."
+    seed "64-bit seed in decimal digits, as text: a JSON number is not exact beyond 2^53."
         shown String = |run| run.seed.to_string(),;
     qdepth_version "Version of the program."
         kept String = "qdepth_version": first,;
     version "Version of the program."
         shown String = |run| run.qdepth_version.clone(),;
-    measurement_version "Version of the meaning of the figures; rises when the same plan gives \
-                         other numbers."
+    measurement_version "Version of the figures' meaning; increases if the same plan gives other \
+                         figures."
         kept u32 = "measurement_version": first,
         shown u32 = |run| run.measurement_version,;
-    emulated "Whether time was invented: then nothing here was measured on storage."
+    emulated "True if time was virtual: nothing was measured on storage."
         kept bool = "emulated": first,
         shown bool = |run| run.emulated,;
-    started_at "When it began, RFC 3339, UTC."
+    started_at "Start, RFC 3339, UTC."
         kept String = "started_at": first,
         shown String = |run| run.started_at.clone(),;
-    ended_at "When it ended, RFC 3339, UTC; null while running, or where it was killed."
+    ended_at "End, RFC 3339, UTC; null while running, or if it was killed."
         kept Option<String> = "ended_at": last,
         shown Option<String> = |run| run.ended_at.clone(),;
-    state "`running` (or killed while it was), `sealed` (whole, final), `interrupted` or `failed` \
-           (both can be resumed)."
+    state "`running` (or killed while running), `sealed` (complete and final), `interrupted` or \
+           `failed` (both can be resumed)."
         kept RunState = "state": unsealed,
         shown String = |run| run.state.as_str().to_owned(),;
-    points_planned "Points of the plan."
+    points_planned "Number of points in the plan."
         kept u32 = "points_planned": first,
         shown u32 = |run| run.points_planned,;
-    engine_choice "How requests were to reach the kernel, as asked: `auto`, or the name of an \
-                   engine; empty in documents of versions that did not say so."
+    engine_choice "Requested engine: `auto`, or the name of an engine; empty in documents of \
+                   versions without this field."
         kept String = "engine_choice": first,
         shown String = |run| run.engine_choice.clone(),
         older default,;
-    comparison "What it compares, stored as JSON (`ComparisonRecord`); null where it compares \
-                nothing."
+    comparison "Comparison, stored as JSON (`ComparisonRecord`); null without a comparison."
         kept Option<ComparisonRecord> = "comparison": first,
         shown Option<ComparisonRecord> = |run| run.comparison.clone(),;
-    environment "The machine."
+    environment "Facts about the machine."
         part Vec<Observation>: apart,;
-    targets "The targets, by index."
+    targets "Targets, by index."
         part Vec<TargetRecord>: apart,;
-    expected "What was expected of its points, by place in the plan; of none, or of each."
+    expected "Expected figures of the points, by index in the plan; for all points or for none."
         part Vec<ExpectedRecord>: apart,;
     findings "Findings about the run as a whole."
         part Vec<Finding>: added,;
@@ -89,7 +88,7 @@ const SEED: Column<RunRecord> = Column {
     },
 };
 
-/// Of several runs as one that did not come to its end.
+/// Joins several runs, one of which did not finish, into one state.
 fn unsealed(whole: &mut RunState, part: &RunState) {
     if *part != RunState::Sealed {
         *whole = *part;
@@ -102,7 +101,7 @@ impl RunRecord {
     /// Subject and key of the fact that takes the run's campaign up again.
     pub const CAMPAIGN_REQUEST: (&str, &str) = ("run", "campaign_request");
 
-    /// The command that asks for the plan again, quoted for a shell; none where no words of a
+    /// The command that asks for the plan again, quoted for a shell; `None` if no words of a
     /// command line asked for it, or an earlier version measured.
     pub fn command_again(&self) -> Option<&str> {
         let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == Self::COMMAND;
@@ -119,28 +118,28 @@ impl RunRecord {
         self.environment.iter().filter(is_it).filter_map(|seen| seen.value.as_deref().ok())
     }
 
-    /// What persons noted of it, in the order of noting.
+    /// Notes of users, in the order of creation.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.facts_of(Self::NOTE)
     }
 
-    /// Whether something of it is not what was written, as far as it was read.
+    /// True if something of it is not what was written, as far as it was read.
     pub fn is_damaged(&self) -> bool {
         self.findings.iter().any(|finding| finding.code == Code::RecordDamaged)
     }
 
-    /// Why it is not to be relied on; none where nobody retracted it.
+    /// Why it is not to be relied on; `None` if nobody retracted it.
     pub fn retracted(&self) -> Option<&str> {
         self.facts_of(Self::RETRACTED).last()
     }
 
-    /// Name of the machine; none where it could not be read.
+    /// Name of the machine; `None` if it could not be read.
     pub fn host(&self) -> Option<&str> {
         let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == ("host", "name");
         self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
     }
 
-    /// What was expected of the point at this place.
+    /// Expected results of the point with this index.
     pub fn expected_at(&self, point: u32) -> Option<&ExpectedRecord> {
         self.expected.iter().find(|expected| expected.point == point)
     }

@@ -28,7 +28,7 @@ pub(super) fn machines(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     tables.map(Block::Table).collect()
 }
 
-/// What the emulated media are made of.
+/// Parameters of the emulated devices.
 pub(super) fn parameters(campaign: &Campaign<'_, '_>) -> Vec<Block> {
     let Some(first) = campaign.views.first() else { return Vec::new() };
     let seen = campaign.views.iter().map(|view| view.parameters().collect());

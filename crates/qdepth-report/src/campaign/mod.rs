@@ -177,7 +177,7 @@ impl<'a> Campaign<'_, 'a> {
         fill_in(template, &values)
     }
 
-    /// What the paper is of, then what came out of each run.
+    /// Subject of the report, then the results of each run.
     fn summary(&self) -> Vec<String> {
         let result = |(index, view): (usize, &&View<'_>)| {
             let values = [("label", self.label(index)), ("results", answer::sentence(view))];
@@ -227,7 +227,7 @@ impl<'a> Campaign<'_, 'a> {
         all
     }
 
-    /// What the paper's file recommends, once; else what follows from each run.
+    /// Recommendation of the publisher file, once; else that of each run.
     fn recommended(&self) -> Vec<Block> {
         match self.views.first() {
             Some(first) if !first.paper.recommendation.in_lang(first.lang).is_empty() => {

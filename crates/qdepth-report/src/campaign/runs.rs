@@ -11,7 +11,7 @@ use crate::words::{CampaignWords, fill_in};
 pub(super) struct Campaign<'c, 'a> {
     pub(super) words: &'static CampaignWords,
     pub(super) views: Vec<&'c View<'a>>,
-    /// Of the results of each run.
+    /// Hashes of each run's results.
     pub(super) hashes: Vec<String>,
     pub(super) presentation: &'c Presentation,
 }

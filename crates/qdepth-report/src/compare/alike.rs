@@ -1,5 +1,5 @@
-//! Which runs of a logbook a trend is told of. They are read one at a time: a whole run has more
-//! than a megabyte of memory for each point.
+//! Finds the runs of a logbook that a trend covers. They are read one at a time: a whole run takes
+//! more than a megabyte of memory per point.
 
 use qdepth_measure::FIGURES_MAX;
 use qdepth_record::{RunHeadline, RunRecord};
@@ -8,7 +8,7 @@ use crate::compare::run_figures::RunFigures;
 use crate::compare::trend::{Trend, trend};
 use crate::presentation::Measured;
 
-/// What a trend is asked of.
+/// Request of a trend.
 #[derive(Clone, Copy, Debug)]
 pub struct TrendRequest<'a> {
     /// Name of the plan; none for that of the newest run.
@@ -16,7 +16,7 @@ pub struct TrendRequest<'a> {
     /// The targets as the user spelled them, or as they are shown; none for those of the newest
     /// run.
     pub target: Option<&'a str>,
-    /// Of more runs than these the newest are looked at; never more than a change point needs.
+    /// Maximum number of runs, the newest first; a change point needs no more.
     pub most: usize,
     /// Changes of less than this share are not told: 0.02 for 2 %.
     pub threshold: f64,

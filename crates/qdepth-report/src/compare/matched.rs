@@ -8,7 +8,7 @@ use crate::presentation::Measured;
 /// User and system time of an I/O on the CPU, nanoseconds; lower is better.
 pub(super) const CPU_PER_IO: &str = "cpu_ns_per_io";
 
-/// What makes two points the same load, whatever their runs, and what it is called.
+/// Identity of a load, independent of its run, and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) profile: String,
@@ -18,11 +18,11 @@ pub(super) struct Key {
     pub(super) streams: u32,
     pub(super) target: u32,
     request_size: String,
-    /// Of random accesses and of reads, in millionths.
+    /// Shares of random accesses and of reads, in millionths.
     shares: [u32; 3],
     arrivals: String,
     throughput: bool,
-    /// Which of several such points of one run.
+    /// Position among several such points of one run.
     again: u32,
 }
 
@@ -53,8 +53,8 @@ impl Key {
     }
 }
 
-/// Which figure is told of it. Older documents do not say so: then it is that of the rule for
-/// profiles that do not, either (docs/method/checklist.md, item 6).
+/// True if the figure of a point is its throughput. Older documents do not record it; the rule for
+/// profiles that do not, either, decides then (docs/method/checklist.md, item 6).
 fn as_throughput(point: &PointEntry) -> bool {
     match point.reported_as.as_str() {
         "" => point.random_share <= 0.0,
@@ -79,7 +79,7 @@ pub(super) struct Figures {
     told_as_throughput: bool,
     latencies: [Vec<f64>; 2],
     cpu: Vec<Option<f64>>,
-    /// Of one I/O, nanoseconds; empty unless every run has it.
+    /// CPU time per I/O, nanoseconds; empty unless every run has it.
     cpu_per_io: Vec<f64>,
 }
 
@@ -115,7 +115,7 @@ impl Figures {
         self.figures().into_iter().chain(cpu).collect()
     }
 
-    /// The figure of this name, of each run; none where a run has none.
+    /// The figure of this name, of each run; `None` if a run has none.
     pub(super) fn get(&self, name: &str) -> Option<&[f64]> {
         let values = match name {
             "io_per_s" => &self.rate,
@@ -128,7 +128,7 @@ impl Figures {
         (!values.is_empty() && values.iter().all(usable)).then_some(values)
     }
 
-    /// How far they differ from run to run.
+    /// Spread between runs.
     pub(super) fn spread(&self, name: &str) -> Option<Spread> {
         self.get(name).and_then(Spread::from_figures)
     }

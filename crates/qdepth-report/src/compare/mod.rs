@@ -49,11 +49,11 @@ const VERSION: u32 = 1;
 /// A comparison of two groups of runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Versus {
-    /// Which form of document this is.
+    /// Schema of this document.
     pub schema: VersusSchema,
     /// The groups: A, which is divided by, and B.
     pub sides: [VersusSide; 2],
-    /// Whether time was invented in any run.
+    /// True if time was invented in any run.
     pub emulated: bool,
     /// Differences up to this share are called equal.
     pub threshold: f64,
@@ -64,7 +64,7 @@ pub struct Versus {
     pub rows: Vec<VersusRow>,
     /// Loads that only one side has a valid point of.
     pub unmatched: Vec<VersusUnmatched>,
-    /// What else differs between the first runs of the sides.
+    /// Other differences between the first runs of the sides.
     pub differences: Vec<VersusDifference>,
 }
 
@@ -80,7 +80,7 @@ pub struct VersusSchema {
 /// A side of a comparison, as it is given.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// As the user named it.
+    /// Name given by the user.
     pub name: &'a str,
     /// Its runs.
     pub runs: &'a [Document],
@@ -89,9 +89,9 @@ pub struct Side<'a> {
 /// A group of runs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VersusSide {
-    /// As the user named it.
+    /// Name given by the user.
     pub name: String,
-    /// What its first run measured: products where they are known, else names; each once.
+    /// Storage of its first run: products if known, else names; each once.
     pub storage: Vec<String>,
     /// Ids of its runs.
     pub runs: Vec<String>,
@@ -121,7 +121,7 @@ pub struct VersusRow {
     pub means: [f64; 2],
     /// Runs of A and of B that have it.
     pub runs: [u32; 2],
-    /// B ÷ A; none where nothing can be known.
+    /// B ÷ A; `None` if nothing can be known.
     pub ratio: Option<f64>,
     /// Ends of its 95 % interval, over runs.
     pub interval: Option<[f64; 2]>,
@@ -129,7 +129,7 @@ pub struct VersusRow {
     pub p: Option<f64>,
     /// `faster`, `slower`, `equal` or `cannot-tell`, of B.
     pub verdict: &'static str,
-    /// Where it is `cannot-tell`: runs a side more that would decide, as far as can be foretold.
+    /// For `cannot-tell`: estimated number of additional runs per side that would decide.
     pub more_runs: Option<u32>,
 }
 
@@ -155,23 +155,23 @@ pub struct VersusUnmatched {
 /// A fact that differs between the first runs of the sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VersusDifference {
-    /// Of what.
+    /// Subject of the fact.
     pub subject: String,
-    /// Which fact.
+    /// Key of the fact.
     pub key: String,
     /// In A and in B; empty where it is not known.
     pub values: [String; 2],
 }
 
 impl VersusRow {
-    /// Whether it is a rate or a throughput, which is better when it is higher.
+    /// True if it is a rate or a throughput, which is better when it is higher.
     pub fn is_rate(&self) -> bool {
         is_rate(self.figure)
     }
 }
 
 impl Versus {
-    /// How many figures have this verdict.
+    /// Number of figures with this verdict.
     pub fn count(&self, verdict: &str) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
@@ -246,7 +246,7 @@ pub fn versus(
     }
 }
 
-/// Whether it is a rate or a throughput; the others are latencies and costs.
+/// True if it is a rate or a throughput; the others are latencies and costs.
 fn is_rate(figure: &str) -> bool {
     figure.ends_with("_per_s")
 }
@@ -319,7 +319,7 @@ const PASSING: [&str; 9] = [
     "campaign",
 ];
 
-/// Whether a fact may differ between two runs of one machine: what the generator cost, measured
+/// True if a fact may differ between two runs of one machine: what the generator cost, measured
 /// anew before each run, the newest certificate, and what passes.
 fn passes(fact: &Fact) -> bool {
     let Fact { subject, key, value } = fact;
@@ -327,7 +327,7 @@ fn passes(fact: &Fact) -> bool {
     measured || subject == "certificate" || PASSING.iter().any(|passing| key.contains(passing))
 }
 
-/// What a run measured: products where they are known, else names; each once.
+/// Storage of a run: products if known, else names; each once.
 fn storage(document: &Document) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for target in &document.targets {
@@ -369,7 +369,7 @@ fn paired(of_a: &mut [Fact], of_b: &mut [Fact]) {
     }
 }
 
-/// What else differs: version, plan, engine, and facts of machine and targets.
+/// Other differences: version, plan, engine, and facts of machine and targets.
 fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     let mut all = Vec::new();
     let mut differ = |subject: &str, key: &str, values: [String; 2]| {
@@ -413,7 +413,7 @@ fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     all
 }
 
-/// As one JSON document, with a line break at its end.
+/// Writes one JSON document, with a line break at its end.
 pub fn versus_json(versus: &Versus) -> String {
     qdepth_document::pretty(versus)
 }

@@ -112,7 +112,7 @@ impl Page<'_> {
         fill_in(self.words.of_target, &values)
     }
 
-    /// How many verdicts of each kind there are on each load.
+    /// Counts the verdicts of each kind per load.
     fn by_load(&self, loads: &[OfLoad<'_>]) -> Table {
         let words = self.words;
         let heads = words.counted[..5].iter().map(|head| number_in(head, ""));
@@ -214,7 +214,7 @@ impl Page<'_> {
         }
     }
 
-    /// What else differs, all of it.
+    /// All other differences.
     fn beside(&self) -> Vec<Block> {
         let (versus, words) = (self.versus, self.words);
         let known = |value: &String| {
@@ -277,7 +277,7 @@ pub(super) fn titled<const N: usize>(
         .collect()
 }
 
-/// What is known of a figure at so many outstanding I/Os.
+/// Ratio of a figure at this queue depth.
 fn quotient(rows: &OfLoad<'_>, name: &str, at: u32) -> Mark {
     let row = rows.iter().find(|row| row.figure == name && row.outstanding == at);
     let value = row.and_then(|row| {

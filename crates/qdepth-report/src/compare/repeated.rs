@@ -18,18 +18,18 @@ use crate::words::{Lang, aside, fill_in, load_in_words, span, words};
 /// Version of [`Repeated`]'s JSON form.
 const VERSION: u32 = 1;
 
-/// What several runs of one plan on one target say together.
+/// Combined results of several runs of one plan on one target.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Repeated {
-    /// Which form of document this is: `qdepth-repeat`.
+    /// Schema of this document: `qdepth-repeat`.
     pub schema: VersusSchema,
     /// The runs.
     pub side: VersusSide,
-    /// Whether time was invented in any run.
+    /// True if time was invented in any run.
     pub emulated: bool,
     /// Figures, in the order of the plan.
     pub rows: Vec<RepeatedRow>,
-    /// Where runs were rounds until steady state: the rates that were watched.
+    /// Rates watched, if runs were rounds until steady state.
     pub rounds: Vec<RoundsOf>,
 }
 
@@ -40,7 +40,7 @@ pub struct RoundsOf {
     pub profile_title: String,
     /// Outstanding I/Os of each stream.
     pub outstanding: u32,
-    /// Of each round, I/Os per second.
+    /// Rate of each round, I/Os per second.
     pub rates: Vec<f64>,
     /// The last five of them by SNIA's rule; none of fewer.
     pub window: Option<SniaWindow>,
@@ -49,12 +49,12 @@ pub struct RoundsOf {
 /// Runs that follow one another as rounds of SNIA's test.
 #[derive(Clone, Debug)]
 pub struct Rounds {
-    /// What is watched: random writes of 4 KiB without reads, where the plan has them, else all.
+    /// Tracked loads: 4 KiB random writes without reads if the plan has them, else all.
     pub tracked: Vec<RoundsOf>,
 }
 
 impl Rounds {
-    /// Of these runs, the first round first.
+    /// Builds the summary of these runs, in the order of their rounds.
     pub fn from_runs(runs: &[Measured]) -> Self {
         let tracks = |point: &PointRecord| {
             point.write_share() >= 1.0
@@ -84,14 +84,14 @@ impl Rounds {
         Self { tracked: all.collect() }
     }
 
-    /// Whether all that is watched is steady.
+    /// True if all that is watched is steady.
     pub fn is_steady(&self) -> bool {
         let steady = |point: &RoundsOf| point.window.is_some_and(|window| window.steady);
         !self.tracked.is_empty() && self.tracked.iter().all(steady)
     }
 }
 
-/// What is said of the rounds: how each rate went, and what SNIA's report states of its window.
+/// Sentences on the rounds: the state of each rate, and the values of SNIA's report for its window.
 pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let sentence = |point: &RoundsOf| {
@@ -144,7 +144,7 @@ impl RepeatedRow {
         self.interval.map(|[low, high]| (high - low) / 2.0 / self.mean)
     }
 
-    /// Whether it is a rate or a throughput.
+    /// True if it is a rate or a throughput.
     pub fn is_rate(&self) -> bool {
         is_rate(self.figure)
     }
@@ -216,7 +216,7 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     }
 }
 
-/// As one JSON document, with a line break at its end.
+/// Writes one JSON document, with a line break at its end.
 pub fn repeated_json(repeated: &Repeated) -> String {
     qdepth_document::pretty(repeated)
 }

@@ -1,5 +1,5 @@
-//! Whether the rates of a run's points became steady: SNIA's window over rounds of equal length,
-//! and our own rule over all that was seen.
+//! Decides if the rates of a run's points became steady: SNIA's window over rounds of equal length,
+//! and our own rule over the whole record.
 
 use qdepth_measure::{
     Nanos, ROUNDS_MAX, Steadiness, SteadyState, WINDOW_ROUNDS, Window, first_steady, steadiness,
@@ -17,20 +17,20 @@ use crate::words::{Lang, aside, fill_in, load_in_words, words};
 
 /// Version of [`SteadyReport`]'s JSON form.
 const VERSION: u32 = 1;
-/// How often a random write load must have written its area before a claim is made: then the spare
-/// area of flash has been used up and been reclaimed (docs/method/steady.md).
+/// Number of times that a random write load must have written its area before a claim is made: by
+/// then the spare area of flash has been used and reclaimed (docs/method/steady.md).
 const AREA_WRITTEN_LEAST: f64 = 2.0;
 /// Our own rule looks at so many samples at most.
 const SAMPLES_MAX: u64 = 600;
 
-/// What became of the rates of a run's points.
+/// States of the rates of a run's points.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SteadyReport {
-    /// Which form of document this is: `qdepth-steady`.
+    /// Schema of this document: `qdepth-steady`.
     pub schema: VersusSchema,
     /// Id of the run.
     pub run: String,
-    /// Whether time was invented.
+    /// True if time was invented.
     pub emulated: bool,
     /// Length of a round, ns.
     pub round_ns: u64,
@@ -58,26 +58,26 @@ pub struct SteadyPoint {
     pub snia: Option<SniaWindow>,
     /// `steady`, `cyclic`, `drifting`, `never-steady`, or `too-short`, by our own rule.
     pub state: &'static str,
-    /// Where it is `cyclic`: from one cycle to the next, ns.
+    /// For `cyclic`: length of a cycle, ns.
     pub period_ns: Option<u64>,
-    /// Where it is `drifting`: up.
+    /// For `drifting`: true if the rate rises.
     pub rises: Option<bool>,
     /// Our own rule looked from here to the end, ns from the beginning of the window.
     pub from_ns: u64,
     /// Mean rate there.
     pub level: f64,
-    /// How far the means of five parts of it are apart, over the level; allowed is 0.1.
+    /// Range of the means of its five parts, divided by the level; 0.1 is allowed.
     pub range_share: f64,
-    /// How far the line through those means rises over it, over the level; allowed is 0.05.
+    /// Rise of the line through those means, divided by the level; 0.05 is allowed.
     pub slope_share: f64,
     /// Standard deviation of the samples over the level.
     pub variation: f64,
 }
 
-/// What SNIA's report states of a window of five rounds.
+/// Values of SNIA's report for a window of five rounds.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct SniaWindow {
-    /// Whether both limits are kept.
+    /// True if both limits are kept.
     pub steady: bool,
     /// Its last round, from 1.
     pub last_round: u32,
@@ -174,12 +174,12 @@ fn rates(point: &PointRecord, length: u64) -> Vec<f64> {
 }
 
 impl SteadyReport {
-    /// Whether our own rule tells a level of every point.
+    /// True if our own rule tells a level of every point.
     pub fn all_have_levels(&self) -> bool {
         self.points.iter().all(|point| ["steady", "cyclic"].contains(&point.state))
     }
 
-    /// Whether some point is known to have none.
+    /// True if some point is known to have none.
     pub fn some_have_none(&self) -> bool {
         self.points.iter().any(|point| ["drifting", "never-steady"].contains(&point.state))
     }
@@ -242,12 +242,12 @@ pub fn steady_table(report: &SteadyReport, lang: Lang) -> Table {
     }
 }
 
-/// What must be known beside the table.
+/// Notes to the table.
 pub fn steady_sentences(lang: Lang) -> Vec<String> {
     vec![words(lang).compare.steady_note.to_owned()]
 }
 
-/// As one JSON document, with a line break at its end.
+/// Writes one JSON document, with a line break at its end.
 pub fn steady_json(report: &SteadyReport) -> String {
     qdepth_document::pretty(report)
 }

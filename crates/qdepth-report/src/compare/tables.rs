@@ -99,7 +99,7 @@ fn three(value: f64) -> String {
     thousands(value, decimals)
 }
 
-/// What the table says in words, then what must be known beside it.
+/// Summary of the table in sentences, then notes to it.
 pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let mut all = answer(versus, lang);
@@ -192,8 +192,7 @@ fn of_farthest(lang: Lang, row: &VersusRow) -> String {
     fill_in(words.farthest, &values)
 }
 
-/// What the sides are called: by what they measured, where that is what they differ in and can be
-/// said in a title.
+/// Names of the sides: their storage, if they differ in it and the names fit into a title.
 pub(super) fn called(versus: &Versus, lang: Lang) -> [String; 2] {
     let [a, b] = &versus.sides;
     let few = |side: &VersusSide| (1..=CALLED).contains(&side.storage.len());
@@ -214,7 +213,7 @@ pub(super) fn load(lang: Lang, row: &VersusRow) -> String {
     load_in_words(lang, &row.profile, &row.profile_title, &row.step)
 }
 
-/// What the figures say, and what must be known to trust it.
+/// Answer, and notes on its reliability.
 pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     if versus.rows.is_empty() {

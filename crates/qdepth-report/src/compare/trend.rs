@@ -21,21 +21,20 @@ const RUNS_MIN: usize = 6;
 /// Heights of a picture of one line.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// What became of the figures of a plan on a target.
+/// History of the figures of a plan on a target.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Trend {
-    /// Which form of document this is: `qdepth-trend`.
+    /// Schema of this document: `qdepth-trend`.
     pub schema: VersusSchema,
     /// Name of the plan.
     pub plan: String,
     /// The target, as it was spelled.
     pub target: String,
-    /// Whether time was invented in any run.
+    /// True if time was invented in any run.
     pub emulated: bool,
     /// The runs, the oldest first.
     pub runs: Vec<TrendRun>,
-    /// How many such runs the logbook keeps; where there are more than `runs`, those are the
-    /// newest.
+    /// Number of such runs in the logbook; if it exceeds `runs`, those are the newest.
     pub runs_kept: usize,
     /// Changes of less than this share are not told.
     pub threshold: f64,
@@ -60,7 +59,7 @@ pub struct TrendRow {
     pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
     pub figure: &'static str,
-    /// Of each run; none where it has no valid point of the load.
+    /// Value of each run; `None` if it has no valid point of the load.
     pub values: Vec<Option<f64>>,
     /// Changes for good.
     pub changes: Vec<TrendChange>,
@@ -84,12 +83,12 @@ pub struct TrendChange {
 }
 
 impl Trend {
-    /// Whether there are enough runs for a change to be told.
+    /// True if there are enough runs for a change to be told.
     pub fn has_enough_runs(&self) -> bool {
         self.runs.len() >= RUNS_MIN
     }
 
-    /// Whether the last change of some figure was for the worse.
+    /// True if the last change of some figure was for the worse.
     pub fn became_slower(&self) -> bool {
         let last = |row: &TrendRow| row.changes.last().is_some_and(|c| c.verdict == "slower");
         self.rows.iter().any(last)
@@ -255,7 +254,7 @@ pub(super) fn picture(values: &[Option<f64>]) -> String {
     values.iter().map(bar).collect()
 }
 
-/// What must be known beside the table.
+/// Notes to the table.
 pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     if !trend.has_enough_runs() {
@@ -268,7 +267,7 @@ pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
     newest.into_iter().chain([alarms]).collect()
 }
 
-/// As one JSON document, with a line break at its end.
+/// Writes one JSON document, with a line break at its end.
 pub fn trend_json(trend: &Trend) -> String {
     qdepth_document::pretty(trend)
 }

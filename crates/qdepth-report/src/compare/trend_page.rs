@@ -262,7 +262,7 @@ impl Page<'_> {
         }
     }
 
-    /// Which run stands at which place.
+    /// Table of the runs and their positions.
     fn runs(&self) -> Table {
         let words = self.words;
         let row = |(index, run): (usize, &super::TrendRun)| Row {

@@ -15,20 +15,20 @@ pub(crate) struct Bar {
     pub(crate) points: Vec<u32>,
 }
 
-/// What a diagram of bars shows.
+/// Contents of a bar chart.
 pub(crate) struct Bars {
     pub(crate) id: String,
     pub(crate) title: String,
     /// Below the groups.
     pub(crate) x_label: String,
     pub(crate) y_label: String,
-    /// Of the numbers behind it; empty where they have none.
+    /// Unit of the values; empty if they have none.
     pub(crate) unit: &'static str,
     /// Titles of the groups.
     pub(crate) groups: Vec<String>,
     /// Names of the bars of a group.
     pub(crate) names: Vec<String>,
-    /// For each group its bars by name; none where nothing is known.
+    /// For each group its bars by name; `None` if nothing is known.
     pub(crate) rows: Vec<Vec<Option<Bar>>>,
 }
 

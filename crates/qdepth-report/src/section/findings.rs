@@ -49,7 +49,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Block> {
     blocks.collect()
 }
 
-/// Where a doubt is.
+/// Location of a finding.
 struct FindingLocation {
     load: String,
     target: u32,
@@ -67,7 +67,7 @@ impl FindingLocation {
     }
 }
 
-/// What was found in the same words, and where.
+/// Cases with the same text.
 struct Case {
     explanation: String,
     /// One of each set of figures.

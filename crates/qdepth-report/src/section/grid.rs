@@ -1,4 +1,4 @@
-//! What differs in request size and share of reads alone, laid out by both.
+//! Loads that differ only in block size and read share, arranged by both.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::words::fill_in;
 pub(crate) struct Grid<T> {
     /// `4KiB`, as plans spell them.
     sizes: Vec<String>,
-    /// Of 0 to 1.
+    /// Shares, each from 0 to 1.
     pub(crate) shares: Vec<f64>,
     rows: Vec<Vec<Option<T>>>,
 }
@@ -46,7 +46,7 @@ impl<T: Copy> Grid<T> {
         self.sizes.iter().map(String::as_str).zip(self.rows.iter().map(Vec::as_slice))
     }
 
-    /// Whether nothing stands in another's place.
+    /// True if nothing stands in another's place.
     pub(crate) fn holds_all(&self, all: &[T]) -> bool {
         self.rows.iter().flatten().flatten().count() == all.len()
     }

@@ -10,7 +10,7 @@ const SHORT: usize = 24;
 /// There are no more letters.
 const LETTERS: usize = 26;
 
-/// What is divided, by the letters that stand for it where its names are long.
+/// Divided columns, with letters in place of long names.
 pub(crate) struct Letters<'v, 'a> {
     view: &'v View<'a>,
     /// In the order of the letters; empty where names stand for themselves.
@@ -49,7 +49,7 @@ impl<'v, 'a> Letters<'v, 'a> {
         format!("{above} ÷ {below}")
     }
 
-    /// What the letters of those mean that have no column of their own.
+    /// Meaning of the letters that have no column.
     pub(crate) fn key(&self, names: &[String]) -> Option<String> {
         let known: Vec<String> = names.iter().map(|name| self.head(name)).collect();
         (!self.names.is_empty()).then(|| known.join(self.view.words.clause))

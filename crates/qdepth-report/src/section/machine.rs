@@ -15,8 +15,8 @@ use crate::words::{
 /// Facts of the machine itself; every other subject is a device or a file system.
 const MACHINE: [&str; 5] = ["host", "kernel", "cpu", "memory", "generator"];
 
-/// What is told of a machine: itself, its devices, arrays and file systems, and what is unknown.
-/// `all` adds a table of every fact with its source.
+/// Tables of a machine: the machine, its devices, arrays and file systems, and unknown facts. `all`
+/// adds a table of every fact with its source.
 pub fn host_tables(facts: &[Observation], all: bool, lang: Lang) -> Vec<Table> {
     let words = all_words(lang).host;
     let mut tables = vec![machine(facts, lang)];
@@ -140,7 +140,7 @@ fn connected(facts: &[&Observation], words: &HostWords) -> Option<String> {
     })
 }
 
-/// Of `mq-deadline [none]` the one in brackets.
+/// Returns the choice in brackets: `none` in `mq-deadline [none]`.
 pub(crate) fn chosen(all: &str) -> String {
     let inner = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inner.map_or(all, |(name, _)| name).to_owned()
@@ -180,7 +180,7 @@ fn rows_of(
     table(caption, headings.iter().map(|heading| text(heading)).collect(), rows.collect())
 }
 
-/// What is not known, by reason.
+/// Unknown facts, by reason.
 pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang: Lang) -> Table {
     let words = all_words(lang).host;
     let mut reasons: BTreeMap<(&str, String), (&Reason, BTreeSet<String>)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the monitors saw while the points ran: a line a point.
+//! Monitoring during the points: one line each.
 
 use qdepth_record::PointRecord;
 
@@ -7,7 +7,7 @@ use crate::number::{thousands, three_digits};
 use crate::section::table_parts::{target_cell, target_column};
 use crate::view::{Point, View};
 
-/// The table; none where nothing was monitored (imported and emulated runs).
+/// The table; `None` if nothing was monitored (imported and emulated runs).
 pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     let words = view.words.host;
     let [device, in_flight, heat, cpu, stolen, thread, waiting] = words.monitor_columns;

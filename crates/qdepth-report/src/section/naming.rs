@@ -91,8 +91,8 @@ pub(crate) fn in_title(view: &View<'_>, all: Vec<String>) -> String {
     })
 }
 
-/// What stands in each of these names, as a drive does in those of its options and arrays: the
-/// first of them, or its beginning.
+/// Common part of these names, for example a drive in the names of its options and arrays: the
+/// first name, or a prefix.
 fn shared(all: &[String]) -> Option<String> {
     let first = all.first()?;
     let beginning = first.split_once(", ").map_or(first.as_str(), |(beginning, _)| beginning);

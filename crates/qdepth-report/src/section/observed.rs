@@ -1,4 +1,4 @@
-//! What was read of the machine and its media: tables, names and values of observations.
+//! Facts of the machine and its devices: tables, names and values of observations.
 
 use qdepth_record::{Observation, source};
 
@@ -7,7 +7,7 @@ use crate::number;
 use crate::view::View;
 use crate::words::{Lang, fact_name, fact_source, fact_subject, fact_value, fill_in, reason_text};
 
-/// What was read, with where it was read; what could not be read is told by reason elsewhere.
+/// Facts with their sources; unknown facts are listed elsewhere by reason.
 pub(crate) fn observations<'a>(
     view: &View<'_>,
     caption: &str,
@@ -38,7 +38,7 @@ pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
     if parameter { seen.key.clone() } else { fact_name(view.lang, &seen.key) }
 }
 
-/// What was seen, or why it is not known.
+/// Value of a fact, or the reason why it is unknown.
 pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
     match &seen.value {
         Ok(value) => Cell::plain(fact_value(view.lang, &observed(seen, value))),

@@ -1,4 +1,4 @@
-//! What the connection and the data sheet of a target promise.
+//! Limits of a target: its connection and its data sheet.
 
 use qdepth_record::TargetRecord;
 
@@ -6,8 +6,8 @@ use crate::number::MIB;
 use crate::paper::{DataSheet, Text};
 use crate::view::View;
 
-/// What the connection of a target carries in practice, MiB/s (2^20 bytes), where it is known. That
-/// of an emulated medium is in its description, with its unit.
+/// Practical throughput of a target's connection, MiB/s (2^20 bytes), if known. That of an emulated
+/// device is in its description, with its unit.
 pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
     let fact = |key: &str| {
         let mut all = target.facts.iter().filter(|seen| seen.key == key);

@@ -14,13 +14,14 @@ use crate::words::{PtsWords, fact_value, fill_in};
 
 /// Rows of write saturation.
 const PARTS: u64 = 25;
-/// How far below the throughput before another load counts as back, and in parts of what time.
+/// Share of the earlier throughput at which another load counts as recovered, and the resolution in
+/// time.
 const BACK: f64 = 0.95;
 const BACK_PARTS: u64 = 100;
 /// Targets that the head of a sheet names.
 const SHEET_TARGETS: usize = 2;
 
-/// What a table of sizes and shares shows.
+/// Figures in a table of sizes and mixes.
 #[derive(Clone, Copy, PartialEq)]
 enum Shown {
     Rate,
@@ -48,13 +49,13 @@ pub(crate) fn tables(view: &View<'_>) -> Vec<Table> {
     each(view, caption, |target| Some(matrix(view, words, target, shown)))
 }
 
-/// Whether the plan has a course over time that its test asks for.
+/// True if the plan has a course over time that its test asks for.
 pub(crate) fn goes_over_time(view: &View<'_>) -> bool {
     ["pts-wsat", "pts-hir", "pts-xsr"].contains(&view.run.plan_name.as_str())
 }
 
-/// What SNIA wants at the head of every sheet of a report of its tests: the drive and its firmware,
-/// the test, the platform, and the state that the drive was brought to (PTS 2.0.2, report headers).
+/// Header that SNIA requires on every sheet of a test report: drive, firmware, test, platform, and
+/// state of the drive (PTS 2.0.2, report headers).
 pub(crate) fn tested(view: &View<'_>) -> Option<String> {
     let run = view.run;
     if !run.plan_name.starts_with("pts-") {
@@ -88,7 +89,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     (!blocks.is_empty()).then(|| Section { id: "snia".to_owned(), title, blocks })
 }
 
-/// What the tables come to: of a course its first and its last value, else the ends of all.
+/// Summary of the tables: first and last value of a test over time, else the extremes of all.
 pub(crate) fn sums(view: &View<'_>) -> Vec<String> {
     let words = view.words.pts;
     let of_target = |target: &u32| {
@@ -174,7 +175,7 @@ fn value(shown: Shown, point: &Point<'_>, unit: TimeUnit) -> Option<String> {
     }
 }
 
-/// What a row shows, where a size has several.
+/// Figure of a row, if a size has several.
 fn name(view: &View<'_>, shown: Shown) -> &'static str {
     match shown {
         Shown::Rate => view.words.columns.rate,

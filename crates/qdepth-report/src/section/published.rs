@@ -9,7 +9,7 @@ pub(crate) fn published_name(view: &View<'_>, title: &str) -> String {
     fill_in(view.words.comparison.published, &[("name", title.to_owned())])
 }
 
-/// Whose figures they are that were published; empty without them.
+/// Credits the publisher of published figures; empty without them.
 pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String {
     let mut documents: Vec<String> =
         compared.published.iter().map(|d| d.document.clone()).collect();

@@ -13,8 +13,8 @@ const KNEE: f64 = 2.0;
 
 /// A fall of the latency by less than this share is left out of a sentence.
 const FALL: f64 = 0.02;
-/// How near to a multiple of a half the quotient of two rates is that keep step: scatter of any
-/// kind takes it further away.
+/// Maximum distance of the quotient of two rates from a multiple of a half if they keep step:
+/// scatter of any kind takes it further away.
 const IN_STEP: f64 = 2e-4;
 
 /// Every step of a run.
@@ -35,7 +35,7 @@ pub(crate) struct Step<'v, 'a> {
     pub(crate) loads: Vec<(&'v Load<'a>, &'v Point<'a>)>,
 }
 
-/// Where a figure of the reader's latency passes a limit.
+/// Step at which the reader's latency exceeds a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Crossing {
     /// Between the write loads of these two steps, MiB/s, with their titles: more is not known.
@@ -80,7 +80,7 @@ impl<'v, 'a> Steps<'v, 'a> {
         self.all.push(Step { step_index, title, target, loads: vec![load] });
     }
 
-    /// Whether every step is one reader beside writers, and the writers' load rises.
+    /// True if every step is one reader beside writers, and the writers' load rises.
     pub(crate) fn are_write_pressure(&self) -> bool {
         let asked: Vec<Option<f64>> = self.all.iter().map(Step::asked_io_per_s).collect();
         let rising = self
@@ -126,7 +126,7 @@ impl<'v, 'a> Steps<'v, 'a> {
         Some([means[below].0, means.get(below + 1)?.0])
     }
 
-    /// Where the reader's latency first passes a limit while the write load rises.
+    /// Finds the first step of a rising write load at which the reader's latency exceeds a limit.
     pub(crate) fn crossing(&self, target: u32, limit: &Limit) -> Crossing {
         let at_most = limit.at_most.0 as f64;
         let known = self.valid(target, limit.statistic);
@@ -190,7 +190,7 @@ impl<'a> Step<'_, 'a> {
         self.points().filter(|point| point.record.read_share <= 0.0)
     }
 
-    /// Write load that was offered, MiB/s; none where a writer's load is not a schedule.
+    /// Write load that was offered, MiB/s; `None` if a writer's load is not a schedule.
     pub(crate) fn asked_io_per_s(&self) -> Option<f64> {
         self.writers().map(|point| offered(point.record)).sum()
     }
@@ -200,17 +200,17 @@ impl<'a> Step<'_, 'a> {
         self.writers().map(|point| point.summary.mib_per_s).sum()
     }
 
-    /// Whether every offered load was reached.
+    /// True if every offered load was reached.
     pub(crate) fn followed(&self) -> bool {
         self.points().all(|point| follows(point.record))
     }
 
-    /// Whether the figures of all loads may be used.
+    /// True if the figures of all loads may be used.
     pub(crate) fn is_valid(&self) -> bool {
         self.points().all(Point::is_valid)
     }
 
-    /// Whether it bears a comparison at the load that was asked.
+    /// True if it bears a comparison at the load that was asked.
     fn counts(&self) -> bool {
         self.is_valid() && self.followed()
     }
@@ -242,7 +242,7 @@ impl<'a> Step<'_, 'a> {
         (closed && low > 0.0).then(|| (mean * rate / high, mean * rate / low))
     }
 
-    /// Whether reads complete at a multiple of a half of the rate at which one writer's requests
+    /// True if reads complete at a multiple of a half of the rate at which one writer's requests
     /// are due: a deterministic medium under an exact schedule then repeats one pattern for ever,
     /// and the latency is that of a phase, not of a load.
     fn is_in_step(&self) -> bool {
@@ -255,7 +255,7 @@ impl<'a> Step<'_, 'a> {
         quotients.any(|q| q > 0.5 && (q - q.round()).abs() < IN_STEP * q)
     }
 
-    /// How many samples of the reader there are, and how many lie beyond a quantile.
+    /// Number of samples of the reader, and of those beyond a quantile.
     pub(crate) fn samples(&self, quantile: f64) -> (u64, u64) {
         let count = self.reader().map_or(0, |reader| latency_of(reader.record).count());
         // Exact in decimal places as quantiles are written: 10 000 × 0.001 is 10.

@@ -16,7 +16,7 @@ use crate::section::sweep::tables;
 use crate::view::{Load, Point, View};
 use crate::words::{counted, fill_in, finding_text};
 
-/// How many kinds of doubt the summary names.
+/// Maximum number of kinds of findings named in the summary.
 const FINDINGS_NAMED: usize = 3;
 
 /// The answer; what was measured; how that compares with what was expected, where it was; how far
@@ -110,7 +110,7 @@ fn profiles(view: &View<'_>) -> String {
     }
 }
 
-/// How many of the planned points were measured.
+/// States how many of the planned points were measured.
 fn point_count_text(view: &View<'_>) -> String {
     let words = view.words.summary;
     let (measured, planned) = (view.points().count(), view.planned());

@@ -1,5 +1,4 @@
-//! What several tables share: columns of targets, marks of emulated runs, the numbers behind a
-//! diagram.
+//! Helpers shared by tables: columns of targets, marks of emulated runs, data of a diagram.
 
 use crate::document::{Cell, Column, Row, Table, text};
 use crate::view::View;

@@ -25,7 +25,7 @@ const SUMMED_UP_MAX: usize = 4;
 /// A monitor looks once a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What ran at the same time, and when: nanoseconds on the axis.
+/// Points that ran at the same time, and their time: nanoseconds on the axis.
 struct Stretch<'v, 'a> {
     from_ns: u64,
     points: Vec<(&'v Load<'a>, &'v Point<'a>)>,
@@ -223,7 +223,7 @@ fn monitored(
     })
 }
 
-/// What a monitor said in a stretch, each slice as one.
+/// Values of a monitor in a segment, one per sample.
 fn levels(
     stretch: &Stretch<'_, '_>,
     name: &str,

@@ -1,5 +1,5 @@
-//! What an editor strikes out: too many figures in a sentence, heads and titles that are too long,
-//! legends as high as their diagram, paragraphs that begin alike, pages of parameters.
+//! Editorial tests: too many figures in a sentence, long headings and titles, tall legends,
+//! paragraphs with the same beginning, pages of parameters.
 
 use qdepth_record::{Observation, PointRecord, RunRecord};
 

@@ -247,7 +247,7 @@ fn command_of(document: &Document) -> Option<&str> {
     })
 }
 
-/// What a program reads in a cell is what is printed, and no digit more.
+/// The machine-readable value of a cell is the printed one, with the same digits.
 #[test]
 fn a_cell_of_the_page_holds_its_text_alone() {
     let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
@@ -372,7 +372,7 @@ fn odd_runs_make_sensible_pages() {
     assert!(page.contains("target 2"));
 }
 
-/// What nobody is to rely on says so above its first figure, in whatever is made of it.
+/// Retracted runs say so above their first figure, in every format.
 #[test]
 fn retracted_runs_say_so_at_their_head() {
     let mut run = fixture::run(1);

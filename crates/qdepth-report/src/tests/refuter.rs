@@ -18,7 +18,7 @@ use crate::tests::fixture;
 use crate::view::View;
 use crate::words::Lang;
 
-/// How many sets of results are tried.
+/// Number of result sets.
 const SETS: u32 = 1_000;
 /// Rounding to two or three digits, as sentences do.
 const ROUNDED: f64 = 0.016;
@@ -223,7 +223,7 @@ fn sentence_holds(reader: &Reader<'_>, kind: usize, sentence: &str) {
     }
 }
 
-/// How two curves compare.
+/// Checks a comparison of two curves.
 fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
     let words = &crate::words::words(Lang::En).paper.course;
     let filled = |template: &str| template.replace("{quantity}", words.quantities[0]);

@@ -1,4 +1,4 @@
-//! What programs read: the documents of the command line.
+//! Routes for programs: the documents of the command line.
 
 use http::StatusCode;
 use qdepth_record::{export_json, export_runs_json};

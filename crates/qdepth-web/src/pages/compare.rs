@@ -34,13 +34,13 @@ struct Chosen {
     what: String,
 }
 
-/// Of one pair alone the whole page of `qdepth compare`; of several the table and the verdict of
-/// each.
+/// Comparison of runs: for one pair the whole page of `qdepth compare`; for several the table and
+/// the verdict of each.
 struct Pair {
     report: String,
     table: String,
     sentences: Vec<String>,
-    /// Where the whole of it is, if it is not here.
+    /// Link to the full comparison, if it is not here.
     whole: String,
 }
 

@@ -1,11 +1,11 @@
-//! What chooses runs of the list, for its page and for programs.
+//! Filters of the list of runs, for its page and for programs.
 
 use jiff::civil::Date;
 use qdepth_record::{RunFilter, STATES};
 
 use crate::pages::{LANG, PageRequest, fill};
 
-/// What runs are chosen by.
+/// Names of the filters.
 const WORDS: [&str; 7] = ["q", "target", "plan", "host", "state", "since", "until"];
 
 /// The filter that is asked for, or what of it is none.
@@ -37,7 +37,7 @@ pub(crate) fn filter(request: &PageRequest<'_>) -> Result<RunFilter, String> {
     })
 }
 
-/// As [`filter`]; a program is also told of a word that chooses nothing, which it would take for
+/// Like [`filter`]; a program is also told of a word that chooses nothing, which it would take for
 /// one that does.
 pub(crate) fn strict(request: &PageRequest<'_>) -> Result<RunFilter, String> {
     let unknown = request.query.names().find(|name| !WORDS.contains(name) && *name != LANG);

@@ -23,7 +23,7 @@ pub(crate) mod runs;
 pub(crate) mod trend;
 
 const LANG: &str = "lang";
-/// As `qdepth compare` and `qdepth trend` take it where nothing is said.
+/// Like `qdepth compare` and `qdepth trend` take it where nothing is said.
 const THRESHOLD: f64 = 0.02;
 
 /// The language that is asked for.
@@ -31,7 +31,7 @@ pub(crate) fn asked_lang(query: &Query) -> Option<Lang> {
     Lang::ALL.into_iter().find(|lang| query.first(LANG) == Some(lang.tag()))
 }
 
-/// What is asked, and what it is answered from.
+/// Request of a page, and its data sources.
 pub(crate) struct PageRequest<'a> {
     pub(crate) source: &'a Source,
     pub(crate) path: &'a str,
@@ -63,7 +63,7 @@ impl<'a> PageRequest<'a> {
         asked.address("/trend")
     }
 
-    /// What stands around a page.
+    /// Frame of a page.
     fn frame(&self, title: impl Into<String>) -> Frame<'_> {
         let pages = [
             ("/", self.words.runs),
@@ -89,13 +89,13 @@ impl<'a> PageRequest<'a> {
     }
 }
 
-/// What stands around a page: head, navigation.
+/// Frame of a page: head, navigation.
 pub(crate) struct Frame<'a> {
     request: &'a PageRequest<'a>,
     title: String,
     /// EMULATED, on a page of such figures.
     mark: String,
-    /// What the reading aids of tables and diagrams say, where a page has such.
+    /// Texts of the reading aids of tables and diagrams, if the page has any.
     aids: Option<String>,
     /// Address, name, and whether this page is there.
     pages: Vec<(String, &'static str, bool)>,
@@ -122,10 +122,10 @@ pub(crate) enum Trouble {
     /// There is no such thing.
     #[error("{0}")]
     Unknown(String),
-    /// What is asked is nothing that can be answered.
+    /// Invalid request.
     #[error("{why}")]
     Refused {
-        /// What is wrong, as a heading.
+        /// Problem, as a heading.
         title: &'static str,
         why: String,
     },
@@ -146,7 +146,7 @@ impl Trouble {
         }
     }
 
-    /// What is wrong, as a heading.
+    /// Problem, as a heading.
     fn title(&self, words: &WebWords) -> &'static str {
         match self {
             Self::Unknown(_) => words.not_found,
@@ -184,7 +184,7 @@ pub(crate) fn missing(request: &PageRequest<'_>) -> Answer {
     message(request, StatusCode::NOT_FOUND, request.words.not_found, why)
 }
 
-/// What is told in the place of a page that cannot be made.
+/// Page for an error.
 pub(crate) fn trouble(request: &PageRequest<'_>, error: &Trouble) -> Response<Body> {
     let (status, why) = (error.status(), error.to_string());
     if request.path.starts_with("/api/") {

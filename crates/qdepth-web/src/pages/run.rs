@@ -15,7 +15,7 @@ use crate::pages::{Answer, Frame, PageRequest};
 struct RunPage<'a> {
     frame: Frame<'a>,
     json: String,
-    /// Where it has not ended.
+    /// Note on a run that has not ended.
     unfinished: &'static str,
     notes: Vec<String>,
     report: String,

@@ -10,7 +10,7 @@ use qdepth_report::{TrendRequest, compose_trend, html_part};
 use crate::answer::html;
 use crate::pages::{Answer, Frame, PageRequest, THRESHOLD, fill};
 
-/// Of more runs than these the newest are shown: reading them takes long enough.
+/// Largest number of runs shown: reading more takes too long.
 const RUNS_MAX: usize = 60;
 /// Plans and targets that are offered.
 const OFFERED: usize = 100;
@@ -21,20 +21,20 @@ struct TrendPage<'a> {
     frame: Frame<'a>,
     choices: Vec<Choice>,
     report: String,
-    /// Where there is none.
+    /// Reason for its absence.
     why: String,
 }
 
 /// Runs that are alike: a plan on the same targets.
 struct Choice {
-    /// As it stands in the address.
+    /// Plan of the address.
     plan: String,
     targets: String,
     text: String,
     chosen: bool,
 }
 
-/// What tells one such set of runs from another.
+/// Identity of such a set of runs.
 type Kind = (String, String);
 
 fn kind(run: &RunHeadline) -> Kind {

@@ -85,7 +85,7 @@ pub(super) fn backwards(profile: &Profile, sizes: &SizeMix) -> Result<bool, Stri
     Ok(backwards)
 }
 
-/// Where streams find their parts: in files, where the plan asks for some and there can be some.
+/// Layout of the streams: in files, if the plan requests and supports them.
 pub(super) fn layout(
     file: &PlanFile,
     choices: &Choices,

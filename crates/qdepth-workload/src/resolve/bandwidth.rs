@@ -27,7 +27,7 @@ impl BandwidthSpec {
     /// The steps on so many targets.
     ///
     /// # Errors
-    /// Where a number is outside its limits.
+    /// If a number is outside its limits.
     pub(crate) fn steps(&self, targets: usize) -> Result<Vec<Titled>, String> {
         self.check()?;
         let passes = self.passes.unwrap_or(2);

@@ -1,4 +1,4 @@
-//! What the command line decides over a plan, and what a plan must know of its targets.
+//! Choices of the command line for a plan, and the properties of targets that a plan needs.
 
 use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, SteadyRule};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::plan::Extent;
 /// The standard measurement area (docs/method/checklist.md, item 10).
 pub const STANDARD_AREA: Bytes = Bytes::gib(32);
 
-/// What a plan must know of a target.
+/// Properties of a target that a plan needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetShape {
     /// Bytes that may be touched, counted from the start of the area that is ours.
@@ -20,7 +20,7 @@ pub struct TargetShape {
     pub parts: u32,
     /// The area of each part where nobody names one; none: the standard area.
     pub area_bytes: Option<u64>,
-    /// Whether files can be made in it: a directory.
+    /// True if files can be made in it: a directory.
     pub holds_files: bool,
 }
 
@@ -31,7 +31,7 @@ impl TargetShape {
     }
 }
 
-/// What the command line decides over the file.
+/// Choices of the command line for the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choices {
@@ -74,7 +74,7 @@ pub struct Choices {
     pub published: Vec<String>,
 }
 
-/// What the command line decides over a staircase.
+/// Choices of the command line for a staircase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stairs {
@@ -88,18 +88,18 @@ pub struct Stairs {
     pub reader_rate: Option<f64>,
 }
 
-/// How worn in a target is to be, in the words of emulated media (`@state=`). `fresh` is not among
-/// them: that takes a purge.
+/// Wear of a target, in the words of emulated devices (`@state=`). `fresh` is not among them: it
+/// needs a purge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wear {
     /// Written through twice in sequence.
     Preconditioned,
-    /// That, and then as many bytes as it has at random.
+    /// Sequential writes, then the same number of bytes at random.
     Steady,
 }
 
-/// What the command line wants of it, in place of what the plan says.
+/// Preconditioning of the command line, which overrides that of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preconditioning {
@@ -107,7 +107,7 @@ pub enum Preconditioning {
     State(Wear),
     /// Written through twice in sequence, and then at random in rounds until the rule says steady.
     UntilSteady {
-        /// Which rule.
+        /// Rule.
         rule: SteadyRule,
         /// Length of a round; none: a minute.
         round: Option<Nanos>,

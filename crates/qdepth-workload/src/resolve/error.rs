@@ -8,11 +8,11 @@ pub enum ResolveError {
     /// A name that is no profile.
     #[error("there is no profile `{name}`{meant}; there are: {known}")]
     NoSuchProfile {
-        /// As written.
+        /// Name as written.
         name: String,
         /// A question after the one that is spelled alike, or nothing.
         meant: String,
-        /// What could be meant.
+        /// Alternatives.
         known: String,
     },
     /// A value outside its limits.
@@ -20,7 +20,7 @@ pub enum ResolveError {
     Value {
         /// In which profile.
         profile: String,
-        /// What is wrong and what would be right.
+        /// Problem and remedy.
         what: String,
     },
     /// Other intensities for a plan of steps.
@@ -29,7 +29,7 @@ pub enum ResolveError {
          a plan file of your own (`qdepth plan --show {0}` prints this one)"
     )]
     NotASweep(String),
-    /// What cannot be compared.
+    /// Invalid comparison.
     #[error("{0}")]
     Comparison(String),
     /// Steps for a plan that has no staircase.

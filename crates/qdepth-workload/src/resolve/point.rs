@@ -114,7 +114,7 @@ pub(crate) fn point(
     })
 }
 
-/// Where requests begin, their sizes, and which of those are of writes.
+/// Start positions, sizes, and sizes of writes.
 fn sized(
     profile: &Profile,
     choices: &Choices,
@@ -126,12 +126,12 @@ fn sized(
     Ok((alignment_bytes, sizes, own))
 }
 
-/// Whether somebody said how large the area is: it may be one place.
+/// True if somebody said how large the area is: it may be one place.
 fn is_chosen(file: &PlanFile, profile: &Profile, layout: Layout) -> bool {
     file.bandwidth.is_some() || layout.makes_files() || profile.area.size.is_some()
 }
 
-/// When requests arrive: as the load says, else as the profile.
+/// Arrivals of requests: those of the load, otherwise those of the profile.
 fn arrivals_of(load: &Load, mean_bytes: f64, streams: u32) -> Result<Arrivals, String> {
     let of_bytes = load.spec.bytes_per_s.map(|rate| rate.0 as f64 / mean_bytes);
     arrivals(match load.spec.io_per_s.or(of_bytes) {
@@ -219,7 +219,7 @@ fn payload(profile: &Profile) -> Result<Payload, String> {
     Ok(Payload { compressible_share, duplicates })
 }
 
-/// What requests do, which says what the profile may have besides.
+/// Operation of requests, which determines the other fields that the profile may have.
 fn operation(profile: &Profile) -> Result<Operation, String> {
     let operation = profile.operation.unwrap_or_default();
     if operation.is_transfer() {
@@ -433,8 +433,8 @@ fn can_end_steady(file: &PlanFile, stop: &Stop) -> Result<(), String> {
     Ok(())
 }
 
-/// As many as the plan asks for and the point has time for: a visit lasts two and a half times its
-/// lead-in.
+/// Number of segments: that of the plan, as far as the point has time, since a segment lasts two
+/// and a half times its warm-up.
 fn visits(file: &PlanFile, stop: Stop, lead_in: Nanos) -> Result<u32, String> {
     let Some(asked) = file.visits else { return Ok(1) };
     let (least, most) = VISITS;

@@ -14,15 +14,15 @@ use crate::plan::{Plan, Point, UntilSteady};
 use crate::profile::{PlanFile, Profile};
 use crate::steps::LoadSpec;
 
-/// The word by which a step of a preparation is one of these.
+/// Word by which a preparation step is preconditioning.
 const STEP: &str = "precondition";
-/// Most passes: a drive's endurance is not to be used up by a slip of the finger.
+/// Maximum number of passes: a typing error must not use up a drive's endurance.
 const PASSES_MAX: u32 = 100;
-/// The longest that a step may take: that of a point.
+/// Maximum duration of a step: that of a point.
 const LONGEST: Nanos = Nanos::from_secs(7 * 86_400);
-/// A round where nobody says otherwise: SNIA's.
+/// Default duration of a round: SNIA's.
 const ROUND: Nanos = Nanos::from_secs(60);
-/// Most rounds.
+/// Maximum number of rounds.
 const ROUNDS_MAX: u32 = 10_000;
 
 impl Preconditioning {
@@ -42,25 +42,25 @@ impl Preconditioning {
     }
 }
 
-/// How a target is written.
+/// Method of writing a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// 128 KiB one after the other. Left out, `passes` is 2.
+    /// 128 KiB sequential writes. Default of `passes`: 2.
     Sequential,
-    /// 4 KiB anywhere: some places several times, some never. Left out, `passes` is 1.
+    /// 4 KiB random writes: some places several times, some never. Default of `passes`: 1.
     Random,
-    /// 4 KiB, each place once, in random order: scatters a purged drive's data in a third of the
-    /// bytes that the other two take, and leaves its spare area unused. Left out, `passes` is 1.
+    /// 4 KiB random writes, each place once: scatters the data of a purged drive with a third of
+    /// the bytes of the other two, and does not use its spare area. Default of `passes`: 1.
     OnePass,
-    /// 4 KiB anywhere, in rounds of `round` that follow one another until `rule` says that the rate
-    /// is steady, `rounds` at most. Left out, they are a minute, `own`, and 25 by `snia`'s rule or
-    /// a day by our own, which also gives up once all was written four times in 25 rounds, or
-    /// sixteen times where the rate drifts.
+    /// 4 KiB random writes in consecutive rounds of `round` until `rule` finds the rate steady, at
+    /// most `rounds`. Defaults: one minute, `own`, and 25 rounds for `snia` or one day for `own`;
+    /// `own` also gives up after the area has been written four times in 25 rounds, or sixteen
+    /// times if the rate drifts.
     UntilSteady,
 }
 
-/// A step of preconditioning, as written.
+/// Preconditioning step in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
@@ -85,7 +85,7 @@ impl Step {
         Self { _step: Word::Precondition, method, passes: Some(passes), rule, round, rounds }
     }
 
-    /// What is wrong with it.
+    /// Checks the step.
     fn check(self) -> Result<(), String> {
         let Self { method, passes, rule, round, rounds, .. } = self;
         if let Some(passes) = passes.filter(|passes| *passes == 0 || *passes > PASSES_MAX) {
@@ -120,7 +120,7 @@ impl Step {
 }
 
 impl Wear {
-    /// As spelled and stored.
+    /// Name as written and stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Preconditioned => "preconditioned",
@@ -157,14 +157,14 @@ impl Method {
         if self == Self::Sequential { 2 } else { 1 }
     }
 
-    /// As many as keep a drive busy: few large requests, more small ones.
+    /// Queue depth that keeps a drive busy: few large requests, more small ones.
     fn outstanding(self) -> u32 {
         if self == Self::Sequential { 32 } else { 128 }
     }
 }
 
 impl PlanFile {
-    /// The steps of its preparation that the host takes.
+    /// Preparation steps that the host executes.
     pub fn host_steps(&self) -> Vec<serde_json::Value> {
         self.prepare.iter().filter(|step| !is_ours(step)).cloned().collect()
     }
@@ -174,7 +174,7 @@ fn is_ours(step: &serde_json::Value) -> bool {
     step["step"] == STEP
 }
 
-/// What a file and the command line want, the latter in place of the former.
+/// Steps of the file and the command line; the latter takes precedence.
 fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> {
     let ours = file.prepare.iter().skip_while(|step| !is_ours(step));
     if let Some(after) = ours.clone().find(|step| !is_ours(step)) {
@@ -203,12 +203,12 @@ fn bad(what: impl Into<String>) -> ResolveError {
     ResolveError::Value { profile: STEP.to_owned(), what: what.into() }
 }
 
-/// Whether anything is to be written before the first point.
+/// True if anything must be written before the first point.
 pub(crate) fn is_wanted(file: &PlanFile, choices: &Choices) -> Result<bool, ResolveError> {
     Ok(!steps(file, choices)?.is_empty())
 }
 
-/// The loads of all targets, step by step; those of a step run at the same time.
+/// Loads of all targets, step by step; the loads of a step run at the same time.
 pub(crate) fn points(
     file: &PlanFile,
     choices: &Choices,
@@ -251,19 +251,19 @@ fn load(profile: Profile, step: Step) -> Load {
 }
 
 impl Plan {
-    /// The loads of preconditioning in lists that run at the same time.
+    /// Preconditioning loads, in lists that run at the same time.
     pub fn precondition_groups(&self) -> impl Iterator<Item = &[Point]> {
         self.precondition.chunk_by(|a, b| a.group == b.group)
     }
 
-    /// Bytes that preconditioning writes to a target, but for rounds until steady: those are not
-    /// known before.
+    /// Bytes that preconditioning writes to a target, without rounds until steady: those are not
+    /// known in advance.
     pub fn precondition_bytes(&self, target: usize) -> u64 {
         let of_target = self.precondition.iter().filter(|point| point.target as usize == target);
         of_target.map(Point::bytes_of_streams).sum()
     }
 
-    /// How worn in preconditioning leaves its targets; none where there is none.
+    /// Wear of the targets after preconditioning; `None` if there is none.
     pub fn wear(&self) -> Option<Wear> {
         let last = self.precondition.last()?;
         Some(if last.random_share > 0.0 { Wear::Steady } else { Wear::Preconditioned })

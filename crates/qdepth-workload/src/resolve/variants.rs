@@ -8,11 +8,11 @@ use crate::plan::Plan;
 use crate::profile::PlanFile;
 
 impl PlanFile {
-    /// The plan of each variant alone, and what of the choices it follows; none where the file has
+    /// The plan of each variant alone, and what of the choices it follows; `None` if the file has
     /// no variants.
     ///
     /// # Errors
-    /// Where they cannot be compared.
+    /// If they cannot be compared.
     pub fn alone(&self, choices: &Choices) -> Result<Vec<(Self, Choices)>, ResolveError> {
         if self.variants.is_empty() {
             return Ok(Vec::new());
@@ -64,7 +64,7 @@ fn check(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
 /// One plan of the plans of all variants, which had a target each, in their order.
 ///
 /// # Errors
-/// Where there is no such base.
+/// If there is no such base.
 pub fn side_by_side(
     file: &PlanFile,
     choices: &Choices,

@@ -15,7 +15,7 @@ const PARTITION_ALIGNMENT: u64 = 1 << 20;
 /// Most processes of a variant: each has a thread of its own.
 const PROCESSES_MAX: u32 = 64;
 
-/// Where the loads of a step go at the same time.
+/// Columns in which the loads of a step run at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Way {
     /// The variant that it is, where the plan compares.
@@ -28,7 +28,7 @@ pub(crate) struct Way {
 pub(crate) struct Destination {
     /// Index of the target.
     pub(crate) target: usize,
-    /// What of it may be touched.
+    /// Part of it that may be accessed.
     pub(crate) shape: TargetShape,
     /// Outstanding I/Os of a load by those that are written.
     pub(crate) times: u32,

@@ -1,5 +1,5 @@
-//! What is shipped, with the question that each answers; pages of the manual, and completions of
-//! shells, from the one description of the command line.
+//! Catalogue of plans and profiles, manual pages, and shell completions, all from the one
+//! description of the command line.
 
 use anyhow::Result;
 use clap_complete::generate;

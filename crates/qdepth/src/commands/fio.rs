@@ -34,7 +34,7 @@ use qdepth_lab::request::{Pinning, PlanRequest, Ran, RunRequest};
 use qdepth_lab::target::prepare::{find, previewed};
 use qdepth_lab::target::would_refuse::would_refuse;
 
-/// How the program is called, by its own name or through a link that is called as fio is.
+/// Name by which the program was started: its own, or that of fio through a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Called {
     Qdepth,
@@ -56,7 +56,7 @@ pub(crate) fn as_fio(words: &[String]) -> u8 {
     if status < 128 { status.min(1) } else { status }
 }
 
-/// What the options of ours say.
+/// Options of qdepth.
 fn own(words: &[String]) -> Result<FioRun> {
     let run = FioRun::try_parse_from(words)
         .map_err(|error| Usage(error.to_string().trim_end().to_owned()))?;
@@ -145,8 +145,8 @@ fn print_invalid(ran: &Ran, called: Called) {
     }
 }
 
-/// What a run would refuse of targets as they are now. The jobs are right all the same: that
-/// depends on where they are run.
+/// Refusals of a run for the targets as they are now. The jobs are valid anyway: refusals depend on
+/// the machine.
 fn print_refusals(request: &RunRequest) {
     for refusal in would_refuse(&System::real(), request) {
         print_line(&format!("a run here and now would end so: {refusal:#}"));
@@ -168,7 +168,7 @@ fn has_errors(point: &PointRecord) -> bool {
     point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
 }
 
-/// What the jobs ask the lab for; what is said beside them comes before what they say.
+/// Request of the jobs; options of qdepth take precedence.
 fn request(run: &FioRun, line: &CommandLine, converted: &Converted) -> Result<RunRequest> {
     let targets = converted.targets.iter().map(PathBuf::from).collect();
     let file = converted.plan.clone();
@@ -205,7 +205,7 @@ fn each_once(lists: &str) -> Result<Vec<u32>, String> {
     Ok(all)
 }
 
-/// Whether targets with room for the plan could be had for it.
+/// True if targets with room for the plan could be had for it.
 fn check(converted: &Converted) -> Result<()> {
     let boundless = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
     let shape = TargetShape { holds_files: true, ..TargetShape::whole(boundless, 512) };
@@ -214,7 +214,7 @@ fn check(converted: &Converted) -> Result<()> {
     Ok(())
 }
 
-/// What `--help` says among fio's options.
+/// Text of `--help` among fio's options.
 fn help() -> String {
     format!(
         "qdepth measures fio's jobs, with fio's options and job files:
@@ -364,7 +364,7 @@ fn surroundings() -> Surroundings<'static> {
     }
 }
 
-/// Bytes that can be used of what is there; none where it is yet to be made: nothing is there, or
+/// Bytes that can be used of what is there; `None` if it is yet to be made: nothing is there, or
 /// an empty file, or a directory. What is there and cannot be used is for the guards to refuse,
 /// never to be replaced by a file beside it.
 fn usable_bytes(path: &str) -> Option<u64> {

@@ -52,8 +52,8 @@ const NAME_MIN: usize = 16;
 /// standard error on which nothing is drawn; the table and what stands around it have sixteen.
 const LINES_OF_WORDS: usize = 6;
 
-/// What there is room for at this width: what limits the storage, then what makes that doubtful,
-/// then how the interval is to be read. It is told in the other order.
+/// Sentences that fit at this width: the bottleneck first, then the findings, then the note on the
+/// interval. They are printed in reverse order.
 fn fitting(words: FirstWords, width: usize) -> Vec<String> {
     let height = |text: &String| terminal::wrap(text, width).len();
     let mut room = LINES_OF_WORDS.saturating_sub(words.limits.iter().map(height).sum());
@@ -68,7 +68,7 @@ fn fitting(words: FirstWords, width: usize) -> Vec<String> {
     [notes, grades, words.limits].concat()
 }
 
-/// What to type after the first number.
+/// Suggested commands after the first number.
 const NEXT: &str = "
 Next, in this directory:
   qdepth run disk-mark  the eight CrystalDiskMark numbers, 1 min

@@ -27,7 +27,7 @@ use qdepth_lab::instrument::calibrate::{calibrate, cpus};
 use qdepth_lab::ranks::shim;
 use qdepth_lab::target::preparation::{may_be_done, open_journal, shown, take_back};
 
-/// Of a calibration that a person asked for, some seconds in all.
+/// Number of calibration rounds that a user requests, some seconds in total.
 const ROUNDS: u32 = 9;
 
 pub(crate) fn host(options: &HostOptions) -> Result<Status> {

@@ -186,7 +186,7 @@ fn has_errors(point: &PointRecord) -> bool {
     point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
 }
 
-/// What the command line asks the lab for.
+/// Request of the command line.
 fn plan(ior: &mut Ior, tasks: u32) -> Result<PlanRequest> {
     let mut targets = Vec::new();
     for name in ior.names() {
@@ -209,7 +209,7 @@ fn plan(ior: &mut Ior, tasks: u32) -> Result<PlanRequest> {
     Ok(PlanRequest { file: ior.plan(tasks), choices: Choices::default(), targets })
 }
 
-/// What each rank did in each phase: points of one step are one phase, on several directories.
+/// Results of each rank in each phase: points of one step are one phase, on several directories.
 fn phases(points: &WorkerResults, first: u32) -> Vec<IorPhase> {
     let mut phases: Vec<IorPhase> = Vec::new();
     let mut iterations = [first; 2];
@@ -241,11 +241,11 @@ fn rank(rank: &WorkerResult) -> IorRank {
     }
 }
 
-/// Where results go; looked at before anything is measured.
+/// Destinations of results; checked before the measurement.
 struct Results {
     summary: Option<ResultFile>,
     ranks: Option<ResultFile>,
-    /// How far the writes of a test came, for a later run that reads.
+    /// Progress file of a test's writes, for a later run that reads.
     status: Option<ResultFile>,
 }
 

@@ -36,7 +36,7 @@ fn existing(file: &Path) -> Result<Logbook> {
     Ok(Logbook::open(file)?)
 }
 
-/// What is to be kept beside a run.
+/// Text of the note.
 fn text(options: &NoteOptions, nothing: &str, command: &str) -> Result<String> {
     let text = options.text.join(" ");
     if text.trim().is_empty() {

@@ -49,7 +49,7 @@ fn list() -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// What its numbers stand on.
+/// Basis of its numbers.
 fn standing(description: &Description) -> &'static str {
     let of_formats = description.formats.values().flat_map(|format| format.parameters.values());
     let mut all = description.parameters.values().chain(of_formats);
@@ -127,7 +127,7 @@ fn describe_medium(name: &str) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// What each use of a published figure says of a medium.
+/// Meaning of each use of a published figure.
 const USES: [(Use, &str); 4] = [
     (Use::Calibrated, "calibrated against"),
     (Use::Predicted, "predicted, nothing was fitted to them"),

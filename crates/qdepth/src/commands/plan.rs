@@ -110,7 +110,7 @@ fn is_missing(target: &Path) -> bool {
     !target.to_str().is_some_and(is_emulated) && !target.exists()
 }
 
-/// What a plan is for.
+/// Targets of a plan.
 struct Targets<'a> {
     found: &'a [ResolvedTarget],
     expressions: &'a [PathBuf],
@@ -135,7 +135,7 @@ fn heading(plan: &Plan, targets: &[ResolvedTarget]) -> String {
     )
 }
 
-/// What the plan would do to each target, and what the guards say to that: whether one refuses.
+/// Effects of the plan on each target, and the guards' verdicts; true if one refuses.
 fn describe(
     system: &System,
     plan: &Plan,
@@ -220,8 +220,7 @@ fn emulated(plan: &Plan, expression: &Path, all: &[&Point]) -> Vec<String> {
     lines
 }
 
-/// What belongs to each target, looked through once: what is said of a target must not look through
-/// what belongs to all.
+/// Points of each target, grouped once: the description of one target must not search all points.
 fn by_target<'a>(
     points: impl IntoIterator<Item = &'a Point>,
     targets: usize,
@@ -240,12 +239,12 @@ fn bytes_of(first: &[&Point]) -> u64 {
     first.iter().map(|point| point.bytes_of_streams()).sum()
 }
 
-/// What fills a target before it is measured.
+/// Writes that fill a target before the measurement.
 #[derive(Clone, Copy)]
 struct Fills {
     bytes: u64,
     makes_file: bool,
-    /// Whether points make files of their own.
+    /// True if points make files of their own.
     makes_files: bool,
 }
 
@@ -370,7 +369,7 @@ fn points(all: &[&Point]) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// What is varied: outstanding I/Os, or the threads that each move their own bytes.
+/// Varied quantity: queue depth, or the number of threads that each move their own bytes.
 fn intensity(point: &Point) -> u32 {
     if point.stop.bytes_per_stream > 0 { point.streams } else { point.outstanding }
 }
@@ -402,7 +401,7 @@ fn load(point: &Point) -> String {
     )
 }
 
-/// How long a point is measured.
+/// Measured time of a point.
 fn time(stop: &Stop) -> String {
     let duration = Nanos(stop.duration_ns);
     if let Some(rule) = stop.steady {

@@ -189,7 +189,7 @@ fn print_predictions(
     print(&lines.join("\n"))
 }
 
-/// What stands behind a medium whose error nobody measured.
+/// Basis of a device model without a known error.
 fn rests_on(medium: &(String, Checked)) -> serde_json::Value {
     let (medium, checked) = medium;
     json!({ "code": checked.code(), "medium": medium })

@@ -1,4 +1,4 @@
-//! What jobs of other programs have done in another way, as findings of the run.
+//! Differences from other programs' jobs, as findings of the run.
 
 use qdepth_foreign::Remarked;
 use qdepth_lab::outcome::findings::not_literal;

@@ -58,7 +58,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// Where a page goes, looked at before anything is read, and the program that sets PDF.
+/// Destination of a page, checked before anything is read, and the PDF program.
 pub(crate) fn page(output: &Path, lang: Language) -> Result<(Sheets, Option<String>)> {
     if output == Path::new(STANDARD) {
         bail!(Usage("`-`: the words go to standard output; give the page a file".to_owned()));
@@ -74,7 +74,7 @@ pub(crate) fn page(output: &Path, lang: Language) -> Result<(Sheets, Option<Stri
     Ok((Sheets { languages: vec![(lang.of_report(), sheets)], privacy }, typesetter))
 }
 
-/// Where a document goes, in every format and language.
+/// Destinations of a document, in every format and language.
 pub(crate) struct Sheets {
     languages: Vec<(Lang, Vec<Sheet>)>,
     privacy: Privacy,
@@ -113,7 +113,7 @@ impl Sheets {
         Ok(Self { languages: all, privacy })
     }
 
-    /// Whether a folder is written, which is not looked at before.
+    /// True if a folder is written, which is not looked at before.
     pub(crate) fn has_a_folder(&self) -> bool {
         self.languages.iter().flat_map(|(_, sheets)| sheets).any(|sheet| sheet.file.is_none())
     }
@@ -163,7 +163,7 @@ fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
     })
 }
 
-/// Where files go.
+/// Destinations of files.
 struct OutputPaths<'a> {
     output: Option<&'a Path>,
     /// One file alone takes the name as it was given, if that has an ending.
@@ -209,7 +209,7 @@ fn published(names: &[String]) -> Result<Vec<PublishedDrive>> {
     names.iter().map(drive).collect()
 }
 
-/// What the data sheet of a published drive promises, where its description as a medium has it.
+/// Data-sheet maxima of a published drive, if its description has them.
 fn data_sheet(drive: &PublishedDrive) -> Option<DataSheet> {
     let medium = drive.name.split('/').next().unwrap_or(&drive.name);
     let described = Description::shipped(medium).ok()?.data_sheet;
@@ -220,7 +220,7 @@ fn data_sheet(drive: &PublishedDrive) -> Option<DataSheet> {
     Some(sheet)
 }
 
-/// What the file of the paper says, and the pictures that it names: logo, topology.
+/// Publisher file, and the pictures that it names: logo, topology.
 fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>, Option<Logo>)> {
     let Some(path) = path else { return Ok(Default::default()) };
     let usage = |why: String| Usage(format!("--paper {}: {why}", path.display()));

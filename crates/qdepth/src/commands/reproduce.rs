@@ -76,7 +76,7 @@ fn replace(reference: &mut Reference, replacement: &str) -> Result<()> {
     Ok(())
 }
 
-/// What made the comparison, as typed.
+/// Command of the comparison, as typed.
 fn command(options: &ReproduceOptions) -> String {
     let mut words = vec!["qdepth reproduce".to_owned()];
     words.extend(options.document.clone());

@@ -103,7 +103,7 @@ pub(crate) fn measure_on(
     Ok(status_of(&run, &points))
 }
 
-/// Where many points have no interval, what gives them one.
+/// Hint for runs with many points without a confidence interval.
 fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
     let missing = |point: &&PointRecord| {
         point.findings.iter().any(|finding| finding.code == Code::IntervalNotAvailable)
@@ -121,7 +121,7 @@ fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
     ));
 }
 
-/// Where the report goes, if there is to be one, and the program that sets it where it is a PDF.
+/// Destination of the report, if there is one, and the PDF program if it is a PDF.
 fn sheets(wanted: &RunReport) -> Result<Option<(Sheets, Option<String>)>> {
     let report = (!wanted.no_report).then_some(&wanted.report);
     let opened = |path: &PathBuf| {

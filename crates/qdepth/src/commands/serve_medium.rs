@@ -68,7 +68,7 @@ fn stay_on(cpu: u32) -> Result<()> {
     Ok(pin(&[cpu]).map_err(refusal)?)
 }
 
-/// What another word on the command line mends is wrong usage.
+/// Errors that another command line fixes are wrong usage.
 fn usage(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Medium(error) => error.into(),
@@ -76,7 +76,7 @@ fn usage(error: ServeError) -> anyhow::Error {
     }
 }
 
-/// What can be said before anybody is served.
+/// Messages before any client is served.
 fn before(way: &Way, outlook: &Outlook, lead: Nanos) -> String {
     let (round_trip, medium) = (way.lead().as_micros_f64(), outlook.medium.as_micros_f64());
     let fits = if outlook.fits {

@@ -1,4 +1,4 @@
-//! What the program says of itself, and takes without a command.
+//! Options and texts of the program without a command.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use qdepth_linux::Engine;
 use qdepth_logbook::{SCHEMA_VERSION, sqlite_version};
 use qdepth_record::MEASUREMENT_VERSION;
 
-/// What may be said where no command is.
+/// Options that are valid without a command.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct FirstOptions {
     /// Without a command: print JSON instead of the table

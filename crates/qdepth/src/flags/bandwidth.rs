@@ -1,4 +1,4 @@
-//! What is asked of a plan of bandwidth on the command line.
+//! Options of bandwidth plans.
 
 use clap::Args;
 use qdepth_measure::Bytes;
@@ -11,7 +11,7 @@ use qdepth_lab::instrument::calibrate::cpus;
 /// Threads that a series goes up to at least, however few processors there are.
 const THREADS_LEAST: u32 = 16;
 
-/// What the command line decides over a plan of bandwidth.
+/// Options of a bandwidth plan.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct BandwidthOptions {
     /// Numbers of threads over all targets [default: 1, 2, 4 … to twice the CPUs]

@@ -1,5 +1,5 @@
-//! What people type: three examples of each command, shown by its help and its page of the manual.
-//! A test reads each of them as a command line.
+//! Examples: three for each command, shown by its help and its manual page. A test parses each of
+//! them.
 
 use clap::{Command, CommandFactory};
 

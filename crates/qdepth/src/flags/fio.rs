@@ -1,4 +1,4 @@
-//! What of a command line of fio's is ours.
+//! Options of qdepth in a fio command line.
 
 use clap::{CommandFactory, Parser};
 use qdepth_host::placement::Cpus;

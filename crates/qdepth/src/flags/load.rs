@@ -1,4 +1,4 @@
-//! What is asked of a load on the command line, and the words that ask for it again.
+//! Options of a load, and the words that request it again.
 
 use clap::{Args, ValueEnum};
 use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, SteadyRule};
@@ -7,7 +7,7 @@ use qdepth_workload::{Preconditioning, Wear};
 use crate::flags::BandwidthOptions;
 use crate::flags::numbers::{Numbers, listed};
 
-/// How worn in targets are to be.
+/// State of targets before the first point.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum WearFlag {
     /// Two sequential write passes
@@ -21,7 +21,7 @@ pub(crate) enum WearFlag {
 }
 
 impl WearFlag {
-    /// As the workload's crate wants it, with rounds of this length.
+    /// Preconditioning for the plan, with rounds of this length.
     pub(crate) fn wanted(self, round: Option<Nanos>) -> Preconditioning {
         let until = |rule| Preconditioning::UntilSteady { rule, round };
         match self {
@@ -32,12 +32,12 @@ impl WearFlag {
         }
     }
 
-    /// Whether it is reached in rounds.
+    /// True if it is reached in rounds.
     pub(crate) fn has_rounds(self) -> bool {
         matches!(self, Self::UntilSteady | Self::UntilSteadySnia)
     }
 
-    /// As typed.
+    /// Name as typed.
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }

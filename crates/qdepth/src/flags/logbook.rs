@@ -8,7 +8,7 @@ use qdepth_record::{RunFilter, STATES};
 
 use crate::flags::LogbookOption;
 
-/// What chooses runs of a logbook.
+/// Filters for the runs of a logbook.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Choosing {
     /// Only runs of this plan
@@ -32,7 +32,7 @@ pub(crate) struct Choosing {
 }
 
 impl Choosing {
-    /// Whether anything of it was given.
+    /// True if anything of it was given.
     pub(crate) fn chooses(&self) -> bool {
         self.filter(&[]) != RunFilter::default()
     }

@@ -52,7 +52,7 @@ impl FromStr for Numbers {
     }
 }
 
-/// As an option takes several values.
+/// Values as an option takes them.
 pub(super) fn listed<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }

@@ -40,7 +40,7 @@ struct Words {
 /// Reads words that stand behind `qdepth run` in a document.
 ///
 /// # Errors
-/// Where they ask for nothing that there is.
+/// If they ask for nothing that there is.
 pub(crate) fn read_words(words: &[String]) -> Result<PlanRequest> {
     read(&Words::try_parse_from(words)?.load)
 }

@@ -12,7 +12,7 @@ use clap::{Arg, Command};
 use qdepth_foreign::{Remark, Remarked};
 use qdepth_measure::{Code, Finding, Grade, Severity, Subject};
 use qdepth_record::{Reason, Value as Cell, csv_columns};
-use qdepth_report::{Lang, finding_text, reason_text};
+use qdepth_report::{Lang, finding_template, reason_text};
 use qdepth_workload::plan_schema;
 use serde_json::{Map, Value};
 
@@ -139,14 +139,14 @@ fn the_reference_of_options_is_what_the_program_takes() {
 
 #[test]
 fn the_reference_of_findings_is_what_reports_say() {
-    let mut page = "# Findings\n\nWhat makes a figure doubtful, as reports explain it. Codes are \
-                    stored and never change their meaning. B: valid, with a remark; C: not valid. \
-                    Figures of a case stand in the report's sentence, and under their names in \
-                    [JSON](../json.md).\n"
-        .to_owned();
+    let mut page =
+        "# Findings\n\nThis page lists all problems that qdepth detects, with the texts of \
+                    reports. The meaning of a code never changes. Grade B: valid with warnings; \
+                    C: invalid. Reports and [JSON](../json.md) contain the figures of each \
+                    case.\n"
+            .to_owned();
     for code in Code::ALL.iter().copied() {
-        let finding = Finding::remark(code);
-        let text = finding_text(&finding, Lang::En);
+        let text = finding_template(code, Lang::En);
         let meaning = code.meaning();
         let grade = |severity: &Severity| {
             Grade::from_findings([&Finding::new(code, *severity)]).to_string()
@@ -175,13 +175,13 @@ fn the_reference_of_findings_is_what_reports_say() {
 
 #[test]
 fn the_reference_of_reasons_is_what_is_told() {
-    let mut page = "# Why a fact is unknown\n\nWhat stands in `unknown_because` of \
-                    [JSON](../json.md), of the [logbook](../schema.md) and of [tables](csv.md): \
-                    a code, which never changes its meaning, and its values by name, all of them \
-                    texts; one that is empty is left out. Reports and terminal make the sentence \
-                    of them. New codes may come.\n\n| code | values | when | told as |\n\
-                    |---|---|---|---|\n"
-        .to_owned();
+    let mut page =
+        "# Reasons for unknown facts\n\n`unknown_because` in [JSON](../json.md), in the \
+                    [logbook](../schema.md) and in [CSV](csv.md) is a code with values by name. \
+                    The meaning of a code never changes; new codes may be added. All values are \
+                    texts, and empty ones are omitted. Reports and the terminal show the \
+                    sentence.\n\n| code | values | meaning | sentence |\n|---|---|---|---|\n"
+            .to_owned();
     for (code, values, when) in Reason::ALL {
         let names: Vec<String> = values.iter().map(|name| format!("`{name}`")).collect();
         let own = values.iter().map(|name| ((*name).to_owned(), name.to_uppercase()));
@@ -194,15 +194,16 @@ fn the_reference_of_reasons_is_what_is_told() {
 
 #[test]
 fn the_reference_of_remarks_is_what_is_told() {
-    let mut page = "# What is done in another way\n\nWhat a job of fio or a command line of IOR \
-                    says and is not done literally (`what` of the finding \
-                    [not-literal](findings.md#not-literal)), and what a result of another program \
-                    left open (`remarks` of [imported](findings.md#imported), with `; ` between \
-                    several): codes, which never change their meaning. Their values stand beside \
-                    them in the finding. Reports make the sentence of them; what is remarked of \
-                    Iometer's configurations is told in comments of the plan alone. New codes may \
-                    come.\n\n| code | values | told as |\n|---|---|---|\n"
-        .to_owned();
+    let mut page =
+        "# Differences from other programs\n\nIf qdepth handles an option of fio or IOR \
+                    differently, the run gets the finding [not-literal](findings.md#not-literal), \
+                    with one of these codes in `what`. If an imported result leaves something \
+                    open, the codes are in `remarks` of [imported](findings.md#imported), \
+                    separated by `; `. The finding contains the values, and reports show the \
+                    sentence. The meaning of a code never changes; new codes may be added. For \
+                    Iometer's configurations, comments in the plan show the sentences.\n\n\
+                    | code | values | sentence |\n|---|---|---|\n"
+            .to_owned();
     for remark in Remark::ALL.iter().copied() {
         let names: Vec<String> = remark.values().iter().map(|name| format!("`{name}`")).collect();
         let (name, figures) = (Some("NAME".to_owned()), remark.values().iter());
@@ -225,7 +226,7 @@ const LATENCIES: [&[&str]; 3] = [
 fn the_reference_of_csv_is_what_is_exported() {
     let [time, direction, figure] = LATENCIES.map(|words| format!("{{{}}}", words.join(", ")));
     let mut page = format!(
-        "# Columns of CSV\n\n`qdepth export --csv` prints one row for each point. A cell is empty \
+        "# CSV columns\n\n`qdepth export --csv` prints one row for each point. A cell is empty \
          where a value does not exist.\n\nLatencies are nanoseconds, in columns \
          `TIME_ns_DIRECTION_FIGURE`, for example `service_time_ns_reads_p99.9`: TIME is one of \
          `{time}`, DIRECTION one of `{direction}`, FIGURE one of `{figure}`. A percentile with \
@@ -256,7 +257,7 @@ fn the_reference_of_csv_is_what_is_exported() {
     assert_page("csv.md", &page);
 }
 
-/// What a schema allows, in words.
+/// Types of a schema, in words.
 fn kind(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.rsplit('/').next().unwrap_or(name);

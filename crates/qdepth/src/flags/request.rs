@@ -1,4 +1,4 @@
-//! What `qdepth run` asks the lab for.
+//! Request of `qdepth run` to the lab.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::flags::{ConsentOptions, RunOptions};
 use qdepth_lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
 
 impl RunOptions {
-    /// What these options ask for.
+    /// Request of these options.
     ///
     /// # Errors
-    /// Where the words name no plan and targets that can be.
+    /// If the words name no plan and targets that can be.
     pub(crate) fn request(&self) -> Result<RunRequest> {
         let plan = if self.resume { None } else { Some(read_plan::read(&self.load)?) };
         Ok(self.request_for(plan))
@@ -29,7 +29,7 @@ impl RunOptions {
         alone
     }
 
-    /// Whether the lines of events are all that goes to standard output.
+    /// True if the lines of events are all that goes to standard output.
     pub(crate) fn prints_events_alone(&self) -> bool {
         self.events.as_deref() == Some(Path::new("-"))
     }
@@ -72,7 +72,7 @@ impl RunOptions {
 }
 
 impl ConsentOptions {
-    /// As the lab takes them.
+    /// Words for the lab.
     pub(crate) fn words(&self) -> ConsentWords {
         ConsentWords {
             destroy: self.destroy.clone(),

@@ -57,7 +57,7 @@ pub(crate) struct PresentationOptions {
 }
 
 impl PresentationOptions {
-    /// As the report's crate wants it for this run.
+    /// Presentation of this run.
     pub(crate) fn presentation(&self, run: &RunRecord) -> Presentation {
         let columns = qdepth_papers::columns([run]);
         Presentation {
@@ -85,7 +85,7 @@ pub(crate) struct RunReport {
 }
 
 impl RunReport {
-    /// That of a run which ends without one.
+    /// Options of a run without a report.
     pub(crate) fn none() -> Self {
         let presentation = PresentationOptions { limit: Vec::new(), lang: Language(Lang::En) };
         Self { no_report: true, report: PathBuf::from(REPORT_NAME), presentation }
@@ -116,7 +116,7 @@ impl Language {
         all
     };
 
-    /// As the report's crate wants it.
+    /// Language of the report.
     pub(crate) fn of_report(self) -> Lang {
         self.0
     }
@@ -161,7 +161,7 @@ pub(crate) enum EngineFlag {
 }
 
 impl EngineFlag {
-    /// What the engine's crate is asked for.
+    /// Engine choice for the run.
     pub(crate) fn choice(self) -> EngineChoice {
         match self {
             Self::Auto => EngineChoice::Auto,

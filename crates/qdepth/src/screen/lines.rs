@@ -36,7 +36,7 @@ pub(super) struct Size {
     pub(super) height: usize,
 }
 
-/// What stands on the screen now; nothing between what is told.
+/// Current lines of the screen; empty between messages.
 pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let lines = match &live.writing {
         Some(writing) => of_writing(writing, now, size.width),
@@ -101,7 +101,7 @@ fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
     lines
 }
 
-/// What is measured.
+/// Heading of the measured point.
 fn head(live: &Live, loads: &[&PointStarted], width: usize) -> String {
     let points = live.run.as_ref().map_or(0, |run| run.points);
     let first_load = loads.first().map_or_else(String::new, |point| load(point));
@@ -138,7 +138,7 @@ pub(super) fn load(point: &PointStarted) -> String {
     visible(&(text + &column_suffix(point)), Lines::One).into_owned()
 }
 
-/// What stands behind a load where columns are compared.
+/// Suffix of a load in a comparison.
 pub(super) fn column_suffix(point: &PointStarted) -> String {
     let column = point.column.as_ref();
     column.map_or_else(String::new, |column| format!(", {}", column_in_words(Lang::En, column)))
@@ -232,7 +232,7 @@ fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
     lines
 }
 
-/// As many as leave room for the loads.
+/// Number of machines that leaves room for the loads.
 fn machines_max(size: Size) -> usize {
     (size.height / 4).min(MACHINES_MAX)
 }
@@ -267,7 +267,7 @@ fn machines(live: &Live, size: Size) -> Vec<String> {
     lines.chain(more).filter(|line| !line.is_empty()).collect()
 }
 
-/// What tells one load of a group from another.
+/// Names that distinguish the loads of a group.
 fn names(live: &Live, loads: &[&PointStarted]) -> Vec<String> {
     let targets: Vec<String> = loads.iter().map(|point| target(live, point)).collect();
     let what: Vec<String> = loads.iter().map(|point| load(point)).collect();

@@ -1,5 +1,5 @@
-//! What is known of a run while it is measured. Events change it; nothing here prints or reads a
-//! clock: `now` is the time since the screen began.
+//! State of a run in progress. Events change it; nothing here prints or reads a clock: `now` is the
+//! time since the screen started.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use qdepth_record::event::{
 };
 use qdepth_report::{Lang, phase_text};
 
-/// What a sparkline reaches back to: a figure a second.
+/// Length of a sparkline: one value per second.
 pub(super) const MINUTE: usize = 60;
 
 /// The run, and what is measured of it now.
@@ -18,13 +18,13 @@ pub(super) struct Live {
     pub(super) run: Option<RunStarted>,
     /// Points that have begun.
     pub(super) begun: BTreeMap<u32, PointStarted>,
-    /// What was told of each point.
+    /// Figures of each point.
     pub(super) figures: BTreeMap<u32, Figures>,
     /// Points that are in the logbook.
     pub(super) done: u32,
     pub(super) visit: Option<Visit>,
     pub(super) writing: Option<Writing>,
-    /// What was told last of each machine, by its name.
+    /// Last values of each machine, by name.
     pub(super) machines: BTreeMap<String, Machine>,
     /// Rates of the last minute of whatever was measured alone, I/Os per second.
     pub(super) rates: VecDeque<f64>,
@@ -37,7 +37,7 @@ pub(super) struct Live {
 /// Lines of points and findings that any terminal has room for.
 const MESSAGES_MAX: usize = 100;
 
-/// What was told of a point.
+/// Figures of a point.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     pub(super) last: Option<Interval>,
@@ -45,18 +45,18 @@ pub(super) struct Figures {
     pub(super) rates: VecDeque<f64>,
 }
 
-/// What is measured now.
+/// Point that is measured now.
 #[derive(Debug)]
 pub(super) struct Visit {
     pub(super) started: VisitStarted,
     since: Duration,
-    /// What has passed of its window, where time is virtual, ns.
+    /// Elapsed part of its window in virtual time, ns.
     window_ns: u64,
-    /// Where its first interval began, ns from the start of the point's window.
+    /// Start of its first sample, ns from the start of the point's window.
     from_ns: Option<u64>,
 }
 
-/// What is written before anything is measured.
+/// Writes before the measurement.
 #[derive(Debug)]
 pub(super) struct Writing {
     pub(super) phase: &'static str,
@@ -67,7 +67,7 @@ pub(super) struct Writing {
     pub(super) since: Duration,
 }
 
-/// Where a visit is, with what has passed of the phase and its length, ns.
+/// Phase of a point, with its elapsed time and length, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Before the window.
@@ -162,7 +162,7 @@ impl Live {
         warm_up + visit.window_ns
     }
 
-    /// Where the visit is; none between visits.
+    /// Current phase; `None` between points.
     pub(super) fn phase(&self, now: Duration) -> Option<Phase> {
         let visit = self.visit.as_ref()?;
         let VisitStarted { warm_up_ns, window_ns, .. } = visit.started;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-/// What stands there now.
+/// Lines on the screen now.
 #[derive(Debug, Default)]
 pub(crate) struct Region {
     /// Widths of its lines.
@@ -24,7 +24,7 @@ impl Region {
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 
-    /// What the terminal is sent, at once: a line that was written in part would be seen.
+    /// Output for the terminal, written at once: a partial line would be visible.
     fn text(&mut self, above: &[String], lines: &[String], width: usize) -> String {
         let rows: usize = self.drawn.iter().map(|w| w.div_ceil(width.max(1)).max(1)).sum();
         let mut text = String::new();

@@ -23,7 +23,7 @@ pub(crate) fn sh(line: &str) -> Result<String, String> {
     Err(format!("`{line}` ended with {}: {}", output.status, said.trim()))
 }
 
-/// Whether a test that needs root and these tools can run here; says so where it cannot.
+/// True if a test that needs root and these tools can run here; says so where it cannot.
 pub(crate) fn can(test: &str, tools: &[&str]) -> bool {
     let mut lacks: Vec<String> = Vec::new();
     if sh("id -u").as_deref() != Ok("0") {

@@ -1,4 +1,4 @@
-//! What a source file uses, as it is written there.
+//! Uses of a source file, as written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,23 +13,23 @@ pub(super) struct Written {
     /// The module that its first name is searched in.
     pub(super) base: Vec<String>,
     pub(super) names: Vec<String>,
-    /// Whether it begins with `crate`, `super` or `self`: without, it may be of another crate.
+    /// True if it begins with `crate`, `super` or `self`: without, it may be of another crate.
     pub(super) is_rooted: bool,
 }
 
 /// A name that a file takes in by `use`.
 pub(super) struct Import {
     pub(super) path: Written,
-    /// Whether others take it from here.
+    /// True if others take it from here.
     pub(super) is_public: bool,
 }
 
-/// What one source file uses, tests apart.
+/// Uses of one source file, without tests.
 #[derive(Default)]
 pub(super) struct Uses {
-    /// Where the paths that are read now stand.
+    /// Module of the current paths.
     module: Vec<String>,
-    /// How many of the names of `module` are modules within the file.
+    /// Number of names of `module` that are inline modules.
     inline: usize,
     /// By the name that it has here.
     pub(super) imports: BTreeMap<String, Import>,
@@ -188,7 +188,7 @@ impl<'ast> Visit<'ast> for Uses {
         }
     }
 
-    /// Who may see an item is no use of theirs.
+    /// A visibility is not a use.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_macro(&mut self, item: &'ast syn::Macro) {

@@ -1,4 +1,4 @@
-//! What one clone of a job asks for: files, bytes, time.
+//! Request of one clone of a job: files, bytes, time.
 
 use crate::fio::job::Job;
 use crate::fio::job_parts::Goal;
@@ -8,23 +8,23 @@ use crate::fio::values::{Amount, Engine, Trims};
 
 /// Time limit of a job that ends with its bytes alone, nanoseconds: a day.
 const UNTIL_DONE_NS: u64 = 86_400_000_000_000;
-/// What does nothing: an emulated medium on which requests end one after the other, each in a
-/// microsecond of invented time, and how long it is. In no time a job that ends by its time would
-/// never end.
+/// Emulated device for `ioengine=null`, on which I/Os complete one after the other, each in a
+/// microsecond of virtual time, and its length. With zero latency, a job with a runtime would never
+/// end.
 const NOTHING: &str = "media:null@service_us=1@servers=1";
 pub(super) const NOTHING_BYTES: u64 = 1_000_000_000_000;
 
 /// A file of a job, or the folder in which one is made for it.
 pub(super) struct JobFile {
     pub(super) path: String,
-    /// Where the job names no file.
+    /// Directory for jobs without a file name.
     pub(super) folder: Option<String>,
     /// Outstanding I/Os of its share.
     pub(super) depth: u32,
 }
 
-/// Where a clone's requests go, with the share of its outstanding I/Os. Files that do not exist,
-/// and for which there are too few, are one.
+/// Files of a clone, with their shares of its queue depth. Missing files, and more files than the
+/// depth allows, are merged into one.
 pub(super) fn job_files(
     job: &Job,
     clone: u32,

@@ -1,4 +1,4 @@
-//! What several parts of the document are written with.
+//! Helpers shared by parts of the document.
 
 use qdepth_record::{DirectionRecord, PointRecord};
 use serde::Serialize;
@@ -17,7 +17,7 @@ impl<T: Serialize> Serialize for Pairs<T> {
     }
 }
 
-/// What a direction of the document is made of.
+/// Direction of the document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Reads,

@@ -7,7 +7,7 @@ use super::parts::Side;
 /// Nanoseconds of a sample.
 const WINDOW_NS: u64 = 500_000_000;
 
-/// What windows say of one figure.
+/// Statistics of one figure over windows.
 #[derive(Default)]
 pub(super) struct Spread {
     pub(super) min: f64,
@@ -26,7 +26,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Of points that ran at the same time.
+    /// Summary of points that ran at the same time.
     pub(super) fn new(members: &[&PointRecord], side: Side) -> Self {
         let directions: &[usize] = match side {
             Side::Reads => &[0],

@@ -1,4 +1,4 @@
-//! What a job's last samples say, where it was to become steady.
+//! Steady-state result of a job's last samples.
 
 use qdepth_measure::{Nanos, Sample, Settling, SettlingFigure, SettlingSamples, Slice};
 use qdepth_record::{EndedBy, PointRecord};
@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Most samples that are told.
 const SAMPLES_MAX: u64 = 100_000;
 
-/// As fio's JSON has it; of a window that is not full, the samples so far.
+/// Steady-state entry of fio's JSON; for an incomplete window, the samples so far.
 #[derive(Serialize)]
 pub(in crate::fio) struct SteadyState {
     ss: String,
@@ -36,7 +36,7 @@ pub(in crate::fio) struct SteadyData {
 }
 
 impl SteadyState {
-    /// Of points that ran at the same time: the window in which they became steady, or the last.
+    /// Steady-state window of points that ran at the same time, or their last window.
     pub(super) fn new(rule: Settling, members: &[&PointRecord]) -> Self {
         let mut settling = SettlingSamples::new(rule);
         for slice in slices(members) {

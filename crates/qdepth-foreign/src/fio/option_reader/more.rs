@@ -83,7 +83,7 @@ impl OptionReader<'_> {
         Ok(Access { random: portion(wanted), random_writes, ..access })
     }
 
-    /// What requests do, which the engine's name says.
+    /// Operation of the requests, from the engine's name.
     pub(in crate::fio) fn operation(&self, access: &Access) -> Result<Operation, FioRefusal> {
         let asked = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
         let pure = access.read <= 0.0 || access.read >= 100.0;
@@ -133,8 +133,8 @@ impl OptionReader<'_> {
         Ok(Some((zone, range - zone + skip)))
     }
 
-    /// How requests reach the kernel: the engine with what polls. fio discards one range at a time,
-    /// whatever its engine; here `io_uring` does not wait.
+    /// I/O engine with its polling mode. fio discards one range at a time with any engine; here
+    /// `io_uring` does not wait.
     pub(in crate::fio) fn engine(&self, trims: Trims) -> Result<Engine, FioRefusal> {
         let engine = self.value("ioengine", Engine::Synchronous, Engine::read)?;
         let (polled, kernel) = (self.switch("hipri", false)?, self.switch("sqthread_poll", false)?);
@@ -149,7 +149,7 @@ impl OptionReader<'_> {
         })
     }
 
-    /// Whether each write returns when it is durable.
+    /// True if each write returns when it is durable.
     pub(in crate::fio) fn durability(&self) -> Result<Durability, FioRefusal> {
         self.value("sync", Durability::Cached, |text| match text {
             "0" | "none" => Ok(Durability::Cached),
@@ -239,7 +239,7 @@ impl OptionReader<'_> {
         Ok(Some(Goal { target_ns, window_ns, percentile }))
     }
 
-    /// How reads and writes are reported.
+    /// Reporting of reads and writes.
     pub(in crate::fio) fn unified(&self) -> Result<Unified, FioRefusal> {
         self.value("unified_rw_reporting", Unified::Apart, |text| match text {
             "none" | "0" => Ok(Unified::Apart),
@@ -255,7 +255,7 @@ impl OptionReader<'_> {
         self.value("filename_format", usual, |text| Ok(text.to_owned()))
     }
 
-    /// What else ends with the job.
+    /// Jobs that end together with this one.
     pub(in crate::fio) fn ends_all(&self) -> Result<Option<Ends>, FioRefusal> {
         let what = self.value("exit_what", Ends::Group, |text| match text {
             "group" => Ok(Ends::Group),
@@ -266,7 +266,7 @@ impl OptionReader<'_> {
         Ok(self.switch("exitall", false)?.then_some(what))
     }
 
-    /// What is not done literally beyond the rules of single options.
+    /// Differences from fio beyond those of single options.
     pub(in crate::fio) fn notes(&self, engine: Engine) -> Result<Vec<FioRemark>, FioRefusal> {
         let mut notes = Vec::new();
         let mut note = |name: &str, what: Remark| {

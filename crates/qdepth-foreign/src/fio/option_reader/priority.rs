@@ -45,7 +45,7 @@ fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priorit
     Ok((bytes, share(part)?, priority))
 }
 
-/// Of reads and writes: a trim has no priority of its own.
+/// Values for reads and writes: trims have no priority.
 fn both<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
     let [reads, writes, _] = by_way(text, parse)?;
     Ok([reads, writes])

@@ -1,4 +1,4 @@
-//! When a job is steady.
+//! Steady-state options of a job.
 
 use qdepth_measure::{Settling, SettlingFigure};
 

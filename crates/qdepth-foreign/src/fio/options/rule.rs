@@ -1,8 +1,8 @@
-//! What is done with an option.
+//! Support for each option.
 
 use crate::remark::Remark;
 
-/// What is done with an option.
+/// Support for an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::fio) enum Rule {
     /// Read, and done.

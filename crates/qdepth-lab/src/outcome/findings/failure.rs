@@ -5,7 +5,7 @@ use qdepth_linux::errno_name;
 use qdepth_measure::{Code, Finding, label};
 use qdepth_workload::Direction;
 
-/// What of it is kept: codes, names and figures.
+/// Stored part of a failure: codes, names and figures.
 pub(super) fn failure(failure: &TargetFailure) -> Finding {
     match failure.cause() {
         Cause::Gone(absence) => gone(absence),

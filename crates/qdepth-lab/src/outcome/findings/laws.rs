@@ -1,4 +1,4 @@
-//! What the laws of every point are held against (`qdepth_measure::check_laws`).
+//! Inputs of the checks of every point (`qdepth_measure::check_laws`).
 
 use qdepth_engine::Outcome;
 use qdepth_measure::PointFacts;
@@ -53,7 +53,7 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
     }
 }
 
-/// What the kernel read from the device below a file and what we read, where a load only reads.
+/// Kernel reads of the device below a file and qdepth's reads, for a load that only reads.
 fn file_reads(point: &Point, prepared: &Prepared, measured: &Measured) -> Option<(u64, u64)> {
     let outcome = &measured.outcome;
     let is_comparable = !prepared.is_device()

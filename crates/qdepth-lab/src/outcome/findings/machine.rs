@@ -1,4 +1,4 @@
-//! What the monitors saw, weighed: doubts about a point that come from the machine around it.
+//! Findings about a point from the monitors of the machine.
 
 use qdepth_measure::{Code, Finding, Severity, label};
 
@@ -25,7 +25,7 @@ pub(crate) fn of_machine(seen: &Seen) -> Vec<Finding> {
     findings
 }
 
-/// What else happened on the machine.
+/// Findings about the machine.
 fn machine(seen: &Seen) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut weigh = |code, value: f64, name: &str, (remark, invalid): (f64, f64)| {
@@ -49,7 +49,7 @@ fn machine(seen: &Seen) -> Vec<Finding> {
     findings
 }
 
-/// What else the machine was busy with.
+/// Findings about other activity of the machine.
 fn load(seen: &Seen) -> Vec<Finding> {
     let also = &seen.interference;
     let mut findings = Vec::new();

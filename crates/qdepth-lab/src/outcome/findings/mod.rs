@@ -26,7 +26,7 @@ pub(crate) use point_seen::PointSeen;
 pub use run::not_literal;
 pub(crate) use run::{device_changed, far_drive, not_steady, of_run};
 
-/// What a rank that does not lead doubts of its own machine and of itself.
+/// Findings of a rank other than the leader about its machine and itself.
 pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Finding> {
     let mut findings = of_machine(&measured.seen);
     // A rank without a stream of the point has measured nothing.

@@ -31,7 +31,7 @@ const CLOCK_DRIFT: f64 = 0.001;
 /// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).
 const CLEARLY: f64 = 0.75;
 
-/// What was not as it should be while it ran.
+/// Findings about the point.
 pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     let &PointSeen { point, prepared, measured, .. } = seen;
     let outcome = &measured.outcome;
@@ -89,7 +89,7 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Share of its time on the CPU, of the worker that had the most; none where they were not seen one
+/// Share of its time on the CPU, of the worker that had the most; `None` if they were not seen one
 /// by one.
 fn busiest(workers: &[WorkerResult]) -> Option<f64> {
     let shares = workers.iter().filter(|worker| worker.duration > Nanos::ZERO);
@@ -97,7 +97,7 @@ fn busiest(workers: &[WorkerResult]) -> Option<f64> {
     shares.map(share).reduce(f64::max)
 }
 
-/// That of one worker.
+/// CPU utilisation of one worker.
 fn cpu_share(outcome: &Outcome) -> f64 {
     let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
     cpu / outcome.duration.as_secs_f64().max(1e-9)
@@ -123,7 +123,7 @@ fn rate_not_kept(short: Shortfall) -> Finding {
         .label("unit", if short.of_bytes { "B" } else { "IO" })
 }
 
-/// How much less space the payload may take by compression: none at all where all of it is zeros.
+/// Compression ratio of the payload: zero size if all of it is zeros.
 fn compressible_payload(share: f64) -> Finding {
     let finding = Finding::remark(Code::CompressiblePayload);
     if share > 0.0 && share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
@@ -144,7 +144,7 @@ fn errors(directions: &[DirectionOutcome; 4]) -> String {
     if parts.is_empty() { label::OUTSIDE.to_owned() } else { parts.join("; ") }
 }
 
-/// What its figures do not bear.
+/// Findings about figures that lack data.
 pub(super) fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
     let summary = PointSummary::from_point(record);
     let mut findings = Vec::new();
@@ -213,7 +213,7 @@ pub(super) fn staircase(findings: &mut [Finding]) {
     }
 }
 
-/// What the engine could not do, and how its clock went.
+/// Findings about the engine and its clock.
 pub(super) fn engine(measured: &Measured) -> Vec<Finding> {
     let Some(used) = &measured.engine else { return Vec::new() };
     let refused = used.probe.refused.iter().map(|refused| {

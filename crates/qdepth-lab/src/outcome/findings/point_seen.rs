@@ -15,10 +15,10 @@ pub(crate) struct PointSeen<'a> {
     pub(crate) measured: &'a Measured,
     /// The generator's rate at this intensity where storage costs nothing.
     pub(crate) ceiling: Option<f64>,
-    /// What an emulated medium does at it.
+    /// Result of the emulated device at this point.
     pub(crate) expected: Option<&'a ExpectedRecord>,
-    /// Whether its run had been interrupted.
+    /// True if its run had been interrupted.
     pub(crate) is_resumed: bool,
-    /// Whether it is a step of a load that rises until it is not followed.
+    /// True if it is a step of a load that rises until it is not followed.
     pub(crate) is_staircase: bool,
 }

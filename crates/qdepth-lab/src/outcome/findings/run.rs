@@ -9,7 +9,7 @@ use qdepth_workload::{
 use crate::target::identity::Changed;
 use crate::target::prepare::Prepared;
 
-/// What is doubted of a run before its first point.
+/// Findings of a run before its first point.
 pub(crate) fn of_run(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let real = prepared.iter().any(|target| target.real().is_some());
@@ -55,7 +55,7 @@ pub(crate) fn device_changed(changed: &Changed) -> Finding {
     Finding::invalid(Code::DeviceChanged).label("was", &changed.was).label("is", &changed.is)
 }
 
-/// What is doubted of a target that did not become steady; `point` is a round of it.
+/// Findings about a target that did not become steady; `point` is one round of it.
 pub(crate) fn not_steady(
     target: &Prepared,
     point: &Point,

@@ -1,4 +1,4 @@
-//! What is said of pauses: the generator's own are not put down to the storage.
+//! Findings about pauses: the load generator's own are not attributed to the storage.
 
 use qdepth_engine::Outcome;
 use qdepth_measure::{Code, Finding, Nanos};
@@ -12,7 +12,7 @@ const WAITED: f64 = 0.2;
 const AROUND: Nanos = Nanos::from_millis(60);
 
 impl Stood {
-    /// Whether completions ceased with the beats. Where they went on, the workers ran and only the
+    /// True if completions ceased with the beats. Where they went on, the workers ran and only the
     /// beating thread had to wait.
     fn is_of_workers(&self, outcome: &Outcome) -> bool {
         self.over[0] > 0 && outcome.longest_gap.0.saturating_mul(2) >= self.longest.0

@@ -15,13 +15,13 @@ use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
 
-/// How many others a sentence names.
+/// Maximum number of others named in a sentence.
 const NAMED: usize = 3;
-/// How many figures it has: a reader keeps no more in mind, and the table has all.
+/// Number of figures: a reader keeps no more in mind, and the table has all of them.
 const FIGURES: usize = 4;
-/// How many others have bars and columns on the first page.
+/// Maximum number of others with bars and columns on the first page.
 const SHOWN: usize = 5;
-/// How many loads have a row on the first page.
+/// Maximum number of loads with a row on the first page.
 const ROWS: usize = 12;
 /// More loads than this are told apart by request size and share of reads.
 const GROUPS: usize = 6;
@@ -29,13 +29,13 @@ const GROUPS: usize = 6;
 /// The largest values of each load, over those of a base or the base over them.
 pub(super) struct Factors<'v, 'a> {
     base: u32,
-    /// Whether the base is what is divided.
+    /// True if the base is what is divided.
     above: bool,
     others: Vec<Other<'v>>,
     loads: Vec<&'v Load<'a>>,
 }
 
-/// What is set beside the base.
+/// Column compared with the base.
 #[derive(Clone, Copy)]
 enum Other<'v> {
     /// A column that was measured.
@@ -70,7 +70,7 @@ impl Other<'_> {
     }
 }
 
-/// The factors of a run that compares; none where there is nothing to divide.
+/// The factors of a run that compares; `None` if there is nothing to divide.
 pub(super) fn of_comparison<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     view.compared?;
     collect(view)
@@ -109,8 +109,8 @@ impl<'v, 'a> Factors<'v, 'a> {
         Some((all().min_by(by_value)?, all().max_by(by_value)?))
     }
 
-    /// How many times as much, from the least to the most over all loads, and where no difference
-    /// is shown.
+    /// States the factor, from the smallest to the largest over all loads, and the loads without a
+    /// difference.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
         let differing: Vec<Other<'_>> =
             self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
@@ -128,7 +128,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         self.loads.iter().copied().filter(holds_one)
     }
 
-    /// Whether some load could tell it from the base by an interval, and none does.
+    /// True if some load could tell it from the base by an interval, and none does.
     fn alike(&self, other: Other<'_>) -> bool {
         let with_interval =
             |load: &&&Load<'a>| self.at(load, other).is_some_and(|ratio| ratio.interval.is_some());
@@ -255,7 +255,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         bars.picture(view)
     }
 
-    /// Of the last of the others, which differs most from the base.
+    /// Describes the last of the others, which differs most from the base.
     fn by_size(&self, view: &View<'_>) -> Layout<'v, 'a> {
         let other = self.others.last().copied().unwrap_or(Other::Column(self.base));
         let grid =

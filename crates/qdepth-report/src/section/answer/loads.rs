@@ -12,12 +12,12 @@ use crate::trace::point_indices;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
 
-/// How many loads have a row and a bar of their own on the first page.
+/// Maximum number of loads with a row and a bar of their own on the first page.
 const SHOWN: usize = 12;
 /// More loads than this are told apart by request size and share of reads, where those do.
 const NAMED: usize = 6;
 
-/// How many points of a load are no curve.
+/// Number of points of a load that do not make a curve.
 const OF_ONE: usize = 2;
 
 /// A load and a valid point of it.
@@ -27,7 +27,7 @@ type One<'v, 'a> = (&'v Load<'a>, &'v Point<'a>);
 pub(super) struct Loads<'v, 'a> {
     /// The intensity, where all have one.
     outstanding: Option<u32>,
-    /// What one axis can have: IOPS where all are judged by them, else MiB/s.
+    /// Unit of the axis: IOPS if all loads are judged by it, else MiB/s.
     unit: &'static str,
     all: Vec<One<'v, 'a>>,
 }
@@ -231,5 +231,5 @@ fn finished(view: &View<'_>, table: Table, shown: usize) -> Table {
 /// Titles of groups, names of bars, and what stands in each group.
 type Layout<'v, 'a> = (Vec<String>, Vec<String>, Vec<Vec<Option<One<'v, 'a>>>>);
 
-/// What loads are judged by.
+/// Units that loads are judged by.
 const UNITS: [&str; 2] = ["IOPS", "MiB/s"];

@@ -1,13 +1,14 @@
-//! What became of a storage in the course of a test: where it began and where it ended.
+//! Start and end of a rate in a test over time.
 
 use crate::document::{Picture, Table};
 use crate::section::{pts, timeline};
 use crate::view::View;
 
-/// How many rows of a course stand on the first page.
+/// Maximum number of rows of a time series on the first page.
 const ROWS: usize = 6;
 
-/// Where it began and ended; none of a plan whose test asks for no course, or of several targets.
+/// States the first and last value; `None` if the plan's test asks for no time series, or if there
+/// are several targets.
 pub(super) fn sentence(view: &View<'_>) -> Option<String> {
     (pts::goes_over_time(view) && !view.compares()).then(|| pts::sums(view).pop())?
 }

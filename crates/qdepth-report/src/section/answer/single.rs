@@ -1,4 +1,4 @@
-//! What one thing does: how short its latency is, or how much it does at which intensity.
+//! Result of one item: its latency, or its maximum and the queue depth of it.
 
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
@@ -15,10 +15,10 @@ use crate::words::{about, counted, fill_in};
 /// Beside the mean.
 const QUANTILES: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
 
-/// How many latencies a sentence names.
+/// Maximum number of latencies named in a sentence.
 const NAMED: usize = 3;
 
-/// How many loads have a row and a line on the first page.
+/// Maximum number of loads with a row and a line on the first page.
 const SHOWN: usize = 6;
 
 /// The loads that do.
@@ -26,13 +26,13 @@ fn shown<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = &'v Load<'a>> {
     view.swept().take(SHOWN)
 }
 
-/// How many do not, in words; nothing where all do.
+/// Says in words how many loads are left out; `None` if all are shown.
 pub(super) fn left_out(view: &View<'_>, shown: usize) -> Option<String> {
     let more = view.swept().count().saturating_sub(shown);
     (more > 0).then(|| counted(view.words.answer.left_out, more))
 }
 
-/// Whether every load ran at one low intensity alone: what was asked is the latency.
+/// True if every load ran at one low intensity alone: what was asked is the latency.
 pub(super) fn is_latency(view: &View<'_>) -> bool {
     view.intensities.len() == 1 && view.lowest() == 1
 }
@@ -85,7 +85,7 @@ fn unit(view: &View<'_>) -> TimeUnit {
     TimeUnit::suiting(alone(view).into_iter().filter_map(|(_, point)| point.latency().mean_ns))
 }
 
-/// What stands beside each other of a point's latency: mean, percentiles.
+/// Statistics of a point's latency: mean, percentiles.
 fn statistics(point: &Point<'_>) -> [Option<f64>; 3] {
     let latency = point.latency();
     let [first, second] = QUANTILES.map(|(quantile, _)| percentile_ns(latency, quantile));

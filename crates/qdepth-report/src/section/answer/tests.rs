@@ -166,7 +166,8 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
     assert_eq!(compose(&run, &points, Lang::En).question, "");
 }
 
-/// Of one intensity a share of the maximum says nothing: what is asked is what each load does.
+/// With one intensity, a share of the maximum has no meaning: the question is what each load
+/// reaches.
 #[test]
 fn several_loads_at_one_intensity_are_answered_by_the_highest_and_the_lowest() {
     let (mut run, mut points) = (fixture::run(1), fixture::points(1));

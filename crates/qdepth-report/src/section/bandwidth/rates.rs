@@ -27,7 +27,7 @@ pub(crate) struct Bandwidth {
     alone: BTreeMap<(usize, u32), Rate>,
 }
 
-/// What all threads of a step reached.
+/// Total rate of all threads of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Rate {
     /// MiB/s.
@@ -37,13 +37,13 @@ pub(crate) struct Rate {
     pub(crate) points: Vec<u32>,
 }
 
-/// Whether a point belongs to such a run.
+/// True if a point belongs to such a run.
 pub(crate) fn is_of_bandwidth(record: &PointRecord) -> bool {
     ALL.contains(&&*record.profile) || ALONE.contains(&&*record.profile)
 }
 
 impl Bandwidth {
-    /// The rates of a run; none where it measured no bandwidth.
+    /// The rates of a run; `None` if it measured no bandwidth.
     pub(crate) fn new(view: &View<'_>) -> Option<Self> {
         let mut groups: BTreeMap<u32, Vec<&Point<'_>>> = BTreeMap::new();
         for (_, point) in view.points().filter(|(_, point)| is_of_bandwidth(point.record)) {

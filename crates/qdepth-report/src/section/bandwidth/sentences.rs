@@ -1,4 +1,4 @@
-//! What came out, in words.
+//! Results in sentences.
 
 use qdepth_measure::saturation;
 
@@ -7,7 +7,7 @@ use crate::number;
 use crate::view::View;
 use crate::words::{counted, fill_in};
 
-/// How many threads and which transfers: what was varied.
+/// States the range of threads and transfer sizes that was varied.
 pub(crate) fn range(view: &View<'_>, bandwidth: &Bandwidth) -> String {
     let end = |end: Option<&u32>| end.map_or_else(String::new, u32::to_string);
     let values = [

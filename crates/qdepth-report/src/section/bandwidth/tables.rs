@@ -9,7 +9,7 @@ use crate::section::table_parts::with_mark;
 use crate::trace;
 use crate::view::View;
 
-/// Of every rate here: 2^20 bytes.
+/// Unit of every rate here: 2^20 bytes.
 const UNIT: &str = number::MIB_PER_S;
 
 /// Throughput: a row for each number of threads, a column for each direction and transfer size.

@@ -1,5 +1,5 @@
-//! What a reader makes of the diagrams: why a load does no more and what follows, below each; the
-//! sum of a chapter; and what to recommend. Rules over claims that intervals bear, nothing else.
+//! Conclusions from the diagrams: the bottleneck and its consequence below each, the summary of a
+//! chapter, and the recommendation. Only claims that the confidence intervals support.
 
 mod answered;
 mod recommendation;
@@ -27,7 +27,7 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     causes(view, load).into_iter().chain(depths(view, load)).collect()
 }
 
-/// The sentences as one paragraph; none where there are none.
+/// The sentences as one paragraph; `None` if there are none.
 pub(crate) fn paragraph(view: &View<'_>, sentences: &[String]) -> Option<Block> {
     (!sentences.is_empty()).then(|| Block::Paragraph(sentences.join(view.words.gap)))
 }
@@ -66,7 +66,7 @@ fn on(view: &View<'_>, targets: Vec<String>, sentence: String) -> String {
     fill_in(view.words.explain.on, &names) + &sentence
 }
 
-/// What causes of one kind have of figures, the lowest first.
+/// Figures of causes of one kind, the lowest first.
 fn figures(kind: usize, causes: &[Cause], view: &View<'_>) -> String {
     let figures = || causes.iter().map(|cause| cause.figure());
     let (low, high) = (figures().fold(f64::INFINITY, f64::min), figures().fold(0.0f64, f64::max));
@@ -113,7 +113,7 @@ fn knee(points: &[At]) -> Option<Enough> {
     enough(points).or_else(plateau)
 }
 
-/// How many outstanding I/Os are enough, or that one is as good as many.
+/// States the sufficient queue depth, or that 1 is as good as a higher one.
 fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let words = view.words.explain;
     let mut sentences: Vec<String> = Vec::new();
@@ -148,7 +148,7 @@ fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     sentences
 }
 
-/// Of one target with what is gained in latency.
+/// States the sufficient queue depth of one target, and the latency gained.
 fn enough_alone(view: &View<'_>, load: &Load<'_>, target: u32, enough: Enough) -> Option<String> {
     let (point, top) = (load.at(target, enough.outstanding)?, load.maximum(target)?);
     let values = [
@@ -162,7 +162,7 @@ fn enough_alone(view: &View<'_>, load: &Load<'_>, target: u32, enough: Enough) -
     Some(fill_in(view.words.explain.enough, &values))
 }
 
-/// That more outstanding I/Os gain nothing, where all values lie within a small share.
+/// States that a higher queue depth gains nothing, if all values lie within a small share.
 fn level(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let line = line_statements(&statements::line(load, target))?;
     let CurveShape::Level(share) = line.shape else { return None };

@@ -1,4 +1,4 @@
-//! What to recommend: which target, how many outstanding I/Os, and when not.
+//! Recommendation: target, queue depth, and exceptions.
 
 use qdepth_measure::saturation;
 
@@ -42,7 +42,7 @@ fn titles(view: &View<'_>, loads: &[&Load<'_>]) -> (&'static str, String) {
     ("items", list(view, loads.iter().map(|load| load.title.clone()).collect()))
 }
 
-/// Which target for which loads.
+/// States which target suits which loads.
 fn choices(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
     let choice = |(best, loads): Won<'_, '_>| {
@@ -103,7 +103,7 @@ fn depths(view: &View<'_>) -> Option<Table> {
     (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
 }
 
-/// What a writer beside a reader may do.
+/// Recommended write load next to a reader.
 pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
     let (words, steps) = (view.words.explain, Steps::new(view));
     if !steps.are_write_pressure() {
@@ -122,7 +122,7 @@ pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
     steps.targets().into_iter().map(sentence).collect()
 }
 
-/// How few threads are enough for certain.
+/// States the number of threads that is certainly sufficient.
 pub(crate) fn threads(view: &View<'_>) -> Vec<String> {
     let Some(bandwidth) = Bandwidth::new(view) else { return Vec::new() };
     let words = view.words.bandwidth;
@@ -139,7 +139,7 @@ pub(crate) fn threads(view: &View<'_>) -> Vec<String> {
     (0..2).filter_map(sentence).collect()
 }
 
-/// Where what was recommended does not hold.
+/// States when the recommendation does not hold.
 fn when_not(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
     let mut sentences: Vec<String> = shortest(view).into_iter().collect();
@@ -191,7 +191,7 @@ fn falling(view: &View<'_>) -> Vec<String> {
     curves(view).into_iter().filter_map(sentence).collect()
 }
 
-/// Where another is ahead of what was recommended.
+/// States when another target is ahead of the recommended one.
 fn overtaken(view: &View<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     for (best, loads) in by_winner(view) {

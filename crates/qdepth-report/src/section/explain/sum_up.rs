@@ -21,7 +21,8 @@ pub(crate) fn of_diagrams(view: &View<'_>) -> Option<Block> {
     of_chapter(view, "diagrams", sentences.collect())
 }
 
-/// What limits which curves, the most frequent first, and of how many that is not known.
+/// Bottlenecks of the curves, the most frequent first, and the number of curves without a known
+/// one.
 fn limited(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
     let curves = curves(view);
@@ -53,7 +54,7 @@ fn limited(view: &View<'_>) -> Vec<String> {
     sentences
 }
 
-/// How few outstanding I/Os are enough.
+/// States the sufficient queue depth.
 fn depths(view: &View<'_>) -> String {
     let words = view.words.explain;
     let known = |curve: &Curve<'_, '_>| {

@@ -1,4 +1,4 @@
-//! What limits, from figures that are known; what the paper's file says in place of it all.
+//! Bottlenecks from known figures; texts of the publisher file replace all of it.
 
 use qdepth_record::{
     ComparisonRecord, Observation, PointRecord, RunRecord, TargetRecord, VariantRecord,

@@ -1,6 +1,6 @@
-//! What limits a load at its largest value, as far as the figures bear it: from the connection,
-//! from what the description of an emulated medium says that its parts take, else by Little's law.
-//! A value without an interval bears none of it.
+//! Bottleneck of a load at its largest value, as far as the figures support it: from the
+//! connection, from the utilisation of parts in the model of an emulated device, else by Little's
+//! law. A value without an interval supports none.
 
 use qdepth_measure::Code;
 use qdepth_record::TargetRecord;
@@ -13,12 +13,12 @@ use crate::view::{Load, Point, View};
 /// Share of the time for which a part is busy, or of what a connection carries, from which it is
 /// what limits.
 const LIMITING_SHARE: f64 = 0.9;
-/// Of an I/O's time at most this share is its own where waiting limits, and not latency.
+/// Maximum share of an I/O's own time in its latency if waiting is the limit.
 const OWN: f64 = 0.5;
-/// How far apart the ends of the number of I/Os that are served at a time may lie.
+/// Maximum relative distance of the ends of the interval for the number of I/Os served at a time.
 const KNOWN: f64 = 0.1;
 
-/// What limits.
+/// Bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cause {
     /// The measuring program was short of CPU time.
@@ -27,13 +27,13 @@ pub(crate) enum Cause {
     Connection(f64),
     /// A part of an emulated computer or medium, busy for at least this share of the time.
     Resource(Resource, f64),
-    /// What serves the I/Os, so many at a time; the others wait.
+    /// Parallelism of the device: so many I/Os at a time; the others wait.
     Servers(f64),
     /// The time of a single I/O: none waits for another.
     Latency,
 }
 
-/// What an emulation has of which a load can take all.
+/// Resource of an emulation that a load can exhaust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
     /// The process that issues I/Os and completes them.
@@ -45,7 +45,7 @@ pub(crate) enum Resource {
 }
 
 impl Cause {
-    /// Which of the forms of words: causes of one kind are told together.
+    /// Selects the wording: causes of one kind are described together.
     pub(crate) fn kind(self) -> usize {
         match self {
             Self::Generator => 0,
@@ -67,7 +67,7 @@ impl Cause {
     }
 }
 
-/// Why the load does not do more on the target; none where the figures do not tell.
+/// Why the load does not do more on the target; `None` if the figures do not tell.
 pub(crate) fn cause(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<Cause> {
     let top = load.maximum(target)?;
     if top.record.findings.iter().any(|finding| finding.code == Code::GeneratorCpu) {
@@ -83,7 +83,7 @@ pub(crate) fn cause(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<Cau
         .or_else(|| by_littles_law(load, target, top))
 }
 
-/// What a curve ran on: a drive, so many alike that share its rate, and the processes of each.
+/// Storage of a curve: a drive, identical drives that share its rate, and the processes of each.
 struct Column<'a> {
     storage: &'a TargetRecord,
     drives: f64,
@@ -110,7 +110,7 @@ fn column<'a>(view: &View<'a>, target: u32) -> Option<Column<'a>> {
     alike.then_some(Column { storage, drives: f64::from(parts.max(1)), processes: 1.0 })
 }
 
-/// Whether two drives are of one model behind like connections.
+/// True if two drives are of one model behind like connections.
 fn is_like(target: &TargetRecord, other: &TargetRecord) -> bool {
     let model = |drive: &TargetRecord| {
         let mut facts =
@@ -175,7 +175,7 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64)
         .collect()
 }
 
-/// Whether I/Os wait for each other: as many are served at a time as the rate is times that of one
+/// True if I/Os wait for each other: as many are served at a time as the rate is times that of one
 /// alone.
 fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause> {
     let outstanding = f64::from(top.record.outstanding);

@@ -1,4 +1,4 @@
-//! What the method rests on, and what the paper cites.
+//! Sources of the method, and literature of the publisher file.
 
 use crate::document::{Block, numbered};
 use crate::view::View;

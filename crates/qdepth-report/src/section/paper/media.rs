@@ -11,7 +11,7 @@ use crate::section::observed;
 use crate::view::View;
 use crate::words::{entry, fact_value, fill_in};
 
-/// How many media stand side by side in a table.
+/// Number of media side by side in a table.
 const ABREAST: usize = 4;
 /// Parameters of emulated media that are no property of a drive where they are 0: it has no such
 /// limit, or that part of it is not modelled.
@@ -94,7 +94,7 @@ struct Medium<'a> {
 }
 
 impl Medium<'_> {
-    /// Whether every row of the table would be the same.
+    /// True if every row of the table would be the same.
     fn has_same_facts(&self, other: &Self) -> bool {
         let value = |medium: &Self, key: &str| Some(medium.facts.get(key)?.value.clone());
         FACTS.iter().all(|key| value(self, key) == value(other, key))
@@ -170,7 +170,7 @@ fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
     (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
 }
 
-/// What rates of data sheets end with.
+/// Suffix of data-sheet rates.
 const DECIMAL: &str = " (10^6 bytes)";
 
 fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {

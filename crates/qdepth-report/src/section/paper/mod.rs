@@ -58,7 +58,7 @@ pub(crate) fn closing(view: &View<'_>) -> Vec<Section> {
     slots::footnotes(view).into_iter().chain(last).collect()
 }
 
-/// What the paper's file says before everything else; nothing where it says nothing.
+/// Introduction of the publisher file; empty without one.
 pub(crate) fn introduction(view: &View<'_>) -> Vec<Section> {
     let blocks = slots::paragraphs(view.paper.introduction.in_lang(view.lang)).collect::<Vec<_>>();
     let title = view.words.paper.introduction;
@@ -67,7 +67,7 @@ pub(crate) fn introduction(view: &View<'_>) -> Vec<Section> {
     own.into_iter().flatten().collect()
 }
 
-/// What came out, in a few sentences: every load, the shortest latency, how far it can be trusted.
+/// Conclusion in a few sentences: every load, the shortest latency, the reliability.
 pub(crate) fn conclusion(view: &View<'_>) -> Vec<Block> {
     summary::conclusion(view).into_iter().map(Block::Paragraph).collect()
 }

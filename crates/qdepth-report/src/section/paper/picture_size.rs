@@ -1,4 +1,4 @@
-//! How large a picture of the author's is: what it is shown in has its form, without bands.
+//! Size of an author's picture: its frame gets the same aspect ratio, without bands.
 
 use crate::document::{Logo, LogoKind};
 

@@ -32,7 +32,7 @@ const REMOVABLE: [Code; 16] = [
 /// Share of the link's practical limit from which the link is what limits.
 const NEAR_LINK: f64 = 0.9;
 
-/// What to change.
+/// Recommended changes.
 pub(crate) fn practice(view: &View<'_>) -> Vec<Block> {
     let words = view.words.paper.practice;
     let changes: Vec<Fact> =
@@ -48,7 +48,7 @@ fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
     Fact { name: name.into(), value: value.into(), literal: false }
 }
 
-/// What was read of the machine and is known to cost performance or its steadiness.
+/// Machine settings that cost performance or stability.
 fn surroundings(view: &View<'_>) -> Vec<Fact> {
     let words = view.words.paper.practice;
     let read = |subject: &str, key: &str| {

@@ -1,4 +1,4 @@
-//! How the sections around the figures are made.
+//! Builds the sections around the figures.
 
 use crate::document::{Block, Section};
 

@@ -1,5 +1,5 @@
-//! What the paper's file adds to what was measured: products, administration software, the
-//! configuration of each test, footnotes.
+//! Additions of the publisher file: products, administration software, configuration of each test,
+//! footnotes.
 
 use crate::document::{Block, Cell, Row, Section, Table, text};
 use crate::paper::Text;
@@ -50,7 +50,7 @@ pub(crate) fn administration(view: &View<'_>) -> Option<Section> {
     section("administration", view.words.paper.slots.administration, blocks)
 }
 
-/// What was set for which test: firmware, drivers, tuning.
+/// Settings of the tests: firmware, drivers, tuning.
 pub(crate) fn configuration(view: &View<'_>) -> Option<Block> {
     let (lang, words) = (view.lang, view.words.paper.slots);
     let rows = view.paper.configuration.iter().map(|entry| {

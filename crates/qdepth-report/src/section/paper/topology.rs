@@ -1,5 +1,5 @@
-//! How the storage hangs together, drawn from what the machine showed: the machine, its drives with
-//! their connections, arrays of them, file systems on those.
+//! Storage topology, drawn from what the machine showed: the machine, its drives with their
+//! connections, arrays of drives, and file systems on them.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ struct Node {
     link: String,
 }
 
-/// The picture; none where no drive was seen, or too many.
+/// The picture; `None` if no drive was seen, or too many.
 pub(crate) fn drawing(view: &View<'_>) -> Option<Block> {
     let words = view.words.paper.slots;
     if let Some(own) = view.topology {
@@ -169,7 +169,7 @@ fn svg(columns: &[Vec<Node>], title: &str, description: &str) -> String {
     )
 }
 
-/// As many letters as stand in a box, as text of a picture.
+/// Cuts text to the number of letters that fit in a box.
 fn fitting(text: &str, letters: usize) -> String {
     let short = match text.chars().count() > letters {
         true => text.chars().take(letters - 1).chain(['…']).collect(),

@@ -289,7 +289,7 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
     all.filter(|picture| !picture.figure.is_empty()).collect()
 }
 
-/// Of the means alone, logarithmic: what a reader who wants one picture needs.
+/// Means only, logarithmic: for a reader who wants one picture.
 pub(crate) fn means_over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Option<Picture> {
     let mut picture = over_load(view, steps).pop()?;
     let mean = |series: &Series| series.stroke == Stroke::Solid || series.stroke == Stroke::None;

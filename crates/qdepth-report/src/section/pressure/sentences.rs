@@ -1,4 +1,4 @@
-//! What the steps amount to, in sentences that claim no more than the figures bear.
+//! Conclusions from the steps, as far as the figures support them.
 
 use crate::limit::Statistic;
 use crate::number::{self, duration, three_digits};
@@ -7,7 +7,7 @@ use crate::section::steps::{Crossing, Step, Steps};
 use crate::view::View;
 use crate::words::{counted, fill_in};
 
-/// How many steps, and from where to where.
+/// States the number of steps, the first and the last.
 pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let words = view.words.pressure;
     let end = |title: Option<&&str>| title.map_or_else(String::new, |t| view.step(t));
@@ -28,7 +28,7 @@ pub(crate) fn responsiveness(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     }
 }
 
-/// Which steps were not followed, and how far they were.
+/// States which steps were not reached, and by how much.
 pub(crate) fn not_followed(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let beyond = steps.all.iter().filter(|step| !step.followed());
     let sentences = beyond.map(|step| {
@@ -86,7 +86,7 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     sentences.join(view.words.gap)
 }
 
-/// How many `times` as fast the better of two answered, and how many times at least.
+/// States the factor between the two latencies, and its lower bound.
 fn quotient(view: &View<'_>, best: &Step<'_, '_>, other: &Step<'_, '_>, times: f64) -> String {
     let words = view.words.pressure;
     let least = best.mean_interval().zip(other.mean_interval()).map(|(a, b)| b.0 / a.1);
@@ -103,7 +103,8 @@ fn quotient(view: &View<'_>, best: &Step<'_, '_>, other: &Step<'_, '_>, times: f
     fill_in(words.faster, &values)
 }
 
-/// Where the wait becomes shorter though more is written, and why, as far as that is known.
+/// States at which rates the latency falls although more is written, and why, as far as that is
+/// known.
 pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
     let words = view.words.pressure;
     let sentences = |target: u32| {
@@ -149,7 +150,7 @@ pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     all.chain(steps.targets().into_iter().map(knee)).collect::<Vec<_>>().join(view.words.gap)
 }
 
-/// Where the limits are passed, that were asked for: a sentence each, on every target.
+/// States when the requested limits are exceeded: one sentence each, for every target.
 pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
     let [between, before, within, unknown] = view.words.pressure.limit;
     let mut sentences = Vec::new();

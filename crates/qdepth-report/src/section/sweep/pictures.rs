@@ -1,4 +1,4 @@
-//! Which diagrams a report has, with their text alternatives and the numbers behind them.
+//! Diagrams of a report, with their text alternatives and the numbers behind them.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use crate::trace;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
 use crate::words::{counted, fill_in};
 
-/// What a latency diagram shows besides the mean.
+/// Latency lines in addition to the mean.
 const LINES: [(f64, &str, Stroke); 2] =
     [(0.99, "p99", Stroke::Dashed), (0.999, "p99.9", Stroke::Dotted)];
 
 /// Targets whose lines can be told from each other in one diagram.
 const TOGETHER: usize = 4;
-/// Where the largest value of one target is so many times that of another, one axis from zero would
-/// press the smaller onto it.
+/// Ratio of the largest values of two targets above which one axis from zero would flatten the
+/// smaller.
 const FAR_APART: f64 = 30.0;
 
-/// Of more targets than this in one diagram the last percentile is left to the tables: nine lines
-/// cannot be followed, and their names would be as high as the diagram.
+/// Maximum number of targets in a diagram with the last percentile: nine lines cannot be followed,
+/// and their names would be as high as the diagram.
 const ALL_PERCENTILES: usize = 2;
 
 /// The pictures of a load: its rate, and its latency.

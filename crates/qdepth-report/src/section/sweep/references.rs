@@ -1,5 +1,5 @@
-//! What stands in a diagram of rates beside what was measured: published figures, the limit of the
-//! connection, the maximum of a data sheet.
+//! Reference lines in a diagram of rates: published figures, the limit of the connection, the
+//! maximum of a data sheet.
 
 use qdepth_record::PointRecord;
 
@@ -14,7 +14,7 @@ use crate::words::fill_in;
 
 /// The colour of a limit: grey, the last of the palette.
 const LIMIT: usize = 5;
-/// How far above the largest value a limit is drawn, at most: beyond, it presses the lines down.
+/// Maximum ratio to the largest value at which a limit is drawn: a higher one flattens the lines.
 const LIMIT_SHOWN_WITHIN: f64 = 1.6;
 /// Published figures that make a line; two would say that it is straight between them.
 const LINE: usize = 3;
@@ -51,7 +51,7 @@ pub(crate) fn cell(series: &Series, outstanding: u32) -> Cell {
     }))
 }
 
-/// Whether the load is the one of that name in the published documents.
+/// True if the load is the one of that name in the published documents.
 fn is_published(record: &PointRecord) -> bool {
     let same = |(name, random, read, bytes): &(&str, f64, f64, f64)| {
         *name == record.profile
@@ -98,7 +98,7 @@ fn published(
     points.into_iter().chain(maximum).collect()
 }
 
-/// What the connection carries, where every target has the same.
+/// Limit of the connection, if it is the same for all targets.
 fn connection(view: &View<'_>, load: &Load<'_>) -> Option<Series> {
     let limits = view.run.targets.iter().map(link_limit).collect::<Option<Vec<f64>>>()?;
     let (first, others) = limits.split_first()?;
@@ -139,7 +139,7 @@ fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
     sheets.collect()
 }
 
-/// Whether the load comes so near to a level that its line does not press the others down.
+/// True if the load comes so near to a level that its line does not press the others down.
 fn is_near(view: &View<'_>, load: &Load<'_>, level: f64) -> bool {
     let tops = view.targets.iter().filter_map(|target| load.maximum(*target));
     let largest = tops.map(|point| point.main().value).fold(0.0, f64::max);

@@ -1,5 +1,5 @@
-//! What the figures of a diagram bear: claims that hold wherever within its interval each value
-//! lies. A value without an interval bears no comparison, only itself.
+//! Claims that the figures of a diagram support: they hold wherever each value lies in its
+//! interval. A value without an interval supports no comparison.
 
 use crate::view::{Load, View};
 
@@ -7,7 +7,7 @@ use crate::view::{Load, View};
 const SHARES: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 /// A fall of less than this share is left out of a sentence.
 const NOTEWORTHY: f64 = 0.01;
-/// How near to the maximum a plateau lies, at most.
+/// Maximum relative distance of a plateau from the maximum.
 const PLATEAU: f64 = 0.05;
 
 /// A value at a load intensity.
@@ -22,13 +22,13 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// Whether it lies below the other for certain.
+    /// True if it lies below the other for certain.
     fn below(&self, other: &Self) -> bool {
         matches!((self.interval, other.interval), (Some((_, high)), Some((low, _))) if high < low)
     }
 }
 
-/// How a line goes from left to right.
+/// Shape of a line from left to right.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum CurveShape {
     /// There is one point.
@@ -37,7 +37,7 @@ pub(crate) enum CurveShape {
     Level(f64),
     /// The largest value is above the first; `evenly`: by every step up to it.
     Rises {
-        /// Whether each step up to the largest is above the one before.
+        /// True if each step up to the largest is above the one before.
         evenly: bool,
     },
     /// The last value is below the first, which is the largest.
@@ -46,7 +46,7 @@ pub(crate) enum CurveShape {
     Open,
 }
 
-/// What follows the largest value or leads to it.
+/// Section of a curve before or after its largest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Beyond {
     /// From this intensity to the last every value is within this share of the largest.
@@ -57,7 +57,7 @@ pub(crate) enum Beyond {
     Nothing,
 }
 
-/// What a line bears.
+/// Claims about a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Line {
     pub(crate) first: At,
@@ -89,7 +89,7 @@ fn largest(points: &[At]) -> Option<(usize, At)> {
     points.iter().enumerate().fold(None, better)
 }
 
-/// What the points bear; nothing where there are none.
+/// Claims about the points; `None` without points.
 pub(crate) fn line_statements(points: &[At]) -> Option<Line> {
     let (first, last) = (points.first()?, points.last()?);
     let (index, largest) = largest(points)?;
@@ -167,7 +167,7 @@ fn spread<'a>(points: impl Iterator<Item = &'a At>) -> Option<f64> {
     SHARES.into_iter().find(|share| low > 0.0 && high <= (1.0 + share) * low)
 }
 
-/// How targets compare under a load.
+/// Relation of targets under a load.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Between {
     /// At every common intensity they lie within this share of each other.
@@ -207,8 +207,8 @@ pub(crate) fn between(lines: &[Vec<At>]) -> Between {
     }
 }
 
-/// Where the line with the smaller maximum is above the other for certain: that point of both where
-/// it is so by most. The places are those of the lines.
+/// Finds the point at which the line with the smaller maximum is certainly above the other by the
+/// largest margin. The positions are those of the lines.
 pub(crate) fn crossing(lines: &[Vec<At>], best: usize, worst: usize) -> Option<(At, At)> {
     let (best, worst) = (lines.get(best)?, lines.get(worst)?);
     let both = worst.iter().filter_map(|at| {

@@ -283,7 +283,7 @@ fn expected_cells(view: &View<'_>, point: &Point<'_>) -> [Cell; 2] {
     ]
 }
 
-/// How long a point was measured, and why no longer.
+/// Measured time of a point, and the reason of its end.
 fn ending_columns(view: &View<'_>) -> [Column; 2] {
     let words = view.words.columns;
     [number_in(words.time, "s"), text(words.ended_by)]
@@ -436,7 +436,7 @@ pub(crate) fn kind_word(view: &View<'_>, kind: TargetKind) -> &'static str {
     }
 }
 
-/// How many points have each grade: A, B, C.
+/// Number of points with each grade: A, B, C.
 pub(crate) fn grades(view: &View<'_>) -> [usize; 3] {
     let with = |grade| view.points().filter(|(_, p)| p.summary.grade == grade).count();
     [with(Grade::A), with(Grade::B), with(Grade::C)]

@@ -11,7 +11,7 @@ const REQUEST: f64 = 8192.0;
 struct Results<'r> {
     curves: &'r [&'r Curve; 2],
     names: [String; 2],
-    /// What each connection carries, bytes per second.
+    /// Limits of the connections, bytes per second.
     limits: [f64; 2],
 }
 

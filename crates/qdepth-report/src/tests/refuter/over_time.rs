@@ -37,7 +37,7 @@ fn text_of(blocks: Vec<Block>) -> String {
     boxes.collect::<Vec<_>>().join(" ")
 }
 
-/// What refutes a sentence about the throughput over time.
+/// Refutes a sentence about the throughput over time.
 fn refuted(values: &Values, counts: &[Vec<u64>]) -> Option<String> {
     let rate = |count: f64| count * 8192.0 / MIB * 10.0;
     let tenths = || counts.iter().flatten().map(|count| rate(*count as f64));

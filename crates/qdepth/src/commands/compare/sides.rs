@@ -1,6 +1,5 @@
-//! What a side of a comparison may be: runs by name, those of a logbook that are like what is
-//! asked, or files: what `qdepth export` or `qdepth run --json` wrote, and results of other
-//! programs.
+//! Sides of a comparison: runs by name, runs of a logbook that match a filter, or files of `qdepth
+//! export`, `qdepth run --json` and other programs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ use qdepth_record::{Document, RunFilter, RunHeadline, RunRecord, document};
 
 use qdepth_lab::failure::Usage;
 
-/// What a run can be asked to be like.
+/// Keys of a filter.
 const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];
 
 /// So many names of a kind are told where none was found.
@@ -62,7 +61,7 @@ fn add(all: &mut Vec<Document>, part: &str, run: Document) -> Result<()> {
     Ok(())
 }
 
-/// Whether a part is a file of results, and no logbook.
+/// True if a part is a file of results, and no logbook.
 fn is_result(part: &str) -> bool {
     let path = Path::new(part);
     let is = |ending: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending));
@@ -126,7 +125,7 @@ fn is_filter(asked: &str) -> bool {
     key_of(asked).is_some()
 }
 
-/// What stands before `=`, where a key may stand.
+/// Text before `=`, if a key is allowed there.
 fn key_of(text: &str) -> Option<&str> {
     let (key, _) = text.split_once('=')?;
     (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphabetic())).then_some(key)
@@ -196,7 +195,7 @@ fn alike(logbook: &Logbook, asked: &str, filter: &RunFilter) -> Result<Vec<Strin
     Ok(ids)
 }
 
-/// That no run is like that, what there is of each kind that was asked for, and where to look.
+/// Error for a filter without a match: the existing values of each key, and where to look.
 fn none_alike(
     path: &Path,
     asked: &str,

@@ -37,7 +37,7 @@ impl<'a> Watcher<'a> {
         self.disks.iter().filter_map(|disk| DiskCounters::read(&self.system, disk).ok()).collect()
     }
 
-    /// What each disk did.
+    /// Counters of each disk.
     pub(super) fn counters(&self) -> Vec<FioDisk> {
         let (first, last) = (self.first.borrow(), self.last.borrow());
         let pairs =

@@ -1,4 +1,4 @@
-//! What was measured, in fio's forms.
+//! Results in fio's formats.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -65,7 +65,7 @@ pub(super) fn text(
     texts.join("\n")
 }
 
-/// What the workers of the entry's points counted.
+/// Counters of the workers of the entry's points.
 fn count(entry: &mut FioEntry, ran: &Ran) {
     let indices: Vec<u32> = entry.points.iter().map(|at| ran.points[*at].index).collect();
     let of_entry = ran.ranks.iter().filter(|(point, _)| indices.contains(&point.index));
@@ -130,8 +130,8 @@ fn point_indices(converted: &Converted, points: &[PointRecord], clone: &Origin) 
     points.iter().enumerate().filter(|(_, point)| of_clone(point)).map(|(at, _)| at).collect()
 }
 
-/// Of points at rising depths the last before one does not keep the latency; the first where none
-/// does.
+/// Deepest of the points with rising depth that keep the latency: the last before the first
+/// failure; the first point if none does.
 fn deepest(goal: Goal, points: &[PointRecord], point_indices: &[usize]) -> Vec<usize> {
     let keeps = |at: &&usize| {
         let mut all = LatencyHistogram::new();
@@ -142,7 +142,7 @@ fn deepest(goal: Goal, points: &[PointRecord], point_indices: &[usize]) -> Vec<u
     last.or(point_indices.first()).copied().into_iter().collect()
 }
 
-/// When a clone began, milliseconds since 1970.
+/// Returns the start of a clone, milliseconds since 1970.
 fn started_ms(points: &[PointRecord], point_indices: &[usize]) -> i64 {
     let first =
         point_indices.first().and_then(|at| points[*at].started_at.parse::<Timestamp>().ok());
@@ -192,7 +192,7 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
     entries
 }
 
-/// What a file in fio's form holds.
+/// Contents of a file in fio's format.
 #[derive(Clone, Copy)]
 enum Kind {
     Series(FioLog),

@@ -1,5 +1,4 @@
-//! What a command line of IOR finds on the machine: directories, files that are there, room,
-//! memory.
+//! Machine facts for an IOR command line: directories, existing files, space, memory.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +21,7 @@ pub(super) fn directories(ior: &mut Ior, tasks: u32) -> Result<()> {
     Ok(())
 }
 
-/// How far an earlier run wrote, where this one reads what that says.
+/// Progress of an earlier run's writes, for a run that reads.
 pub(super) fn status_of(ior: &mut Ior) -> Result<()> {
     let Some(path) = ior.status_file.as_ref().filter(|_| !ior.writes) else { return Ok(()) };
     let text = Input::at(path, limit::JOB).text()?;
@@ -32,7 +31,7 @@ pub(super) fn status_of(ior: &mut Ior) -> Result<()> {
     Ok(())
 }
 
-/// As much of what would be written as there is room for: twice of it must be free (G13).
+/// Reduces the writes to the available space: twice their size must be free (G13).
 pub(super) fn fit(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
     let room = |target: &PathBuf| {
         let file_system = statvfs(target).ok()?;
@@ -49,7 +48,7 @@ pub(super) fn fit(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
     }
 }
 
-/// What is only read must be there: nothing is made in its place.
+/// Checks that files that are only read exist.
 pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> Result<()> {
     let files = if ior.file_per_process { tasks } else { 1 };
     let sharing = if ior.file_per_process { 1 } else { u64::from(tasks) };
@@ -77,7 +76,7 @@ pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> R
     Ok(())
 }
 
-/// Where the last transfer of a file ends.
+/// End of the last transfer of a file.
 fn end(ior: &Ior, sharing: u64) -> u64 {
     let bytes = ior.bytes_per_task();
     if ior.file_per_process {
