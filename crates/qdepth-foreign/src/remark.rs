@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn names_and_figures_stand_in_the_sentence() {
         let longer = Remarked::counted(Remark::FileNotExtended, "bytes", 1 << 20);
-        let sentence = "it is not made longer: the load ends with it, at 1048576 B";
+        let sentence = "it is not extended: the load ends at its end, at 1048576 B";
         assert_eq!(longer.to_string(), sentence);
         assert!(longer.sentence(Lang::Ja).contains("1048576 B"));
         let room = Remarked::counted(Remark::RoomEndsPhase, "transfers", 12);

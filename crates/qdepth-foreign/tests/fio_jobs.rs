@@ -144,7 +144,7 @@ fn a_refusal_names_option_section_and_line() {
             "[a]\nlatency_target=5ms\n",
             "jobs.fio:2: [a] latency_target=5ms: latency_window= says how long",
         ),
-        ("bs=4k\n", "jobs.fio:1: `bs=4k` stands before the first [section]"),
+        ("bs=4k\n", "jobs.fio:1: `bs=4k` is before the first [section]"),
         ("[a]\ndirect\n", ""),
         ("[a]\nbs\n", "jobs.fio:2: [a] bs: a value is missing"),
         ("[a]\nbs=4x\n", "jobs.fio:2: [a] bs=4x: `4x` is not a size"),
@@ -167,7 +167,7 @@ fn what_cannot_change_a_figure_is_a_remark() {
     let (_, converted) = plan("[a]\nsize=1m\nfallocate=none\nmem=mmaphuge\ninvalidate=1\n");
     let remarks: Vec<String> = converted.remarks.iter().map(ToString::to_string).collect();
     assert_eq!(remarks.len(), 2, "{remarks:?}");
-    let written = "a measurement file is always written in full before it is measured";
+    let written = "a measurement file is always filled before the measurement";
     assert_eq!(remarks[0], format!("jobs.fio:3: [a] fallocate=none: {written}"));
 }
 

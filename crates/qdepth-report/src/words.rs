@@ -420,7 +420,7 @@ mod tests {
         let worded = |finding: &Finding| SPOKEN.map(|lang| finding_text(finding, lang).explanation);
         let longer = not_literal("file-not-extended").value("bytes", f64::from(1 << 20));
         let [en, ja] = worded(&longer);
-        assert!(en.ends_with(": it is not made longer: the load ends with it, at 1 MiB."), "{en}");
+        assert!(en.ends_with(": it is not extended: the load ends at its end, at 1 MiB."), "{en}");
         assert!(ja.contains("（1 MiB）で") && !ja.contains("file-not-extended"), "{ja}");
         let [en, ja] = worded(&not_literal("directory-not-there").label("name", "a/b"));
         assert!(en.contains("`a/b` is not a directory") && ja.contains("`a/b`"), "{en} {ja}");

@@ -29,7 +29,7 @@ fn a_remark_is_a_code_in_json_and_a_sentence_of_the_language_in_reports() {
     assert_eq!(what("--debug"), "no-such-output");
 
     let [en, ja] = ["en", "ja"].map(|lang| report(&workspace, lang));
-    let english = "a measurement file is always written in full before it is measured";
+    let english = "a measurement file is always filled before the measurement";
     let japanese = "測定ファイルは必ず、測定前に全体を書き込みます。";
     assert!(en.contains(&format!("[a] fallocate=none: {english}.")), "{en}");
     assert!(ja.contains(&format!("[a] fallocate=none。{japanese}")), "{ja}");
@@ -63,9 +63,6 @@ fn what_a_result_of_fio_left_open_is_told_in_the_language_of_the_report() {
     workspace.run(&words).expect(0);
     workspace.run("import out.json").expect(0);
     let [en, ja] = ["en", "ja"].map(|lang| report(&workspace, lang));
-    assert!(
-        en.contains("(latency is fio's completion latency, which is what its percentiles are of)"),
-        "{en}"
-    );
+    assert!(en.contains("(latency is fio's completion latency, like its percentiles)"), "{en}");
     assert!(ja.contains("（レイテンシはパーセンタイルと同じく fioの完了レイテンシ）"), "{ja}");
 }

@@ -119,7 +119,7 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
         absent.err
     );
     let later = workspace.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
-    assert!(later.err.contains("it is not there"), "{}", later.err);
+    assert!(later.err.contains("it does not exist"), "{}", later.err);
     workspace.run("fio --no-report --name=a --filename=later --rw=read").expect(2);
     fs::write(workspace.join("later"), vec![1; 1 << 20]).unwrap();
     let there = workspace.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);

@@ -161,7 +161,7 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
         both.answer.iter().find_map(|b| if let Block::Table(t) = b { Some(t) } else { None });
     let heads = table.unwrap().columns.iter().map(|column| &*column.heading).collect::<Vec<_>>();
     assert_eq!(heads, ["Load profile", "Target", "mean", "p99", "p99.9"]);
-    assert_eq!(document.question, "What is the shortest time in which this storage answers?");
+    assert_eq!(document.question, "What is the minimum latency of this storage?");
     run.plan_name = "of-my-own".into();
     assert_eq!(compose(&run, &points, Lang::En).question, "");
 }
