@@ -33,8 +33,8 @@ fn damaged_figures_are_refused_in_words() {
         (vec![good.clone(), good.clone()], "reference/published.csv, f-1: this ID occurs twice"),
         (
             vec![row("f-2", "100,", "exact", "calibrated", "")],
-            "reference/published.csv, f-2: a figure that counts needs a group and what stands \
-             beside it",
+            "reference/published.csv, f-2: a figure that counts needs a group and an emulated \
+             target",
         ),
         (
             vec![row("f-3", "0,", "exact", "predicted", "rate(a, x, 1)")],

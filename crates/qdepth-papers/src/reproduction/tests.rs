@@ -243,7 +243,7 @@ fn each_row_of_an_edition_says_what_it_is_of_and_names_a_storage_once() {
             let distinct: std::collections::BTreeSet<Vec<String>> = all.iter().map(bare).collect();
             assert_eq!(distinct.len(), all.len(), "{all:?}");
             stated += 1;
-        } else if table.caption.starts_with("Published figures") {
+        } else if table.caption.starts_with("Published and emulated figures") {
             let names: Vec<&str> =
                 table.rows.iter().map(|r| &*r.cells[1].text).filter(|n| !n.is_empty()).collect();
             let once: std::collections::BTreeSet<&str> = names.iter().copied().collect();
