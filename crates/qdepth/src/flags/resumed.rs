@@ -65,7 +65,7 @@ fn refused(known: &Command, ignored: &[&Arg]) -> Error {
         |arg: &&Arg| arg.get_long().map_or("PLAN | TARGET".to_owned(), |long| format!("--{long}"));
     let names: Vec<String> = ignored.iter().map(named).collect();
     let why = format!(
-        "--resume uses the plan and targets of the interrupted run, so it cannot be combined with \
+        "--resume uses the plan and targets of the interrupted run, so it cannot be used with \
          {}. To start a new run, remove --resume",
         names.join(", ")
     );
