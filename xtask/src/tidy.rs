@@ -32,7 +32,7 @@ pub fn tidy() -> Result<()> {
     arrows(&mut broken)?;
     lints::check(&mut broken)?;
     links::check(&mut broken)?;
-    plain::check(&mut broken)?;
+    plain::catalogue(&mut broken)?;
     let (mut sources, mut modules) = (Vec::new(), circles::Modules::default());
     let words = words::Words::read(&mut broken)?;
     for folder in ["crates", "xtask"] {

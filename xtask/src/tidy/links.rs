@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::cited;
+use super::{cited, plain};
 use crate::command::root;
 
 /// Looks at every Markdown page of the root and of `docs`.
@@ -50,6 +50,7 @@ fn of_page(page: &Path, broken: &mut Vec<String>) -> Result<()> {
     let text = fs::read_to_string(page)?;
     let name = page.strip_prefix(root()).unwrap_or(page).display().to_string();
     cited::check(&name, &text, broken);
+    plain::page(&name, &text, broken);
     for target in targets(&text) {
         let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
         let folder = page.parent().unwrap_or(page);
@@ -68,14 +69,8 @@ fn of_page(page: &Path, broken: &mut Vec<String>) -> Result<()> {
 /// Links of a page within the repository; code is ignored.
 pub(crate) fn targets(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let mut fenced = false;
-    for line in text.lines() {
-        fenced ^= line.trim_start().starts_with("```");
-        if fenced {
-            continue;
-        }
-        let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
-        for rest in plain.split("](").skip(1) {
+    for line in plain::prose(text) {
+        for rest in line.split("](").skip(1) {
             let target = rest.split([')', ' ']).next().unwrap_or_default();
             let leaves = target.contains("://") || target.starts_with("mailto:");
             found.extend((!leaves && !target.is_empty()).then(|| target.to_owned()));
