@@ -126,8 +126,8 @@ fn merged(view: &View<'_>, cases: Vec<Case>) -> Vec<Case> {
 fn listed(view: &View<'_>, mut at: Vec<&str>) -> String {
     let all: Vec<String> = view.intensities.iter().map(ToString::to_string).collect();
     let position = |at: &&str| all.iter().position(|known| known == at);
+    at.sort_by_key(position);
     if at.len() > STRETCHED && at.iter().all(|at| position(at).is_some()) {
-        at.sort_by_key(position);
         let follow = |a: &&str, b: &&str| position(a).map(|a| a + 1) == position(b);
         let stretch = |at: &[&str]| match at {
             [first, _, .., last] => format!("{first}–{last}"),
@@ -187,10 +187,17 @@ mod tests {
     use crate::words::Lang;
 
     fn group(every: usize, lang: Lang) -> FindingGroup {
+        let samples = |n: usize| n.is_multiple_of(every).then_some(n);
+        group_of(samples, lang)
+    }
+
+    /// The findings of points that have these figures.
+    fn group_of(samples: impl Fn(usize) -> Option<usize>, lang: Lang) -> FindingGroup {
         let mut points = fixture::points(1);
-        for (n, point) in points.iter_mut().enumerate().step_by(every) {
-            let finding = Finding::remark(Code::IntervalNotAvailable);
-            point.findings.push(finding.value("samples", n as f64).value("autocorrelation", 0.5));
+        for (n, point) in points.iter_mut().enumerate() {
+            let finding = Finding::remark(Code::IntervalNotAvailable).value("autocorrelation", 0.5);
+            let found = samples(n).map(|samples| finding.value("samples", samples as f64));
+            point.findings.extend(found);
         }
         let document = compose(&fixture::run(1), &points, lang);
         let blocks = document.sections.into_iter().flat_map(|section| section.blocks);
@@ -211,7 +218,18 @@ mod tests {
         assert!(case.explanation.contains(&span), "{}", case.explanation);
         let [case] = group(1, Lang::Ja).cases.try_into().unwrap();
         assert!(case.explanation.contains(&format!("0 ~ {}", count - 1)), "{}", case.explanation);
-        // Three are told one by one.
+        // Three are listed one by one.
         assert_eq!(group(count / 2, Lang::En).cases.len(), 3);
+    }
+
+    #[test]
+    fn queue_depths_of_merged_cases_are_listed_in_their_order() {
+        // Every fifth point has the same text, so that cases are merged out of order.
+        let [case] = group_of(|n| Some(n % 5), Lang::En).cases.try_into().unwrap();
+        for place in case.location.split("; ") {
+            let (_, listed) = place.rsplit_once(" at ").unwrap();
+            let depths: Vec<u32> = listed.split(", ").map(|depth| depth.parse().unwrap()).collect();
+            assert!(depths.len() > 5 && depths.is_sorted(), "{}", case.location);
+        }
     }
 }
