@@ -95,7 +95,7 @@ pub fn without_hidden(page: String) -> String {
 struct Page<'a> {
     document: &'a Document,
     labels: &'static PaperLabelsWords,
-    /// True if only what stands in the `main` element is wanted.
+    /// True if only the contents of the `main` element are wanted.
     part: bool,
     /// Numbers of tables and figures.
     numbers: [Cell<u32>; 2],

@@ -118,7 +118,7 @@ fn head(document: &Document, out: &mut String, files: &mut BTreeMap<String, Vec<
     let _ = writeln!(out, "#show: paper.with(\n  {},\n)", arguments.join(",\n  "));
 }
 
-/// A date of Typst, for the PDF's own data; `None` if there is no such day.
+/// A date of Typst, for the PDF's own data; `None` if the day does not exist.
 fn day(iso: &str) -> String {
     match iso.parse::<Date>() {
         Ok(day) => {

@@ -386,7 +386,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
     }
 
-    /// True if its time is over and it waits until it is known how far it goes on.
+    /// True if its time is over and it waits to learn how much more it must move.
     #[cold]
     fn waits(&mut self, now: Instant) -> bool {
         if matches!(self.catch_up, CatchUp::Before(then) if now < then) {

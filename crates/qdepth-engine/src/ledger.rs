@@ -177,7 +177,8 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.in_flight
     }
 
-    /// True if a stamp lies in the window, after what is the same for all completions that bear it.
+    /// True if a stamp lies in the window. Does the work that all completions with this stamp
+    /// share.
     #[inline(always)]
     fn advance(&mut self, at: Instant) -> bool {
         at == self.stamp || self.step(at)
@@ -202,7 +203,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         true
     }
 
-    /// First possible start or end of the window between this stamp and the last.
+    /// Handles a stamp after which the window may have started or ended since the last one.
     #[cold]
     #[inline(never)]
     fn first_step(&mut self, at: Instant) -> bool {

@@ -91,7 +91,7 @@ impl<'a> Shard<'a> {
     pub fn whole(point: &'a Point) -> Self {
         Self { point, streams: 0..point.streams, stop_group: None }
     }
-    /// True if the others go on until it has samples, or precision, enough.
+    /// True if the others continue until it has enough samples, or enough precision.
     pub fn wants(&self) -> bool {
         self.point.stop.samples.is_some() || self.point.stop.until.is_some()
     }

@@ -13,7 +13,7 @@ use crate::target::Slot;
 /// Delay before a load that is ahead, without a pause, checks again.
 const TURN: Nanos = Nanos::from_micros(10);
 
-/// True if a load may issue.
+/// Decision on the next request of a coupled load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
     Free,

@@ -206,7 +206,7 @@ impl Destination {
     }
 }
 
-/// True if the name may be given to a result, and what has it now.
+/// Checks that the name may be given to a result, and returns what has it now.
 fn name_state(
     folder: &Folder,
     name: &OsString,

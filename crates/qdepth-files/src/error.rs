@@ -83,8 +83,8 @@ impl FileError {
         Self { instead: Some(instead.into()), ..self }
     }
 
-    /// The command line with a name that would do in the place of this one; `None` if there is no
-    /// such name, or the command line does not hold this one.
+    /// The command line with a suitable name instead of this one; `None` if no name is suitable, or
+    /// the command line does not contain this one.
     pub fn next_command(&self, words: impl Iterator<Item = OsString>) -> Option<String> {
         let (instead, named) = (self.instead.as_deref()?, self.path.as_os_str());
         let mut found = false;

@@ -106,7 +106,7 @@ impl Folder {
     /// Current path without links, for programs and libraries that need one.
     ///
     /// # Errors
-    /// If `/proc` does not tell.
+    /// If `/proc` does not show the path.
     pub fn real_path(&self) -> Result<PathBuf, FileError> {
         let text = readlink(self.by_handle(), Vec::new()).map_err(|errno| {
             FileError::failed(&self.path, "ask /proc for its real place", errno)
@@ -154,7 +154,7 @@ impl Folder {
         self.stat().is_ok_and(|found| is_of_devices(&found))
     }
 
-    /// True if names can be put into it.
+    /// Checks that names can be put into it.
     pub(crate) fn may_write(&self) -> rustix::io::Result<()> {
         accessat(&self.descriptor, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
     }

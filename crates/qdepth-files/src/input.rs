@@ -16,7 +16,7 @@ use crate::sort::{is_regular, of_the_kernel, sort_of};
 /// A kind of file that is read: its name in what is said, and how large it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Like `plan`.
+    /// Kind of the file, for example `plan`.
     pub what: &'static str,
     /// Largest size, in bytes.
     pub bytes: u64,
@@ -91,8 +91,8 @@ impl Input {
     /// The bytes.
     ///
     /// # Errors
-    /// If there is no such file, it is no regular one, or it is too large; [`crate::How::Wrong`]
-    /// all, unless reading failed under way.
+    /// If the file does not exist, is not a regular file, or is too large. All of these are
+    /// [`crate::How::Wrong`], unless reading fails on the way.
     pub fn bytes(&self) -> Result<Vec<u8>, FileError> {
         match self.from {
             From::Name => {
@@ -107,7 +107,7 @@ impl Input {
     /// The text.
     ///
     /// # Errors
-    /// Like [`Input::bytes`], and where it is no UTF-8, with the line.
+    /// Like [`Input::bytes`]; also if the text is not UTF-8, with the line.
     pub fn text(&self) -> Result<String, FileError> {
         self.as_text(self.bytes()?)
     }

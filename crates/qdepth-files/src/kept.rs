@@ -135,7 +135,7 @@ impl Kept {
     /// All that it holds, from its beginning.
     ///
     /// # Errors
-    /// If it is longer than the limit, is no UTF-8, or cannot be read.
+    /// If it is longer than the limit, is not UTF-8, or cannot be read.
     pub fn text(&self, limit: Limit) -> Result<String, FileError> {
         let doing = format!("read the {} {}", limit.what, self.path.display());
         let failed = |error: io::Error| FileError::failed_io(&self.path, &doing, &error);
@@ -205,7 +205,8 @@ impl Kept {
     /// handle is closed: POSIX locks, which SQLite takes, go when any handle of a file is closed.
     ///
     /// # Errors
-    /// If `/proc` does not tell, or the file beside it (name and ending) is no ordinary one.
+    /// If `/proc` does not show the path, or the file next to it (name and ending) is not a regular
+    /// one.
     pub fn into_name(self, besides: &[&str]) -> Result<Named, FileError> {
         for ending in besides {
             let mut name = self.name.clone();

@@ -16,7 +16,7 @@ pub(crate) fn put(file: &File, bytes: &[u8]) {
     let _ = fsetxattr(file, MARK, &Sha256::digest(bytes), XattrFlags::empty());
 }
 
-/// True if a file is a result that nobody changed since.
+/// True if a file is a result that has not been changed since it was written.
 pub(crate) fn is_unchanged(file: &mut File) -> std::io::Result<bool> {
     let mut mark = [0; 32];
     if fgetxattr(&*file, MARK, &mut mark) != Ok(mark.len()) {

@@ -67,7 +67,7 @@ impl Output {
     /// that went away is no failure.
     ///
     /// # Errors
-    /// If the name has come to mean something else, or there is no room.
+    /// If the name now leads to something else, or the disk is full.
     pub fn write(&self, bytes: &[u8]) -> Result<Option<Replaced>, FileError> {
         match &self.to {
             To::Nowhere => Ok(None),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// True if a text may have lines.
+/// Treatment of line breaks in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lines {
     /// It is part of a line: a name, a string of a device.

@@ -114,8 +114,8 @@ fn clear_the_name(
     Ok(())
 }
 
-/// True if the kernel's list of live sockets has one that may bear this name: bound by a path
-/// that ends so, and that leads into this directory or is relative to one that nobody knows.
+/// True if the kernel's list of live sockets has one that may have this name: bound by a path with
+/// this ending that leads into this directory, or is relative to an unknown one.
 #[expect(clippy::disallowed_methods, reason = "a file of the kernel's, by a fixed name")]
 fn may_be_bound(folder: &Folder, name: &OsStr) -> bool {
     let Ok(list) = std::fs::read("/proc/net/unix") else { return true };

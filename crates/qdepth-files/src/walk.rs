@@ -162,7 +162,7 @@ fn make_directory(
     openat(here, name, STEP, Mode::empty()).map_err(failed)
 }
 
-/// True if a directory is none of the kernel's, where no user's files are kept.
+/// Checks that a directory is not on a file system of the kernel, where no user's files are kept.
 pub(crate) fn not_the_kernels(folder: &OwnedFd, whole: &Path) -> Result<(), FileError> {
     let failed = |errno| FileError::failed(whole, "look at its directory", errno);
     let Some(kind) = of_the_kernel(&fstatfs(folder).map_err(failed)?) else { return Ok(()) };

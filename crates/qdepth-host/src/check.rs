@@ -48,7 +48,7 @@ impl Standing {
 pub enum Check {
     /// The governor of the CPUs.
     Governor,
-    /// True if the CPUs prefer speed.
+    /// Energy preference of the CPUs.
     EnergyPreference,
     /// Exit latency of the deepest idle state.
     IdleStates,
@@ -321,7 +321,7 @@ fn head_room(device: &Facts<'_>) -> Option<Item> {
     Some(item.value("celsius", now).value("warning_celsius", limit))
 }
 
-/// True if each NVMe queue's interrupt comes to a CPU that its driver names.
+/// Checks that each NVMe queue's interrupt comes to a CPU that its driver names.
 fn interrupts(system: &System) -> Item {
     let path = "/proc/interrupts";
     let text = match system.read_file(path) {

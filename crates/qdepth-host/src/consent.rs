@@ -75,8 +75,8 @@ pub struct Consent {
     identity: Identity,
     overwrite: Vec<String>,
     expires: Option<Timestamp>,
-    /// True if it was acted on: what is lost was lost then, and the runs of one command go on when
-    /// its time is over. Clones share it.
+    /// True if it was acted on: the data was lost then, and the runs of one command continue after
+    /// it expires. Clones share it.
     used: Arc<AtomicBool>,
 }
 
@@ -163,12 +163,12 @@ impl Consent {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// True if the loss of what bears this signature was accepted.
+    /// True if the loss of data with this signature was accepted.
     pub(crate) fn overwrites(&self, signature: &str) -> bool {
         self.overwrite.iter().any(|named| named == signature)
     }
 
-    /// True if it is for this device, as it was then, and still good.
+    /// Checks that it is for this device, as it was then, and still valid.
     pub(crate) fn check(
         &self,
         system: &System,
@@ -191,7 +191,7 @@ impl Consent {
         self.is_still_good(&format!("/dev/{name}"), now)
     }
 
-    /// True if it is for the file with this identity now, and still good.
+    /// Checks that it is for the file with this identity now, and still valid.
     pub(crate) fn check_file(
         &self,
         file: &Inspected,

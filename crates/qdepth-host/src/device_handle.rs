@@ -141,7 +141,7 @@ pub enum Bound {
     Made {
         /// Its node.
         node: String,
-        /// Byte ranges below it.
+        /// Devices that it is built on.
         on: Vec<Bound>,
     },
 }

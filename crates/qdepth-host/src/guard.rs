@@ -120,7 +120,8 @@ pub fn clear_for_writing(
     }
 }
 
-/// True if a device could be written to if the user consented: asked before anybody is told how to.
+/// Checks that a device could be written to if the user consented, before a message explains how to
+/// consent.
 ///
 /// # Errors
 /// A refusal of a guard that no consent overrides.

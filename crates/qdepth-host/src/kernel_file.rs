@@ -17,7 +17,7 @@ pub(crate) const LONGEST_BYTES: u64 = 4096;
 /// Reads a value as text, without white space around it.
 ///
 /// # Errors
-/// If it is no file of procfs or sysfs, is longer than [`LONGEST_BYTES`] or is no text.
+/// If it is not a file of procfs or sysfs, is longer than [`LONGEST_BYTES`], or is not text.
 pub(crate) fn read(root: &Path, is_real: bool, path: &Path) -> io::Result<String> {
     let file = open(root, is_real, path, OFlags::RDONLY)?;
     let mut bytes = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn read(root: &Path, is_real: bool, path: &Path) -> io::Result<String
 /// Writes a value.
 ///
 /// # Errors
-/// If it is no file of procfs or sysfs, or what the kernel answered.
+/// If it is not a file of procfs or sysfs, or the kernel refuses.
 pub(crate) fn write(root: &Path, is_real: bool, path: &Path, value: &str) -> io::Result<()> {
     // A made-up machine has plain files, in which a longer former value must not shine through.
     let flags = if is_real { OFlags::WRONLY } else { OFlags::WRONLY | OFlags::TRUNC };

@@ -92,7 +92,7 @@ impl Label {
         block
     }
 
-    /// Reads a block; `None` if it is no label or its checksum does not hold.
+    /// Reads a block; `None` if it is not a label or its checksum is wrong.
     pub fn decode(block: &[u8]) -> Option<Self> {
         let text = block.get(..TEXT_BYTES)?;
         let sum = block.get(TEXT_BYTES..LABEL_BYTES as usize)?;

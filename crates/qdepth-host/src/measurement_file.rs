@@ -38,9 +38,9 @@ pub struct Wanted<'a> {
     pub run_id: &'a str,
     /// Now.
     pub now: Timestamp,
-    /// True if to leave it for later runs, which then need not fill it again.
+    /// True to leave it for later runs, which then need not fill it again.
     pub keep: bool,
-    /// True if to bypass the page cache.
+    /// True to bypass the page cache.
     pub direct: bool,
 }
 
@@ -250,7 +250,7 @@ pub fn review(
 /// of the right size that was filled completely is not written again.
 ///
 /// # Errors
-/// Like [`clear`] and [`Cleared::make`], and G1 where it is no directory.
+/// Like [`clear`] and [`Cleared::make`], and G1 if it is not a directory.
 pub fn create(
     system: &System,
     directory: &Inspected,
@@ -264,7 +264,7 @@ pub fn create(
     clear(system, directory, wanted, 0)?.make(wanted, progress)
 }
 
-/// True if a file can be made there, as far as can be told without making one.
+/// Checks that a file can be created there, as far as this is known without creating one.
 pub(crate) fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(directory, ".", access, AtFlags::EACCESS) {

@@ -69,7 +69,7 @@ pub struct Wanted<'a> {
     pub naming: Naming,
     /// True if any is written.
     pub writes: bool,
-    /// True if to leave them for later runs.
+    /// True to leave them for later runs.
     pub keep: bool,
 }
 
@@ -247,8 +247,8 @@ impl OwnFiles {
     /// another node.
     ///
     /// # Errors
-    /// If it is not there, or another file bears the name of one that was made here, or it would
-    /// be written and does not say that it is this run's.
+    /// If it does not exist, or another file has the name of one that was created here, or it would
+    /// be written and does not identify itself as this run's.
     pub fn open(&mut self, name: &str, direct: bool, write: bool) -> Result<OwnedFd, Failure> {
         let path = self.path.join(name);
         let open = || -> io::Result<(OwnedFd, Option<Errno>)> {

@@ -88,8 +88,8 @@ impl OwnFolder {
         Ok(())
     }
 
-    /// True if another run made it, as it and its name say, nobody holds it, and what is in it are
-    /// entries of a measurement.
+    /// True if another run created it, according to its attribute and name, it is not in use, and
+    /// its contents are entries of a measurement.
     fn is_left(&self, stem: &str, run_id: &str) -> io::Result<bool> {
         let maker = maker(&self.file, &self.name);
         let Some(maker) = maker.filter(|maker| !maker.is_empty() && maker != run_id) else {

@@ -97,7 +97,7 @@ fn local_cpus(system: &System, device: &str) -> Option<BTreeSet<u32>> {
     cpus_of_node(system, node)
 }
 
-/// The CPUs of a NUMA node; `None` if there is no such node.
+/// The CPUs of a NUMA node; `None` if the node does not exist.
 pub fn cpus_of_node(system: &System, node: u32) -> Option<BTreeSet<u32>> {
     cpu_list(&system.read_trimmed(format!("/sys/devices/system/node/node{node}/cpulist"))?)
 }

@@ -21,8 +21,8 @@ pub struct Unreachable {
     pub remedy: &'static str,
 }
 
-/// True if completions on this target can be polled. Without poll queues the kernel waits for
-/// interrupts all the same (Linux 6.1 and before) or refuses each request, and says neither.
+/// Checks that completions on this target can be polled. Without poll queues the kernel silently
+/// waits for interrupts (Linux 6.1 and before) or refuses each request.
 ///
 /// # Errors
 /// The device that has no such queue.
@@ -121,7 +121,7 @@ impl Commands {
     /// meanwhile and looked at again afterwards, says that it is the same device.
     ///
     /// # Errors
-    /// If it cannot be opened, or is not the device that sysfs shows beside the claimed one.
+    /// If it cannot be opened, or is not the device that sysfs shows for the claimed one.
     pub fn open(&self, system: &System, claim: &Claim) -> Result<OwnedFd, Unreachable> {
         let path = self.path.display();
         let access = if claim.writable { OFlags::RDWR } else { OFlags::RDONLY };

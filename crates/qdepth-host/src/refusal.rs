@@ -73,7 +73,7 @@ impl fmt::Display for Guard {
 pub struct Refusal {
     /// Guard.
     pub guard: Guard,
-    /// Problem, naming the file; no full stop at the end.
+    /// Problem, naming the device or file; no full stop at the end.
     pub found: String,
     /// Remedy; no full stop at the end.
     pub remedy: String,

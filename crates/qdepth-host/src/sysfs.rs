@@ -18,7 +18,7 @@ pub fn number_of(system: &System, name: &str) -> Option<DeviceNumber> {
     system.read_trimmed(format!("/sys/class/block/{name}/dev"))?.parse().ok()
 }
 
-/// The whole disk of a partition; `None` if `name` is no partition.
+/// The whole disk of a partition; `None` if `name` is not a partition.
 pub fn whole_of(system: &System, name: &str) -> Option<String> {
     if !system.exists(format!("/sys/class/block/{name}/partition")) {
         return None;
@@ -79,7 +79,7 @@ pub fn number_attribute(system: &System, name: &str, key: &str) -> Option<u64> {
 /// Connection of a device, and its maximum throughput.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Like `PCIe 4.0 x4`, `SATA 6.0 Gbit/s`.
+    /// Description, for example `PCIe 4.0 x4`, `SATA 6.0 Gbit/s`.
     pub description: String,
     /// Practical throughput in bytes per second: the line rate without line coding and about 10 %
     /// (PCIe packets with 256 B of payload) or 4 % (SATA and SAS frames) of protocol overhead.

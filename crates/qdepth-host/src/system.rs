@@ -258,8 +258,8 @@ impl System {
         is_node || self.path(path).exists()
     }
 
-    /// The block size that a file system says of itself, in bytes (statfs(2)); `None` if the
-    /// machine was recorded, which does not hold it.
+    /// The block size that a file system reports, in bytes (statfs(2)); `None` for a recorded
+    /// machine, since recordings do not contain it.
     ///
     /// # Errors
     /// The error of the system.
@@ -292,7 +292,7 @@ impl System {
     /// The value that a file of procfs or sysfs shows, whoever named the file.
     ///
     /// # Errors
-    /// If it is no such file, shows no text or too much of it, or what the system answered.
+    /// If it is not such a file, shows no text or too much of it, or the system refuses.
     pub(crate) fn read_setting(&self, path: &str) -> io::Result<String> {
         if let Some(recorded) = self.recorded_tree() {
             return Ok(recorded.read_file(Path::new(path))?.trim().to_owned());
@@ -303,7 +303,7 @@ impl System {
     /// Writes one value to a file of procfs or sysfs.
     ///
     /// # Errors
-    /// If it is no such file, or what the system answered.
+    /// If it is not such a file, or the system refuses.
     pub(crate) fn write_setting(&self, path: &str, value: &str) -> io::Result<()> {
         if self.recorded_tree().is_some() {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());

@@ -77,7 +77,7 @@ pub struct BlockDevice {
     pub model: Option<String>,
     /// Firmware revision.
     pub firmware: Option<String>,
-    /// True if it says that it turns.
+    /// True if it reports rotation.
     pub rotational: Option<bool>,
     /// The I/O scheduler in effect.
     pub scheduler: Option<String>,

@@ -1,8 +1,8 @@
 //! The lab: a request becomes a plan, prepared targets, outcomes, and a run in the logbook.
 //!
-//! A front end makes a [`RunRequest`], hands in an [`Observer`] that is told what happens, and gets
-//! the run's record back from [`run::run`]. What goes wrong is of a kind that [`failure`] knows the
-//! exit status of. The lab knows no flag, no command and no terminal.
+//! A front end builds a [`RunRequest`], passes an [`Observer`] that receives the events, and gets
+//! the run's record from [`run::run`]. Each kind of error has an exit status in [`failure`]. The
+//! lab knows no option, no command and no terminal.
 //!
 //! The folders in the order of use, each of which uses only those before it: `failure`, `events`,
 //! `monitor`; `request`, `ranks`, `instrument`; `target`; `outcome`; `execute`; `run`; `campaign`.

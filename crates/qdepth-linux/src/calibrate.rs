@@ -26,7 +26,7 @@ pub struct Costs {
     pub clock_read_ns: f64,
     /// Recording a latency in a histogram.
     pub record_ns: f64,
-    /// A no-op on `io_uring`, in batches of 64; `None` if that is not to be had.
+    /// A no-op on `io_uring`, in batches of 64; `None` if `io_uring` is not available.
     pub ring: Option<RingCosts>,
 }
 

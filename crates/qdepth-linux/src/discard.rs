@@ -40,8 +40,7 @@ impl Discard {
         Ok(if kind == FileType::BlockDevice { Self::Command } else { Self::Hole })
     }
 
-    /// True if the file takes them, asked with a hole behind its end, where there is nothing to
-    /// lose.
+    /// Checks that the file takes them, with a hole after its end, where there is no data to lose.
     ///
     /// # Errors
     /// The kernel's answer.
@@ -54,8 +53,8 @@ impl Discard {
         Ok(fallocate(file, HOLE, end, PAGE)?)
     }
 
-    /// True if a ring hands them over without waiting: an empty one is no range, says a kernel that
-    /// knows it, and discards nothing.
+    /// Checks that a ring submits discards without waiting: a kernel that supports them refuses an
+    /// empty range as invalid, and discards nothing.
     ///
     /// # Errors
     /// Why it does not.

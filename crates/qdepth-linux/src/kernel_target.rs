@@ -243,7 +243,7 @@ impl KernelTarget {
     /// A target on `file`, whose flags (direct or not, read-only or not) are taken as they are.
     ///
     /// # Errors
-    /// If there is no memory for the buffers, or no engine works.
+    /// If there is not enough memory for the buffers, or no engine works.
     pub fn open(file: OwnedFd, options: &OpenOptions) -> Result<Self, OpenError> {
         let OpenOptions { slots, size_max, payload, seed, engine, .. } = *options;
         // Waits end up to the thread's slack late: 50 µs unless asked for less. Best effort.

@@ -82,7 +82,7 @@ impl Mpi {
         self.rank
     }
 
-    /// Number of slots.
+    /// Number of ranks.
     pub fn size(&self) -> u32 {
         self.size
     }
@@ -90,7 +90,7 @@ impl Mpi {
     /// Takes a message for a rank.
     ///
     /// # Errors
-    /// If MPI says so.
+    /// If MPI reports an error.
     pub fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String> {
         let length =
             c_int::try_from(bytes.len()).map_err(|_| "a message above 2 GiB".to_owned())?;
@@ -102,7 +102,7 @@ impl Mpi {
     /// The next message of a rank, if one is there.
     ///
     /// # Errors
-    /// If MPI says so.
+    /// If MPI reports an error.
     pub fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String> {
         // SAFETY: MPI has begun, on this thread.
         let length = unsafe { (self.probe)(from as c_int) };

@@ -42,7 +42,7 @@ pub(crate) struct RingQueue<const WIDE: bool> {
     pub(crate) ring: Ring<WIDE>,
     clock: Clock,
     completion_mode: CompletionMode,
-    /// True if a repeating time limit (Linux 6.4) ends waits.
+    /// Repeating timeout (Linux 6.4) that ends waits; `None` without it.
     heartbeat: Option<Box<Timespec>>,
     /// True if all that the last call handed over was complete when it returned, as on targets in
     /// memory: such a call needs not look for more (25 ns less).

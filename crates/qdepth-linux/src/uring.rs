@@ -141,9 +141,10 @@ impl<const TRIMS: bool> Target for Uring<TRIMS> {
     }
 }
 
-/// True if the kernel can begin a request on this file without blocking. Where it can not (zram,
-/// many FUSE servers), `io_uring` tries each in vain and then hands it to a thread of its own; to
-/// ask for that thread at once raises the rate by a quarter (measured on zram at 32 and 512).
+/// Checks that the kernel can start a request on this file without blocking. If it cannot (zram,
+/// many FUSE servers), `io_uring` tries each in vain and then passes it to a kernel thread; asking
+/// for that thread at once raises the rate by a quarter (measured on zram at queue depths 32 and
+/// 512).
 fn never_blocks(file: BorrowedFd<'_>) -> io::Result<()> {
     #[repr(align(4096))]
     struct Page([u8; 4096]);
@@ -168,7 +169,7 @@ fn register(ring: &Ring, buffers: &mut Buffers) -> io::Result<()> {
     Ok(())
 }
 
-/// True if the kernel supports the operations that are needed.
+/// Checks that the kernel supports the required operations.
 pub(crate) fn probe() -> io::Result<()> {
     const OPERATIONS: u32 = 256;
     const SUPPORTED: u32 = 1;

@@ -11,7 +11,7 @@ use crate::repeating::Repeating;
 use crate::verify::Verifying;
 
 impl Verifying<'_, KernelTarget> {
-    /// Like [`KernelTarget::measure_shard`], with every read held against what was written.
+    /// Like [`KernelTarget::measure_shard`], with every read compared with what was written.
     pub fn measure_shard(
         &mut self,
         shard: &Shard<'_>,

@@ -25,8 +25,8 @@ pub(crate) struct Alive {
 }
 
 impl Alive {
-    /// The sign of a run; `None` if another process holds it. Where the file system has no locks,
-    /// nobody is told of anybody.
+    /// The marker of a run; `None` if another process holds it. On a file system without locks,
+    /// processes do not see each other's markers.
     pub(crate) fn hold(logbook: &Named, run_id: &str) -> Result<Option<Self>, FileError> {
         for _ in 0..TRIES {
             let sign = logbook.beside(&format!("{ENDING}{run_id}"))?;

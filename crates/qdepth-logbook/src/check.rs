@@ -109,8 +109,7 @@ pub(crate) fn run(connection: &Connection, number: i64) -> Result<(RunRecord, Op
     Ok((run, damage))
 }
 
-/// True if the plan is the one that was hashed, which older schemas can tell too. Imported runs
-/// have neither.
+/// True if the plan matches its hash, which older schemas have as well. Imported runs have neither.
 fn is_of_its_hash(run: &RunRecord) -> bool {
     let hash = Sha256::digest(&run.plan_text);
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();

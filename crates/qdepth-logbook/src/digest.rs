@@ -254,7 +254,7 @@ impl Chain {
     }
 }
 
-/// True if the error says that what is stored is not as it was.
+/// True if the error means that stored data has changed.
 pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))

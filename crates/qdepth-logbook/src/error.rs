@@ -271,8 +271,8 @@ impl LogbookError {
         Self::NotALogbook { path: path.to_owned(), why: why.to_owned() }
     }
 
-    /// True if there is no logbook yet: no file, or one that a process is just making, or was
-    /// killed while it did.
+    /// True if there is no logbook yet: no file, or one whose creation is in progress or was
+    /// interrupted by a kill.
     pub fn is_absent(&self) -> bool {
         match self {
             Self::Missing { .. } => true,
@@ -340,8 +340,8 @@ fn is_limited(path: &Path, error: &rusqlite::Error) -> bool {
     limit < NEAR_LIMIT_BYTES || ["", "-wal", "-shm"].into_iter().any(near)
 }
 
-/// True if as many files as SQLite has besides its own can still be open: of a limit on them it
-/// says only that it cannot open.
+/// True if as many files as SQLite needs in addition can be opened: SQLite reports a limit on open
+/// files only as an inability to open.
 fn files_can_be_opened() -> bool {
     let more: rustix::io::Result<Vec<_>> =
         (0..FILES).map(|_| rustix::io::dup(rustix::stdio::stderr())).collect();

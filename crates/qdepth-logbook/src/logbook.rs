@@ -55,7 +55,7 @@ impl Logbook {
     /// A logbook that nobody keeps: it goes with the value, and nothing is written anywhere.
     ///
     /// # Errors
-    /// If there is no memory for it.
+    /// If there is not enough memory for it.
     pub fn in_memory() -> Result<Self> {
         let path = Path::new(":memory:");
         Self::from_connection(open_in_memory(path)?, None, path)
@@ -64,7 +64,7 @@ impl Logbook {
     /// Opens an existing logbook for reading only; every writing call then fails.
     ///
     /// # Errors
-    /// If there is no such file, or as [`open`](Self::open).
+    /// If the file does not exist, or as [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_reading(path)?;
@@ -279,10 +279,9 @@ impl Logbook {
         self.listed(most, most, wanted)
     }
 
-    /// Like [`newest_runs`](Self::newest_runs), but only the first `whole` of them are read whole,
-    /// in
-    /// 0.2 ms each. Of the others the line is read that is kept of them, in 5 µs: it is what was
-    /// written, and does not tell whether the rest of the run is.
+    /// Like [`newest_runs`](Self::newest_runs), but only the first `whole` of them are read
+    /// completely, in 0.2 ms each. The others are read from their headlines, in 5 µs: a headline is
+    /// verified, but does not show if the rest of the run is intact.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -423,7 +422,7 @@ impl Logbook {
     /// record against its digest.
     ///
     /// # Errors
-    /// If the file cannot be read at all. What is damaged is no error, but the answer.
+    /// If the file cannot be read at all. Damage is not an error, but the answer.
     pub fn check(&self) -> Result<Checked> {
         let what = "checking the file";
         let snapshot = self.snapshot(what)?;

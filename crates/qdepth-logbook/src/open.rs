@@ -187,7 +187,7 @@ fn refuse_foreign_bytes(head: &[u8], path: &Path) -> Result<()> {
     }
 }
 
-/// True if this is a file that nobody has put anything in yet.
+/// True if this is a file without any contents yet.
 fn is_fresh(connection: &Connection, path: &Path) -> Result<bool> {
     let query = "SELECT (SELECT count(*) FROM sqlite_schema) = 0
                     AND (SELECT user_version FROM pragma_user_version) = 0";
@@ -196,7 +196,7 @@ fn is_fresh(connection: &Connection, path: &Path) -> Result<bool> {
         .map_err(doing(path, "reading the table of contents"))
 }
 
-/// True if a file without tables says that it is a logbook.
+/// True if a file without tables has the header of a logbook.
 fn is_marked(connection: &Connection) -> bool {
     let id = connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i32>(0));
     id.is_ok_and(|id| id == APPLICATION_ID)

@@ -68,7 +68,7 @@ impl Finding {
     pub fn new(code: Code, severity: Severity) -> Self {
         Self { severity, ..Self::remark(code) }
     }
-    /// True if it is as the table of codes says; else what is not.
+    /// Checks that it matches the table of codes; the error is the mismatch.
     ///
     /// # Errors
     /// If its weight, what it is about, a figure or a text is not in its code's row.

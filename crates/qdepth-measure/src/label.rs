@@ -99,8 +99,8 @@ const CODED: [&str; 15] = [
     "why",
 ];
 
-/// True if the text of this label may be a code. What stands in the others is named by people, the
-/// kernel or other programs: a directory that is called `steady` is no state.
+/// True if the text of this label may be a code. Other labels have names from users, the kernel or
+/// other programs: a directory called `steady` is not a state.
 pub fn may_be_code(label: &str) -> bool {
     CODED.contains(&label)
 }

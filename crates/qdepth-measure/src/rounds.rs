@@ -164,8 +164,8 @@ impl SteadyRounds {
         self.verdict().state.has_level().then_some(first)
     }
 
-    /// True if they end now since there were enough: so many, or by our own rule 25 in which the
-    /// area was written four times, sixteen times where the rate drifts.
+    /// True if there are enough rounds: the maximum, or by our own rule 25 in which the area was
+    /// written four times, or sixteen times if the rate drifts.
     pub fn is_over(&self, most: u32) -> bool {
         let enough =
             if self.aimless >= AIMLESS_CHECKS { Self::WRITTEN_MOST } else { WRITTEN_MOST_DRIFTING };

@@ -96,7 +96,7 @@ pub struct SettlingSamples {
 }
 
 impl Settling {
-    /// True if its lengths and its limit can be.
+    /// Checks its lengths and its limit.
     ///
     /// # Errors
     /// Problem in words, if any.

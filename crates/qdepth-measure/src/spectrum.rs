@@ -51,7 +51,7 @@ impl Workspace {
         Self { series, forward, backward }
     }
 
-    /// The error of the mean of `series`; `None` if it is too short or too persistent to tell.
+    /// The error of the mean of `series`; `None` if the series is too short or too persistent.
     pub(crate) fn mean_error(&mut self, series: &[f64]) -> Option<MeanError> {
         self.series.clear();
         self.series.extend_from_slice(series);
@@ -222,7 +222,7 @@ enum Slope {
     Rising,
 }
 
-/// True if the lower half of the ordinates and the upper differ by more than chance.
+/// Tests if the lower half of the ordinates and the upper differ by more than chance.
 fn slope(ordinates: &[f64]) -> Slope {
     let (lower, upper) = ordinates.split_at(ordinates.len() / 2);
     let quotient = mean(lower) / mean(upper).max(f64::MIN_POSITIVE);

@@ -130,7 +130,7 @@ pub struct LoadCharacteristics {
 }
 
 impl Known {
-    /// True if its numbers can be.
+    /// Checks its numbers.
     ///
     /// # Errors
     /// Problem, if any.

@@ -87,11 +87,11 @@ impl TargetExpression {
         Self::read_with(expression, &|_| Err("description files are not read here".to_owned()))
     }
 
-    /// Like [`read`](Self::read); `file` gives the text of a description file by its path, or says
-    /// why not.
+    /// Like [`read`](Self::read); `file` returns the text of a description file by its path, or the
+    /// reason why it cannot.
     ///
     /// # Errors
-    /// Like [`open`], and where a description file cannot be read or says what cannot be.
+    /// Like [`open`]; also if a description file cannot be read or is invalid.
     pub fn read_with(
         expression: &str,
         file: &dyn Fn(&str) -> Result<String, String>,

@@ -16,7 +16,7 @@ pub struct Parameter {
     pub low: f64,
     /// Largest value.
     pub high: f64,
-    /// The value where a description says nothing; `None` if it must be said.
+    /// Default value; `None` if a description must have the parameter.
     pub default: Option<f64>,
     /// Meaning for the user.
     pub meaning: &'static str,
@@ -61,7 +61,13 @@ pub(crate) const SSD: &[Parameter] = &[
     ),
     must("write_fixed_us", "µs", 0.0, 1e4, "latency of accepting a write"),
     must("write_accept_us_per_kib", "µs/KiB", 0.0, 100.0, "latency of accepting a write, per size"),
-    must("path_read_us_per_kib", "µs/KiB", 0.0, 100.0, "time of the internal data path per read"),
+    must(
+        "path_read_us_per_kib",
+        "µs/KiB",
+        0.0,
+        100.0,
+        "time of the internal data path for a read, per size",
+    ),
     may("path_command_us", "µs", 0.0, 1e3, 0.0, "time of the internal data path per command"),
     may(
         "ahead_when_busy",
@@ -80,7 +86,13 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         "additional time for a random read",
     ),
-    must("path_write_us_per_kib", "µs/KiB", 0.0, 100.0, "time of the internal data path per write"),
+    must(
+        "path_write_us_per_kib",
+        "µs/KiB",
+        0.0,
+        100.0,
+        "time of the internal data path for a write, per size",
+    ),
     may("path_mix_loss", "", 0.0, 2.0, 0.0, "loss of the path at an even mix, × 4w(1−w)"),
     may(
         "path_posted_us",
@@ -289,12 +301,19 @@ pub(crate) const HOST: &[Parameter] = &[
 /// Parameters of a volume layer over several drives.
 pub(crate) const LAYER: &[Parameter] = &[
     must("stripe_kib", "KiB", 4.0, 65536.0, "consecutive data on one member"),
-    may("read_us_per_kib", "µs/KiB", 0.0, 1.0, 0.0, "time of the layer's single queue per read"),
+    may(
+        "read_us_per_kib",
+        "µs/KiB",
+        0.0,
+        1.0,
+        0.0,
+        "time of the layer's single queue for a read, per size",
+    ),
     may("write_us_per_kib", "µs/KiB", 0.0, 1.0, 0.0, "the same, for a write"),
     may("request_us", "µs", 0.0, 1e4, 0.0, "the same, per request"),
 ];
 
-/// The parameters of a kind; `None` if there is no such kind.
+/// The parameters of a kind; `None` if the kind does not exist.
 pub fn parameters(kind: &str) -> Option<Vec<Parameter>> {
     let own = match kind {
         "ssd" => SSD,

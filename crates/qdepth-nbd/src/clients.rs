@@ -38,7 +38,7 @@ pub(crate) struct Clients {
     /// Those who negotiate, and what came of it: none where a client was let go.
     negotiating: usize,
     negotiated: (Sender<Option<UnixStream>>, Receiver<Option<UnixStream>>),
-    /// Number received.
+    /// Number of clients that have connected.
     pub(crate) count: u64,
     /// Number of rejected clients.
     pub(crate) turned_away: u64,

@@ -43,8 +43,8 @@ impl Served {
         }
     }
 
-    /// True if nearly all answers left when the medium said: 99 % of them at most 5 % of the mean
-    /// service time late, or 5 µs where that is longer. None where nothing was asked.
+    /// True if nearly all answers left on time: 99 % of them at most 5 % of the mean service time
+    /// late, or 5 µs if that is longer. `None` without requests.
     pub fn is_faithful(&self) -> Option<bool> {
         let (mean, late) = (self.service_time.mean()?, self.late.quantile(0.99)?);
         Some(late.0 as f64 <= (mean * 0.05).max(5_000.0))

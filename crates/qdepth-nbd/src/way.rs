@@ -79,7 +79,7 @@ impl Way {
         self.requests_per_s * SHARE
     }
 
-    /// True if a medium can be served as it is.
+    /// Assesses if a device can be served at its own speed.
     ///
     /// # Errors
     /// If it cannot be opened.

@@ -114,7 +114,7 @@ impl Reference {
     /// The part that belongs to one document.
     ///
     /// # Errors
-    /// If there is no such document.
+    /// If the document does not exist.
     pub fn of_document(mut self, name: &str) -> Result<Self, DataError> {
         if !self.documents.iter().any(|document| document.id == name) {
             let known: Vec<&str> = self.documents.iter().map(|d| d.id.as_str()).collect();
@@ -186,7 +186,7 @@ impl Reference {
 /// Tells documents and relations in the language of a file.
 ///
 /// # Errors
-/// If it tells what there is not, or is not of the expected form.
+/// If it translates something that does not exist, or is not of the expected form.
 pub(crate) fn translate(
     tag: &'static str,
     text: &str,

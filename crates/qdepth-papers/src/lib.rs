@@ -1,5 +1,5 @@
-//! The published papers: their figures and relations (`reference/`), the small language that says
-//! which emulated figure stands beside each, and pages with both.
+//! The published papers: their figures and relations (`reference/`), the small language that maps
+//! each figure to its emulation, and pages with both.
 //!
 //! A leaf: neither media, nor the lab, nor the report may use this crate, so that no published
 //! result is ever an input of an emulation; reports are handed [`drives`]. Start with

@@ -38,7 +38,7 @@ fn lines<Row: IntoIterator<Item = String>>(rows: impl IntoIterator<Item = Row>) 
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// A point with what its run says of it: rows of many runs can stand in one table.
+/// Fields of a point together with those of its run, so that rows of many runs fit into one table.
 fn fields<'a>(run: &'a RunRecord, point: &'a PointRecord) -> Vec<Field<'a>> {
     let retracted = "Why the run is not to be relied on (`qdepth retract`)";
     let version = "Version of the meaning of the figures; rises when the same plan gives others";

@@ -33,7 +33,7 @@ pub struct Column<R> {
     /// Puts a value into a record.
     ///
     /// # Errors
-    /// If it is none of the column's.
+    /// If it is not a value of the column.
     pub set: fn(&mut R, Stored<'_>) -> Result<(), String>,
 }
 

@@ -16,7 +16,7 @@ pub struct RunFilter {
     pub plan: Option<String>,
     /// Name of the machine.
     pub host: Option<String>,
-    /// Like [`RunHeadline::state_text`] says it.
+    /// State, as in [`RunHeadline::state_text`].
     pub state: Option<String>,
     /// First day, YYYY-MM-DD (UTC).
     pub since: Option<String>,

@@ -45,7 +45,7 @@ pub struct RunHeadline {
     pub damaged: bool,
     /// Notes of users.
     pub notes: Vec<String>,
-    /// Why it is not to be relied on; `None` if nobody retracted it.
+    /// Reason of its retraction; `None` if it was not retracted.
     pub retracted: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl RunHeadline {
         }
     }
 
-    /// True if it stands for its plan beside others: it is whole, and nobody retracted it.
+    /// True if it represents its plan among others: it is complete and was not retracted.
     pub fn is_comparable(&self) -> bool {
         self.is_whole() && self.retracted.is_none()
     }
@@ -104,8 +104,8 @@ pub struct RunsEntry {
     pub points_planned: u32,
     /// True if time was invented: then nothing of the run was measured on storage.
     pub emulated: bool,
-    /// True if what is stored of the run is not what was written. Of a long list only the newest
-    /// 100 are read whole: of the others `qdepth logbook check` tells.
+    /// True if the stored run has changed. In a long list only the newest 100 are read completely;
+    /// `qdepth logbook check` checks the others.
     pub damaged: bool,
     /// Notes of users (`qdepth note`), in the order of creation.
     pub notes: Vec<String>,

@@ -157,8 +157,8 @@ impl DataSheet {
         *slot = Some(value);
     }
 
-    /// The largest transaction rate that it promises for a load, IOPS; none for a load that it says
-    /// nothing of: mixed ones, and random ones of other sizes.
+    /// The largest rate that it promises for a load, IOPS; `None` for a load without a promise:
+    /// mixed ones, and random ones of other sizes.
     pub fn maximum(&self, random_share: f64, read_share: f64, request_bytes: f64) -> Option<f64> {
         let is = |share: f64, whole: f64| (share - whole).abs() < 1e-9;
         let reads = is(read_share, 1.0);

@@ -55,7 +55,7 @@ pub(crate) struct Load<'a> {
     /// Stable ASCII name.
     pub(crate) id: String,
     pub(crate) title: String,
-    /// True if it ran in steps, beside others, rather than alone over intensities.
+    /// True if it ran in steps with other loads, rather than alone over queue depths.
     pub(crate) stepped: bool,
     /// True if it was measured at one outstanding I/O alone, for its latency.
     pub(crate) alone: bool,
@@ -250,12 +250,12 @@ impl<'a> View<'a> {
         if self.run.emulated { title + &aside(self.lang, self.mark()) } else { title }
     }
 
-    /// True if an emulated medium stands beside the points.
+    /// True if the points have expected results of an emulated device.
     pub(crate) fn expects(&self) -> bool {
         !self.run.expected.is_empty()
     }
 
-    /// True if targets must be told apart.
+    /// True if targets must be distinguished.
     pub(crate) fn compares(&self) -> bool {
         self.targets.len() > 1
     }

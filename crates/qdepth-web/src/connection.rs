@@ -43,7 +43,7 @@ pub(crate) struct Peers(Mutex<VecDeque<Arc<State>>>);
 struct State {
     /// True if it is being answered.
     busy: AtomicBool,
-    /// True if its answer goes on and on.
+    /// True if its response is an endless stream.
     streams: AtomicBool,
     leave: Notify,
 }

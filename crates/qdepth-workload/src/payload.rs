@@ -25,7 +25,7 @@ pub struct Duplicates {
     pub share: f64,
     /// Number of contents, at least 1.
     pub contents: u32,
-    /// True if the contents are those of every load that says so.
+    /// True if the contents are shared by all loads with this setting.
     pub common: bool,
 }
 

@@ -84,7 +84,8 @@ pub struct Stop {
     /// True if all that runs at the same time ends when it does.
     #[serde(default, skip_serializing_if = "is_no")]
     pub ends_step: bool,
-    /// True if each stream, when its time is over, goes on to what the first of its step moved.
+    /// True if each stream continues, after its time, until it has moved as much as the fastest of
+    /// its step.
     #[serde(default, skip_serializing_if = "is_no")]
     pub catches_up: bool,
     /// The rate that it is to keep; where it does not, it ends.
@@ -233,7 +234,7 @@ pub struct Point {
     pub flow: Option<Flow>,
     /// Data to write.
     pub payload: Payload,
-    /// True if writes are stamped with their place, and reads held against what the run wrote.
+    /// True if writes are stamped with their place, and reads compared with what the run wrote.
     #[serde(default, skip_serializing_if = "is_no")]
     pub verify: bool,
     /// True if reads of places that the run has not written are errors of a point that verifies.
@@ -486,7 +487,7 @@ impl Plan {
     /// (numbers that run over, places twice, streams without room) is no plan.
     ///
     /// # Errors
-    /// If the text is no plan of a version that this program knows, or one that was altered.
+    /// If the text is not a plan of a known version, or was altered.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let plan: Self = serde_json::from_str(text).map_err(|e| format!("not a plan: {e}"))?;
         if plan.version != 1 {
@@ -532,10 +533,10 @@ impl Plan {
         sweeps
     }
 
-    /// True if visits of both take turns: columns of a comparison at one load and intensity, so
-    /// that what wanders is the same for all of them; else points of one sweep. Short visits to one
-    /// sweep alone would lie too close together to tell what wanders, and all points of such a plan
-    /// take seconds.
+    /// True if the segments of both are interleaved: variants of a comparison at one load and queue
+    /// depth, so that drift affects all of them alike; otherwise points of one sweep. Short
+    /// segments of one sweep alone would be too close together to show drift, so all points of such
+    /// a plan, which takes seconds, are interleaved.
     fn take_turns(&self, a: &Point, b: &Point) -> bool {
         let visits = |point: &Point| (point.stop.visits, point.stop.visit_lead_in_ns);
         let columns = self.comparison.as_ref().map_or(0, |comparison| comparison.variants.len());

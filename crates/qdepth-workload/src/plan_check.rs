@@ -43,7 +43,7 @@ impl Plan {
         Ok(())
     }
 
-    /// True if each of its areas lies in what may be touched of its target.
+    /// Checks that each of its areas is within the accessible part of its target.
     ///
     /// # Errors
     /// The first that does not, for a person.

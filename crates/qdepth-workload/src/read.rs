@@ -11,7 +11,7 @@ impl FromStr for PlanFile {
     type Err = toml::de::Error;
 
     /// # Errors
-    /// If the text is no plan, with the line.
+    /// If the text is not a plan, with the line.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         toml::from_str(text)
     }
@@ -21,7 +21,7 @@ impl FromStr for Profile {
     type Err = toml::de::Error;
 
     /// # Errors
-    /// If the text is no profile, with the line.
+    /// If the text is not a profile, with the line.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         toml::from_str(text)
     }

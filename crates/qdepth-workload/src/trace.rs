@@ -111,8 +111,8 @@ impl Trace {
         SizeMix { sizes }
     }
 
-    /// True if a load may make them: all within the area, none larger than its largest size, and
-    /// nothing that it does not say it does.
+    /// Checks that a load may issue them: all within the area, none larger than its largest size,
+    /// and none of a kind that the load does not declare.
     pub(crate) fn check(
         &self,
         area_bytes: u64,

@@ -46,7 +46,7 @@ impl Status {
     }
 }
 
-/// True if everything of a run is valid.
+/// Status of a run: valid if everything in it is.
 pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
     let valid = |findings: &Vec<Finding>| Grade::from_findings(findings) != Grade::C;
     let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&run.findings);

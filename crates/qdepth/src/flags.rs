@@ -339,7 +339,7 @@ impl Format {
         matches!(self, Self::Csv | Self::Typst)
     }
 
-    /// True if it is one file, with nothing beside it.
+    /// True if it is a single file without companions.
     pub(crate) fn is_one_file(self) -> bool {
         matches!(self, Self::Html | Self::Pdf | Self::Json)
     }

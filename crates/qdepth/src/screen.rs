@@ -34,11 +34,12 @@ const DRAWN_EVERY: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Screen {
     quiet: bool,
-    /// True if of the run's events nothing stays: it is over in seconds, and all is told then.
+    /// True if the run's events leave no lines: it takes seconds, and everything is printed at its
+    /// end.
     passing: bool,
-    /// True if lines are told one after the other and stay.
+    /// True if lines are printed one after the other and remain.
     plain: bool,
-    /// True if points and findings are told in the drawn lines alone: a table has them at the end.
+    /// True if points and findings appear only in the live lines: a table has them at the end.
     tabled: bool,
     /// True if the lines of events are the result.
     prints_events: bool,

@@ -79,7 +79,7 @@ fn out(text: &str) -> Result<()> {
     }
 }
 
-/// True if a terminal is said to obey no codes.
+/// True if `TERM` declares a terminal without control codes.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }

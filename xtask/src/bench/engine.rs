@@ -68,7 +68,7 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
 /// Runs every row so many times, interleaved, and prints medians of the ratios with their spread.
 ///
 /// # Errors
-/// If fio or zram is not to be had.
+/// If fio or zram is not available.
 pub fn engine(rounds: usize) -> Result<Vec<Bar>> {
     fio_is_there()?;
     examples::build()?;
@@ -281,7 +281,7 @@ fn ceiling_rate(text: &str) -> Option<f64> {
 /// 8 KiB, 67 % read, one outstanding, on a file of this disk: the mean latency.
 ///
 /// # Errors
-/// If fio is not to be had.
+/// If fio is not available.
 pub fn file(rounds: usize) -> Result<Vec<Bar>> {
     ready()?;
     let folder = root().join("target/bench-engine");

@@ -36,7 +36,7 @@ impl Counts {
         self.at_another_try.extend(other.at_another_try);
     }
 
-    /// A check that is no test of cargo's; `None` if it cannot be made here.
+    /// A check that is not a cargo test; `None` if it cannot run here.
     pub fn check(&mut self, what: &str, answer: Result<Option<()>>) {
         match answer {
             Ok(Some(())) => self.passed += 1,

@@ -3,7 +3,7 @@
 
 use super::options::{names, stands_alone};
 
-/// True if an option of fio itself has a value.
+/// Form of the value of an fio option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     Nothing,

@@ -155,8 +155,8 @@ fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
     Ok(1)
 }
 
-/// True if the latencies of a side are those of completion: where total ones are not said, or have
-/// no percentiles while those have, so that mean and percentiles are of one kind.
+/// True if the latencies of a side are completion latencies: if total ones are missing, or lack
+/// percentiles that completion latencies have. Mean and percentiles are then of one kind.
 fn by_completion(side: &Value) -> bool {
     let times = |names: [&str; 2]| names.iter().find_map(|name| side.get(name)?.as_object());
     let listed = |object: Option<&Map<String, Value>>| {

@@ -98,7 +98,7 @@ pub struct Job {
     pub fsync_every: u32,
     /// True if data is forced out at the end.
     pub fsync_end: bool,
-    /// True if each write returns when it is durable.
+    /// Durability that a write waits for.
     pub durability: Durability,
     /// Priorities of its requests; none = that of the process.
     pub priorities: Option<Priorities>,
@@ -106,7 +106,7 @@ pub struct Job {
     pub compressible: f64,
     /// Writes that hold what others hold.
     pub duplicates: Option<Duplicates>,
-    /// True if writes are stamped and reads held against that.
+    /// True if writes are stamped and reads verified against the stamps.
     pub verify: bool,
     /// True if what was written is read back afterwards.
     pub reads_back: bool,

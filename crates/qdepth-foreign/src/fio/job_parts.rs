@@ -109,7 +109,7 @@ pub struct Reporting {
     pub logs_since_1970: bool,
     /// Name of the logs of histograms, their windows, ms, and how coarse their classes are.
     pub histogram_log: Option<(String, u64, u32)>,
-    /// True if the disks below are told of.
+    /// True if the disks below are reported.
     pub disks: bool,
     /// Reporting of reads and writes.
     pub unified: Unified,

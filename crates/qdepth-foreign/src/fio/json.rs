@@ -157,7 +157,7 @@ pub(super) struct Direction {
 
 #[derive(Serialize)]
 pub(super) struct Sync {
-    /// True if fio omits the entry for merged reads and writes.
+    /// True if the entry is omitted, as in fio for merged reads and writes.
     #[serde(skip)]
     is_left_out: bool,
     pub(super) total_ios: u64,

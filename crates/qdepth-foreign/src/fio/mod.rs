@@ -67,7 +67,7 @@ impl JobSet {
     /// Reads the jobs of a command line, whose files were read already: name and text of each.
     ///
     /// # Errors
-    /// If a text is no job file, or an option cannot be honoured.
+    /// If a text is not a job file, or an option cannot be honoured.
     pub fn read(
         line: &CommandLine,
         files: &[(String, String)],

@@ -304,7 +304,7 @@ impl OptionReader<'_> {
         u32::try_from(full.max(data)).map_err(|_| self.refuse("fsync", "too many writes"))
     }
 
-    /// True if what is read is held against what was written.
+    /// True if reads are compared with what was written.
     pub(super) fn verifies(&self) -> Result<bool, FioRefusal> {
         let known = |text: &str| match text {
             "0" | "null" => Ok(false),

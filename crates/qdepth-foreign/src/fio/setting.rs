@@ -10,7 +10,7 @@ use crate::remark::Remarked;
 pub(super) struct Setting {
     /// The option's first name: aliases are replaced (`blocksize` is `bs`).
     pub(super) name: String,
-    /// The value with variables put in; `None` if the option stands alone.
+    /// The value with variables substituted; `None` if the option has no value.
     pub(super) value: Option<String>,
     /// The job file, or `command line`.
     pub(super) file: Rc<str>,
@@ -21,7 +21,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Like `bs=4k` or `thread`.
+    /// Text, for example `bs=4k` or `thread`.
     pub(super) fn text(&self) -> String {
         match &self.value {
             Some(value) => format!("{}={value}", self.name),

@@ -88,7 +88,7 @@ pub enum Durability {
 }
 
 impl Engine {
-    /// True if its requests can bear priorities of their own.
+    /// True if its requests can have different priorities.
     pub(super) fn has_priorities(self) -> bool {
         matches!(
             self,

@@ -35,7 +35,7 @@ fn amounts(system: &System) -> Vec<Observation> {
     ]
 }
 
-/// Like `2: node0 32 GB, node1 32 GB`.
+/// NUMA nodes, for example `2: node0 32 GB, node1 32 GB`.
 fn nodes(system: &System) -> Observation {
     let base = "/sys/devices/system/node";
     let found = system.list_dir(base).map_err(|error| unreadable(base, &error)).map(|names| {

@@ -27,7 +27,7 @@ pub struct Claim {
     pub usable: Usable,
     /// Identity.
     pub identity: Identity,
-    /// True if direct I/O is in effect.
+    /// State of direct I/O.
     pub direct: Direct,
     /// True if it can be written.
     pub writable: bool,

@@ -181,7 +181,7 @@ impl World {
         (start + offset, end.min(start + offset + length))
     }
 
-    /// True if the target is free, as the model says.
+    /// True if the model considers the target free.
     fn is_free(&self) -> bool {
         // All of the system's disk is the system's; of two at one place the upper one is seen.
         let root = self.uses.iter().rfind(|(_, using)| *using == Use::Root);

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::refusal::{Guard, Refusal};
 use crate::target::Inspected;
 
-/// True if I/O bypasses the page cache.
+/// State of direct I/O, which bypasses the page cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Direct {
     /// `O_DIRECT` is set.

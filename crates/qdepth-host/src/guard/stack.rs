@@ -152,7 +152,7 @@ impl Stack {
         self.ranges.iter().map(word).collect()
     }
 
-    /// True if a layer is known by a name for good, or by its file.
+    /// True if a layer has a permanent identity, or that of its file.
     pub(crate) fn is_identified(&self, system: &System) -> bool {
         let mut devices = self.devices();
         self.has_file() || devices.any(|name| named_for_good(system, name).is_some())

@@ -13,6 +13,6 @@ pub struct Writing<'a> {
     pub now: Timestamp,
     /// Directory of results: its disk is never written to as a device.
     pub results_dir: &'a Path,
-    /// True if to bypass the page cache.
+    /// True to bypass the page cache.
     pub direct: bool,
 }

@@ -223,7 +223,7 @@ fn mount_number(system: &System, at: &MountPoint, top: &mounts::Mount) -> u64 {
     }
 }
 
-/// True if what is mounted there is what was mounted: the same mount of the same device.
+/// Compares the mount there with the recorded one: the same mount of the same device.
 fn mounted(system: &System, entry: &Entry, at: &MountPoint, device: Option<DevicePresence>) -> Now {
     let Some(top) = on_top(system, at) else { return Now::Nothing };
     let there = at.as_str();
@@ -245,7 +245,7 @@ fn mounted(system: &System, entry: &Entry, at: &MountPoint, device: Option<Devic
     }
 }
 
-/// True if a volume group is there and lies on none but these devices.
+/// Checks that a volume group exists and uses no other devices than these.
 fn lies_on(system: &System, group: &Name, devices: &[Option<DevicePresence>]) -> Now {
     let words = ["--noheadings", "-o", "pv_name", group.as_str()];
     let Ok(output) = system.run(Tool::Vgs.name(), &words) else { return Now::Nothing };

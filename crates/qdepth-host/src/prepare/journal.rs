@@ -184,7 +184,7 @@ fn not_understood(path: &Path, why: &str) -> Problem {
     Refusal::new(Guard::G8Ownership, found, remedy).into()
 }
 
-/// True if anything is left to be taken back there. What cannot be read may hold something.
+/// True if an undo may be open there. An unreadable journal counts as open.
 pub fn is_open(path: &Path) -> bool {
     match Kept::open(path, Trust::Orders, false) {
         Ok(None) => false,

@@ -45,7 +45,7 @@ enum Values {
     Number(i64, i64),
     /// Hexadecimal groups of CPUs.
     Mask,
-    /// Like `0-3,8`.
+    /// A list, for example `0-3,8`.
     List,
 }
 

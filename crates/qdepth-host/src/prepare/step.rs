@@ -218,7 +218,7 @@ pub enum PrepareError {
 /// Reads the steps of a preparation file (TOML, a list of `[[prepare]]`).
 ///
 /// # Errors
-/// If the text is no such file, or a step asks for what cannot be.
+/// If the text is not such a file, or a step is impossible.
 pub fn read(text: &str) -> Result<Vec<Step>, PrepareError> {
     let file: File =
         toml::from_str(text).map_err(|error| PrepareError::Unreadable(error.to_string()))?;

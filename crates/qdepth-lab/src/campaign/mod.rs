@@ -173,7 +173,7 @@ impl Member<'_> {
     /// Facts stored with the run.
     ///
     /// # Errors
-    /// If a target's name is no text.
+    /// If a target's name is not text.
     pub fn facts(self) -> anyhow::Result<Vec<Observation>> {
         let Self { campaign, index, column } = self;
         let fact = |key: &str, value: String| Observation {

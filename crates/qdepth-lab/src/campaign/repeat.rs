@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// More repetitions than this are a slip of the finger.
 const TIMES_MAX: u32 = 1000;
 
-/// Like `--repeat` takes it.
+/// Number of repetitions of a plan, as in `--repeat`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Repeat {

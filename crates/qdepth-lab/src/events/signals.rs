@@ -37,7 +37,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// True if everything is to stop.
+    /// Flag that is true when everything must stop.
     pub fn stop(&self) -> &AtomicBool {
         &self.stop
     }

@@ -16,7 +16,7 @@ pub(crate) struct Done {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// True if the target is still there, and is the same.
+/// Checks that the target still exists and is the same.
 pub(crate) fn is_there(measured: &Measured) -> Result<()> {
     let Measured { outcome, changed, .. } = measured;
     if let Some(changed) = changed {

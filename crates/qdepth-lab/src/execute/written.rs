@@ -47,8 +47,8 @@ impl Written {
         Ok(Arc::clone(writes.or_insert_with(new)))
     }
 
-    /// Bytes from which on places are too many for their writes to be told apart; `None` if all
-    /// are.
+    /// Offset beyond which there are too many places to track their writes; `None` if all are
+    /// tracked.
     pub(crate) fn distinguishable_to(&self) -> Option<u64> {
         let most = self.block_bytes.max(8).saturating_mul(BLOCKS_MAX);
         (self.end_bytes > most).then_some(most)

@@ -119,7 +119,7 @@ fn both_clocks() -> (u64, u64) {
     (0..9).map(once).min_by_key(|(spread, _)| *spread).map_or((0, 0), |(_, both)| both)
 }
 
-/// True if our clock and the kernel's saw the same time pass, ns.
+/// Compares the time that passed by qdepth's clock and by the kernel's, ns.
 fn same_time(ours: u64, kernel: u64) -> ProofRecord {
     let apart = (ours as f64 / kernel.max(1) as f64 - 1.0).abs();
     let seconds = kernel as f64 / 1e9;

@@ -145,8 +145,8 @@ impl<W: Transport> RankGroup<W> {
         self.heartbeat_with(&mut Vec::new);
     }
 
-    /// Like [`heartbeat`](Self::heartbeat); with the sign of life, every half second, goes what
-    /// this rank has to tell besides.
+    /// Like [`heartbeat`](Self::heartbeat); every half second the heartbeat carries this rank's
+    /// news.
     pub fn heartbeat_with(&mut self, news: &mut dyn FnMut() -> Vec<u8>) {
         let now = self.transport.now_ns();
         self.heartbeat_checked_ns = now;

@@ -17,7 +17,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Bytes of the results.
 ///
 /// # Errors
-/// If there is no memory for them.
+/// If there is not enough memory for them.
 pub(crate) fn write(results: &ShardResults) -> Result<Vec<u8>> {
     postcard::to_stdvec(&(VERSION, results)).context("the results of a rank cannot be sent")
 }

@@ -54,7 +54,7 @@ pub fn created_path() -> Result<PathBuf> {
 ///
 /// # Errors
 /// If there is no shim, somebody else could have written it, it cannot be loaded, or its MPI was
-/// not started by this launcher: each rank would then measure all of the plan, beside the others.
+/// not started by this launcher: each rank would then measure the whole plan at the same time.
 pub(crate) fn load(ranks: u32) -> Result<Mpi> {
     let path = match std::env::var_os(NAMED) {
         Some(path) => PathBuf::from(path),

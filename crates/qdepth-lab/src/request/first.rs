@@ -37,7 +37,7 @@ const FILLING: Nanos = Nanos::from_secs(1);
 pub struct Survey {
     /// Plan to measure.
     pub plan: PlanRequest,
-    /// Like `a file of 256MiB, made for this and removed`.
+    /// Description, for example `a file of 256MiB, made for this and removed`.
     pub what: String,
 }
 

@@ -28,7 +28,7 @@ pub struct RunRequest {
     pub logbook: PathBuf,
     /// The file that what happens is told in, a line of JSON each.
     pub events: Option<PathBuf>,
-    /// True if the run is kept there; else it is in memory only, and only told.
+    /// True if the run is stored there; otherwise it is only in memory, and only printed.
     pub is_kept: bool,
     /// True if the measurement file stays for the next run.
     pub keep: bool,

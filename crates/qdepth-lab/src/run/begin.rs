@@ -50,7 +50,8 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Options for its points. The stamp of its writes is unique, also when it is resumed.
+    /// Options for its points. The stamp of its writes comes from the plan or the run's id, and is
+    /// the same after a resumption.
     pub(crate) fn options<'a>(&'a self, lab: Lab<'a>) -> MeasureOptions<'a> {
         let (stamp, written) = (stamp(&self.plan, &self.run.id), &self.written);
         MeasureOptions {

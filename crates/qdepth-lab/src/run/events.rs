@@ -278,8 +278,8 @@ impl<'a> Events<'a> {
     }
 }
 
-/// The column of a comparison that a point belongs to; `None` if nothing is compared, or where its
-/// target says it.
+/// The variant that a point belongs to; `None` without a comparison, or if the target identifies
+/// it.
 fn column(
     compared: Option<&Comparison>,
     group: &[Point],

@@ -48,7 +48,7 @@ enum Answer {
     No(String, u8),
 }
 
-/// True if several ranks can measure this together. Asked before anything is touched.
+/// Checks that several ranks can measure this together, before anything is touched.
 pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> Result<()> {
     let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     let makes_files = plan.points.iter().all(|point| point.layout.makes_files());

@@ -62,7 +62,7 @@ pub(crate) struct Visited {
     pub(crate) started_at: String,
     pub(crate) began: Instant,
     pub(crate) visits: u32,
-    /// Finding of each load; `None` if there is none.
+    /// Findings by load; empty if there are none.
     pub(crate) findings: Vec<Option<Finding>>,
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn reachable(
     Ok(())
 }
 
-/// True if the target supports discards with this engine, as far as it reports.
+/// Checks that the target supports discards with this engine, as far as it reports.
 fn discards(system: &System, choice: EngineChoice, target: &Inspected) -> Result<()> {
     if let EngineChoice::Only(engine) = choice
         && !engine.trims()

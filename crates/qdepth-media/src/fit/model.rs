@@ -26,7 +26,7 @@ impl Kind {
     /// Each.
     pub const ALL: [Self; 5] = [Self::Flash, Self::Disk, Self::Volume, Self::Network, Self::Memory];
 
-    /// Like `--kind` has it.
+    /// Name, as in `--kind`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Flash => "flash",
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// True if its service times are drawn, so that their distribution tells of it.
+    /// True if its service times are random, so that their distribution carries information.
     pub(crate) fn is_drawn(self) -> bool {
         self == Self::Network
     }

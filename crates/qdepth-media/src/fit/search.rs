@@ -42,7 +42,7 @@ pub(crate) struct Problem<'a> {
     pub(crate) measured: &'a [Seen],
     /// Standard error of each point, as a share.
     pub(crate) spread: &'a [f64],
-    /// True if the distribution of service times is looked at, beside their means.
+    /// True if the distribution of service times is used in addition to their means.
     pub(crate) drawn: bool,
     /// For how long loads are emulated.
     pub(crate) pace: Pace,

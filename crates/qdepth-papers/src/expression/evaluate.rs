@@ -18,7 +18,7 @@ pub trait Figures {
     }
 }
 
-/// True if a condition holds.
+/// Result of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Everywhere where figures are known, and they are known somewhere.
@@ -41,7 +41,7 @@ pub struct Side {
 /// Value of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluated {
-    /// True if it holds.
+    /// Result.
     pub standing: Standing,
     /// True if every figure that it needs is known.
     pub complete: bool,
@@ -54,7 +54,7 @@ type Values = Vec<Option<f64>>;
 type Truths = Vec<Option<bool>>;
 
 impl Expression {
-    /// Its value; `None` if a figure is missing or it is no finite number.
+    /// Its value; `None` if a figure is missing or the value is not finite.
     pub fn value(&self, figures: &impl Figures) -> Option<f64> {
         let values = self.root.values(figures);
         let [value] = values.as_slice() else { return None };
@@ -63,7 +63,7 @@ impl Expression {
 }
 
 impl Condition {
-    /// True if it holds by these figures.
+    /// Evaluates it with these figures.
     pub fn evaluate(&self, figures: &impl Figures) -> Evaluated {
         let truths = self.test.truths(figures);
         let fails = truths.contains(&Some(false));

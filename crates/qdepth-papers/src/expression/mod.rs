@@ -43,7 +43,7 @@ impl Expression {
     /// Reads a figure.
     ///
     /// # Errors
-    /// If the text is none, with the place and what could stand there.
+    /// If the text is not an expression, with the position and the expected text.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         Ok(Self { text: text.to_owned(), root: parser::figure(text)? })
     }

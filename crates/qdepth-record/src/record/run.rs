@@ -128,7 +128,7 @@ impl RunRecord {
         self.findings.iter().any(|finding| finding.code == Code::RecordDamaged)
     }
 
-    /// Why it is not to be relied on; `None` if nobody retracted it.
+    /// Reason of its retraction; `None` if it was not retracted.
     pub fn retracted(&self) -> Option<&str> {
         self.facts_of(Self::RETRACTED).last()
     }

@@ -319,8 +319,8 @@ const PASSING: [&str; 9] = [
     "campaign",
 ];
 
-/// True if a fact may differ between two runs of one machine: what the generator cost, measured
-/// anew before each run, the newest certificate, and what passes.
+/// True if a fact may differ between two runs of one machine: the cost of the generator, measured
+/// again before each run, the newest certificate, and temporary facts.
 fn passes(fact: &Fact) -> bool {
     let Fact { subject, key, value } = fact;
     let measured = subject == "generator" && value.parse::<f64>().is_ok();

@@ -174,7 +174,7 @@ fn rates(point: &PointRecord, length: u64) -> Vec<f64> {
 }
 
 impl SteadyReport {
-    /// True if our own rule tells a level of every point.
+    /// True if our own rule finds a level for every point.
     pub fn all_have_levels(&self) -> bool {
         self.points.iter().all(|point| ["steady", "cyclic"].contains(&point.state))
     }

@@ -83,7 +83,7 @@ pub struct TrendChange {
 }
 
 impl Trend {
-    /// True if there are enough runs for a change to be told.
+    /// True if there are enough runs to detect a change.
     pub fn has_enough_runs(&self) -> bool {
         self.runs.len() >= RUNS_MIN
     }

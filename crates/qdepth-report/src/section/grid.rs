@@ -46,7 +46,7 @@ impl<T: Copy> Grid<T> {
         self.sizes.iter().map(String::as_str).zip(self.rows.iter().map(Vec::as_slice))
     }
 
-    /// True if nothing stands in another's place.
+    /// True if no two loads share a cell.
     pub(crate) fn holds_all(&self, all: &[T]) -> bool {
         self.rows.iter().flatten().flatten().count() == all.len()
     }

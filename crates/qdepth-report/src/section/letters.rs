@@ -10,7 +10,7 @@ const SHORT: usize = 24;
 /// There are no more letters.
 const LETTERS: usize = 26;
 
-/// Divided columns, with letters in place of long names.
+/// Divided columns, with letters instead of long names.
 pub(crate) struct Letters<'v, 'a> {
     view: &'v View<'a>,
     /// In the order of the letters; empty where names stand for themselves.

@@ -80,7 +80,7 @@ impl<'v, 'a> Steps<'v, 'a> {
         self.all.push(Step { step_index, title, target, loads: vec![load] });
     }
 
-    /// True if every step is one reader beside writers, and the writers' load rises.
+    /// True if every step has one reader and writers, and the writers' load rises.
     pub(crate) fn are_write_pressure(&self) -> bool {
         let asked: Vec<Option<f64>> = self.all.iter().map(Step::asked_io_per_s).collect();
         let rising = self
@@ -210,7 +210,7 @@ impl<'a> Step<'_, 'a> {
         self.points().all(Point::is_valid)
     }
 
-    /// True if it bears a comparison at the load that was asked.
+    /// True if it supports a comparison at the requested load.
     fn counts(&self) -> bool {
         self.is_valid() && self.followed()
     }

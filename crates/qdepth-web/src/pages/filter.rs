@@ -37,8 +37,8 @@ pub(crate) fn filter(request: &PageRequest<'_>) -> Result<RunFilter, String> {
     })
 }
 
-/// Like [`filter`]; a program is also told of a word that chooses nothing, which it would take for
-/// one that does.
+/// Like [`filter`]; a program also gets an error for an unknown word, which it would otherwise take
+/// for a filter.
 pub(crate) fn strict(request: &PageRequest<'_>) -> Result<RunFilter, String> {
     let unknown = request.query.names().find(|name| !WORDS.contains(name) && *name != LANG);
     if let Some(name) = unknown {

@@ -23,7 +23,7 @@ pub(crate) mod runs;
 pub(crate) mod trend;
 
 const LANG: &str = "lang";
-/// Like `qdepth compare` and `qdepth trend` take it where nothing is said.
+/// Default threshold of `qdepth compare` and `qdepth trend`.
 const THRESHOLD: f64 = 0.02;
 
 /// The language that is asked for.

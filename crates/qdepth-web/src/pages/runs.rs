@@ -19,7 +19,7 @@ const SHOWN: usize = RUNS_LISTED_MAX;
 #[template(path = "runs.html")]
 struct RunsPage<'a> {
     frame: Frame<'a>,
-    /// Notice in place of a list, or above it.
+    /// Notice instead of a list, or above it.
     notice: String,
     /// The place of a logbook that is not there.
     path: String,

@@ -126,7 +126,7 @@ fn sized(
     Ok((alignment_bytes, sizes, own))
 }
 
-/// True if somebody said how large the area is: it may be one place.
+/// True if the size of the area is given: it may then be one place.
 fn is_chosen(file: &PlanFile, profile: &Profile, layout: Layout) -> bool {
     file.bandwidth.is_some() || layout.makes_files() || profile.area.size.is_some()
 }

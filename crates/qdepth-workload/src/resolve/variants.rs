@@ -64,7 +64,7 @@ fn check(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
 /// One plan of the plans of all variants, which had a target each, in their order.
 ///
 /// # Errors
-/// If there is no such base.
+/// If the base does not exist.
 pub fn side_by_side(
     file: &PlanFile,
     choices: &Choices,

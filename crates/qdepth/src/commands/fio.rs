@@ -205,7 +205,7 @@ fn each_once(lists: &str) -> Result<Vec<u32>, String> {
     Ok(all)
 }
 
-/// True if targets with room for the plan could be had for it.
+/// Checks that targets with room for the plan are available.
 fn check(converted: &Converted) -> Result<()> {
     let boundless = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
     let shape = TargetShape { holds_files: true, ..TargetShape::whole(boundless, 512) };
@@ -364,9 +364,9 @@ fn surroundings() -> Surroundings<'static> {
     }
 }
 
-/// Bytes that can be used of what is there; `None` if it is yet to be made: nothing is there, or
-/// an empty file, or a directory. What is there and cannot be used is for the guards to refuse,
-/// never to be replaced by a file beside it.
+/// Usable bytes of the existing file; `None` if it is yet to be created: it does not exist, is
+/// empty, or is a directory. The guards refuse an unusable file; it is never replaced by another
+/// one.
 fn usable_bytes(path: &str) -> Option<u64> {
     let path = Path::new(path);
     let Ok(target) = find(&System::real(), path) else {

@@ -251,8 +251,8 @@ fn groups(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Vec<Measured>>> {
     Ok(all)
 }
 
-/// True if every rate is known so well: of one column its interval, of several every verdict. The
-/// tails of the latency are told too, and are not waited for.
+/// True if every rate is known well enough: for one column its interval, for several every verdict.
+/// The tails of the latency are printed too, but not waited for.
 fn is_decided(groups: &[Vec<Measured>], campaign: &Campaign, tolerance: Tolerance) -> bool {
     if let [alone] = groups {
         let known = repeated(&campaign.request.columns[0].name, alone);

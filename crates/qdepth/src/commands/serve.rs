@@ -40,7 +40,7 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-/// True if there may be a logbook later, or it is one: what is no logbook is not served.
+/// True if it is a logbook, or may become one: other files are not served.
 fn may_become_a_logbook(error: &LogbookError) -> bool {
     use LogbookError::{File, Newer, NotALogbook};
     error.is_absent() || !matches!(error, NotALogbook { .. } | Newer { .. } | File { .. })

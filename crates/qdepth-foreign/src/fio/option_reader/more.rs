@@ -149,7 +149,7 @@ impl OptionReader<'_> {
         })
     }
 
-    /// True if each write returns when it is durable.
+    /// Durability that a write waits for.
     pub(in crate::fio) fn durability(&self) -> Result<Durability, FioRefusal> {
         self.value("sync", Durability::Cached, |text| match text {
             "0" | "none" => Ok(Durability::Cached),

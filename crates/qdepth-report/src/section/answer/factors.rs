@@ -128,7 +128,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         self.loads.iter().copied().filter(holds_one)
     }
 
-    /// True if some load could tell it from the base by an interval, and none does.
+    /// True if some load has the intervals to distinguish it from the base, and none does.
     fn alike(&self, other: Other<'_>) -> bool {
         let with_interval =
             |load: &&&Load<'a>| self.at(load, other).is_some_and(|ratio| ratio.interval.is_some());

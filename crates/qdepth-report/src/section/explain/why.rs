@@ -27,7 +27,7 @@ pub(crate) enum Cause {
     Connection(f64),
     /// A part of an emulated computer or medium, busy for at least this share of the time.
     Resource(Resource, f64),
-    /// Parallelism of the device: so many I/Os at a time; the others wait.
+    /// Parallelism of the device: the number of I/Os served at a time; the others wait.
     Servers(f64),
     /// The time of a single I/O: none waits for another.
     Latency,
@@ -67,7 +67,7 @@ impl Cause {
     }
 }
 
-/// Why the load does not do more on the target; `None` if the figures do not tell.
+/// Bottleneck of the load on the target; `None` if the figures do not show it.
 pub(crate) fn cause(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<Cause> {
     let top = load.maximum(target)?;
     if top.record.findings.iter().any(|finding| finding.code == Code::GeneratorCpu) {
@@ -175,8 +175,8 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64)
         .collect()
 }
 
-/// True if I/Os wait for each other: as many are served at a time as the rate is times that of one
-/// alone.
+/// Number of I/Os served at a time, if they wait for each other: the ratio of the rate to that of
+/// one alone.
 fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause> {
     let outstanding = f64::from(top.record.outstanding);
     if load.is_open_loop() || outstanding <= 1.0 {
