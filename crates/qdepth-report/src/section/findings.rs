@@ -226,8 +226,8 @@ mod tests {
     fn queue_depths_of_merged_cases_are_listed_in_their_order() {
         // Every fifth point has the same text, so that cases are merged out of order.
         let [case] = group_of(|n| Some(n % 5), Lang::En).cases.try_into().unwrap();
-        for place in case.location.split("; ") {
-            let (_, listed) = place.rsplit_once(" at ").unwrap();
+        for clause in case.location.split("; ") {
+            let (_, listed) = clause.rsplit_once(" at ").unwrap();
             let depths: Vec<u32> = listed.split(", ").map(|depth| depth.parse().unwrap()).collect();
             assert!(depths.len() > 5 && depths.is_sorted(), "{}", case.location);
         }
