@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::connection::Connection;
+use crate::store::Store;
 
 /// A client that has not agreed on an export by then, however it fills the time, is let go.
 const NEGOTIATION: Duration = Duration::from_secs(10);
@@ -123,11 +124,6 @@ impl Clients {
         (*number == client.number).then_some(connection)
     }
 
-    /// Bytes that are held for all of them.
-    pub(crate) fn held(&self) -> u64 {
-        self.slots.iter().flatten().map(|(_, connection)| connection.held()).sum()
-    }
-
     pub(crate) fn leave(&mut self, client: Client) {
         if self.get(client).is_some() {
             self.slots[client.slot] = None;
@@ -147,9 +143,9 @@ impl Clients {
     }
 
     /// Sends what clients take.
-    pub(crate) fn send(&mut self) {
+    pub(crate) fn send(&mut self, store: &Store) {
         for slot in &mut self.slots {
-            if slot.as_mut().is_some_and(|(_, connection)| connection.send().is_err()) {
+            if slot.as_mut().is_some_and(|(_, connection)| connection.send(store).is_err()) {
                 *slot = None;
             }
         }
@@ -162,7 +158,7 @@ impl Clients {
             files.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
         }
         for (_, connection) in self.slots.iter().flatten() {
-            let flags = if connection.unsent() > 0 { PollFlags::OUT } else { PollFlags::empty() };
+            let flags = if connection.is_sending() { PollFlags::OUT } else { PollFlags::empty() };
             files.push(PollFd::from_borrowed_fd(connection.stream(), flags | PollFlags::IN));
         }
         let limit = Timespec {

@@ -1,13 +1,18 @@
-//! One client: bytes that came and have not been understood yet, bytes that have not left yet.
+//! One client. Neither the data of its requests nor that of their answers is held in memory: a
+//! write goes to the store as it arrives, a read comes from it as it leaves.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use crate::wire::{Command, LENGTH_MAX, REQUEST_BYTES, reply};
+use crate::store::{EINVAL, Store};
+use crate::wire::{Command, Kind, LENGTH_MAX, REPLY_BYTES, REQUEST_BYTES, reply};
 
-/// Bytes that are read at a time.
-const READ: usize = 256 << 10;
+/// Bytes of a buffer; a client has two, whatever the length of its requests.
+const BUFFER: usize = 512 << 10;
+/// Requests in flight and answers that have not left, of one client.
+const REQUESTS_MAX: usize = 4096;
 
 /// A client past the negotiation.
 #[derive(Debug)]
@@ -19,11 +24,33 @@ pub(crate) struct Connection {
     filled: usize,
     /// Number of parsed bytes.
     taken: usize,
+    /// The write whose data has not come whole.
+    arriving: Option<Arriving>,
+    /// Answers of which not all bytes are in `output`.
+    answers: VecDeque<Answer>,
     output: Vec<u8>,
     /// Bytes of `output` that have left.
     sent: usize,
-    /// Bytes of its requests in flight.
-    pub(crate) in_flight: u64,
+    /// Its requests in flight.
+    pub(crate) in_flight: usize,
+}
+
+/// A write of which `stored` bytes came.
+#[derive(Clone, Copy, Debug)]
+struct Arriving {
+    command: Command,
+    stored: usize,
+    errno: i32,
+}
+
+/// An answer, of whose data `prepared` bytes left or are about to.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    cookie: u64,
+    errno: i32,
+    offset: u64,
+    length: usize,
+    prepared: usize,
 }
 
 /// Protocol error of a client.
@@ -33,13 +60,14 @@ pub(crate) struct Confused;
 impl Connection {
     pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        let output = Vec::with_capacity(2 * READ);
         Ok(Self {
             stream,
-            input: vec![0; 2 * READ],
+            input: vec![0; BUFFER],
             filled: 0,
             taken: 0,
-            output,
+            arriving: None,
+            answers: VecDeque::new(),
+            output: Vec::with_capacity(BUFFER),
             sent: 0,
             in_flight: 0,
         })
@@ -49,14 +77,14 @@ impl Connection {
         self.stream.as_fd()
     }
 
-    /// Bytes that the client has not yet taken.
-    pub(crate) fn unsent(&self) -> usize {
-        self.output.len() - self.sent
+    /// True if the client has not yet taken all answers.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.sent < self.output.len() || !self.answers.is_empty()
     }
 
-    /// Bytes that are held for it: what it asked for, and what it does not take.
-    pub(crate) fn held(&self) -> u64 {
-        self.in_flight + self.unsent() as u64
+    /// True if another request of it may be taken.
+    pub(crate) fn has_room(&self) -> bool {
+        self.in_flight + self.answers.len() < REQUESTS_MAX
     }
 
     /// Reads what is there, as far as there is room; whether there was anything.
@@ -67,12 +95,8 @@ impl Connection {
         self.input.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
         self.taken = 0;
-        if self.filled > REQUEST_BYTES + LENGTH_MAX as usize {
-            // A whole request waits here until there is room for it.
+        if self.filled == self.input.len() {
             return Ok(false);
-        }
-        if self.input.len() < self.filled + READ {
-            self.input.resize(self.filled + READ, 0);
         }
         match self.stream.read(&mut self.input[self.filled..]) {
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
@@ -85,55 +109,91 @@ impl Connection {
         }
     }
 
-    /// The next request that has come whole, with its data.
-    pub(crate) fn next(&mut self) -> Result<Option<(Command, &[u8])>, Confused> {
-        let rest = &self.input[self.taken..self.filled];
-        let Some((header, rest)) = rest.split_first_chunk::<REQUEST_BYTES>() else {
-            return Ok(None);
+    /// The next request that has come whole, with the errno of storing its data.
+    pub(crate) fn next(&mut self, store: &mut Store) -> Result<Option<(Command, i32)>, Confused> {
+        let Some(mut write) = self.arriving.take() else {
+            let rest = &self.input[self.taken..self.filled];
+            let Some(header) = rest.first_chunk::<REQUEST_BYTES>() else { return Ok(None) };
+            let command = Command::read(header).ok_or(Confused)?;
+            self.taken += REQUEST_BYTES;
+            if command.kind != Kind::Write {
+                return Ok(Some((command, 0)));
+            }
+            // A length that cannot be is not waited for.
+            if command.length > LENGTH_MAX {
+                return Err(Confused);
+            }
+            let fits = store.holds(command.offset, command.length.into());
+            let errno = if fits { 0 } else { EINVAL };
+            self.arriving = Some(Arriving { command, stored: 0, errno });
+            return self.next(store);
         };
-        let command = Command::read(header).ok_or(Confused)?;
-        // A length that cannot be is not waited for.
-        if command.data_bytes() > LENGTH_MAX as usize {
-            return Err(Confused);
+        let missing = write.command.length as usize - write.stored;
+        let here = missing.min(self.filled - self.taken);
+        let data = &self.input[self.taken..self.taken + here];
+        if write.errno == 0 {
+            write.errno = store.write(write.command.offset + write.stored as u64, data);
         }
-        let Some(data) = rest.get(..command.data_bytes()) else { return Ok(None) };
-        self.taken += REQUEST_BYTES + data.len();
-        Ok(Some((command, data)))
+        self.taken += here;
+        write.stored += here;
+        if here < missing {
+            self.arriving = Some(write);
+            return Ok(None);
+        }
+        Ok(Some((write.command, write.errno)))
     }
 
-    /// Puts an answer down to be sent, with `length` bytes of data that `fill` provides.
-    pub(crate) fn answer(
-        &mut self,
-        cookie: u64,
-        length: usize,
-        fill: impl FnOnce(&mut [u8]) -> Result<(), i32>,
-    ) {
-        let header = self.output.len();
-        self.output.extend(reply(cookie, 0));
-        let data = self.output.len();
-        self.output.resize(data + length, 0);
-        if let Err(errno) = fill(&mut self.output[data..]) {
-            self.output.truncate(header);
-            self.output.extend(reply(cookie, errno));
-        }
+    /// Puts an answer down to be sent; a read's with its data.
+    pub(crate) fn answer(&mut self, command: &Command, errno: i32) {
+        let reads = errno == 0 && command.kind == Kind::Read;
+        self.answers.push_back(Answer {
+            cookie: command.cookie,
+            errno,
+            offset: command.offset,
+            length: if reads { command.length as usize } else { 0 },
+            prepared: 0,
+        });
     }
 
     /// Sends as much as the client takes now.
     ///
     /// # Errors
-    /// If the client is gone.
-    pub(crate) fn send(&mut self) -> io::Result<()> {
-        while self.unsent() > 0 {
+    /// If the client is gone, or data of an answer that has begun cannot be read.
+    pub(crate) fn send(&mut self, store: &Store) -> io::Result<()> {
+        while self.is_sending() {
+            if self.sent == self.output.len() {
+                self.prepare(store)?;
+            }
             match self.stream.write(&self.output[self.sent..]) {
                 Ok(count) => self.sent += count,
                 Err(error) if is_for_now(&error) => return Ok(()),
                 Err(error) => return Err(error),
             }
         }
+        Ok(())
+    }
+
+    /// Fills the output with what has to leave next.
+    fn prepare(&mut self, store: &Store) -> io::Result<()> {
         self.output.clear();
-        // A long answer is not kept room for.
-        self.output.shrink_to(2 * READ);
         self.sent = 0;
+        while let Some(answer) = self.answers.front_mut() {
+            let room = BUFFER.saturating_sub(self.output.len() + REPLY_BYTES);
+            if room == 0 {
+                break;
+            }
+            if answer.prepared == 0 {
+                self.output.extend(reply(answer.cookie, answer.errno));
+            }
+            let (begin, now) = (self.output.len(), room.min(answer.length - answer.prepared));
+            self.output.resize(begin + now, 0);
+            let offset = answer.offset + answer.prepared as u64;
+            store.read(offset, &mut self.output[begin..])?;
+            answer.prepared += now;
+            if answer.prepared == answer.length {
+                self.answers.pop_front();
+            }
+        }
         Ok(())
     }
 }

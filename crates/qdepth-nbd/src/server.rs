@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::clients::{Client, Clients};
 use crate::served::Served;
-use crate::store::Store;
+use crate::store::{EINVAL, Store};
 use crate::wire::{Command, Kind, LENGTH_MAX};
 
 /// Before a moment that is waited for, and after something was done, this stretch is spent looking:
@@ -27,12 +27,6 @@ const WELCOME: Nanos = Nanos::from_millis(1);
 /// So long may nobody be there before the last client is taken to have left: fio connects once to
 /// ask for the size, leaves, and comes back.
 const LINGER: Nanos = Nanos::from_secs(2);
-/// Bytes in flight or unsent, of all clients, beyond which no further request is taken.
-const BYTES_MAX: u64 = 256 << 20;
-/// The same of one client, so that one that reads nothing leaves room for the others.
-const CLIENT_BYTES_MAX: u64 = 32 << 20;
-const EIO: i32 = 5;
-const EINVAL: i32 = 22;
 
 /// Why a medium cannot be served.
 #[derive(Debug, Error)]
@@ -153,7 +147,7 @@ impl Server {
             let now = self.now();
             let ended = self.complete(now);
             let taken = self.take(now);
-            self.clients.send();
+            self.clients.send(&self.store);
             if received || ended || taken {
                 active = now;
             } else if !self.awake && now.since(active) >= BUSY_POLL {
@@ -190,7 +184,7 @@ impl Server {
             let Some(request) = self.in_flight[done.slot.0 as usize].take() else { continue };
             self.free.push(done.slot.0);
             if let Some(connection) = self.clients.get(request.client) {
-                connection.in_flight -= u64::from(request.command.length);
+                connection.in_flight -= 1;
             }
             let due = Instant(done.at.0.saturating_sub(self.lead.0)).max(request.arrived);
             self.served.service_time.record(done.at.since(request.arrived));
@@ -202,13 +196,9 @@ impl Server {
 
     fn answer(&mut self, request: &InFlightRequest, errno: i32) {
         self.served.count(&request.command, errno == 0);
-        let Some(connection) = self.clients.get(request.client) else { return };
-        let reads = errno == 0 && request.command.kind == Kind::Read;
-        let length = if reads { request.command.length as usize } else { 0 };
-        connection.answer(request.command.cookie, length, |data| match errno {
-            0 => self.store.read(request.command.offset, data).map_err(|e| errno_of(&e)),
-            _ => Err(errno),
-        });
+        if let Some(connection) = self.clients.get(request.client) {
+            connection.answer(&request.command, errno);
+        }
     }
 
     /// Hands the requests that have come to the medium, as far as there is room.
@@ -224,14 +214,11 @@ impl Server {
 
     /// True if there was a request, and room for it.
     fn take_one(&mut self, client: Client, arrived: Instant) -> bool {
-        let held = self.clients.held();
         let Some(connection) = self.clients.get(client) else { return false };
-        // One request of each is served whatever the others hold.
-        let own = connection.held();
-        if self.free.is_empty() || own > CLIENT_BYTES_MAX || own > 0 && held > BYTES_MAX {
+        if self.free.is_empty() || !connection.has_room() {
             return false;
         }
-        let (command, data) = match connection.next() {
+        let (command, stored) = match connection.next(&mut self.store) {
             Ok(Some(found)) => found,
             Ok(None) => return false,
             Err(_) => {
@@ -244,12 +231,12 @@ impl Server {
             return false;
         }
         let (errno, direction) = match command.kind {
-            _ if !fits(&command, self.capacity) => (EINVAL, Direction::Sync),
+            _ if !fits(&command, &self.store) => (EINVAL, Direction::Sync),
             Kind::Read => (0, Direction::Read),
-            Kind::Write => (failed(self.store.write(command.offset, data)), Direction::Write),
+            Kind::Write => (stored, Direction::Write),
             // The medium is not told of what was trimmed.
             Kind::Trim => {
-                (failed(self.store.trim(command.offset, command.length.into())), Direction::Sync)
+                (self.store.trim(command.offset, command.length.into()), Direction::Sync)
             }
             Kind::Flush | Kind::Disconnect => (0, Direction::Sync),
             Kind::Unknown => (EINVAL, Direction::Sync),
@@ -267,7 +254,7 @@ impl Server {
         let Command { offset, length, .. } = request.command;
         let (offset, size) = if direction == Direction::Sync { (0, 0) } else { (offset, length) };
         if let Some(connection) = self.clients.get(request.client) {
-            connection.in_flight += u64::from(length);
+            connection.in_flight += 1;
         }
         self.in_flight[slot as usize] = Some(request);
         self.medium.submit(Slot(slot), Request { direction, offset, size });
@@ -304,21 +291,11 @@ pub(crate) fn open(target: &TargetExpression) -> Result<(Emulated, u64), MediaEr
 }
 
 /// True if a request that has a place is within the device, and not too long.
-fn fits(command: &Command, capacity: u64) -> bool {
-    let end = command.offset.checked_add(command.length.into());
+fn fits(command: &Command, store: &Store) -> bool {
+    let inside = store.holds(command.offset, command.length.into());
     match command.kind {
-        Kind::Read | Kind::Write => {
-            (1..=LENGTH_MAX).contains(&command.length) && end.is_some_and(|end| end <= capacity)
-        }
-        Kind::Trim => command.length > 0 && end.is_some_and(|end| end <= capacity),
+        Kind::Read | Kind::Write => (1..=LENGTH_MAX).contains(&command.length) && inside,
+        Kind::Trim => command.length > 0 && inside,
         Kind::Flush | Kind::Disconnect | Kind::Unknown => true,
     }
-}
-
-fn failed(answer: io::Result<()>) -> i32 {
-    answer.map_or_else(|error| errno_of(&error), |()| 0)
-}
-
-fn errno_of(error: &io::Error) -> i32 {
-    error.raw_os_error().unwrap_or(EIO)
 }

@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+pub(crate) const EINVAL: i32 = 22;
+const EIO: i32 = 5;
 /// Bytes of a piece that was written to or not.
 const PIECE: u64 = 1 << 20;
 
@@ -14,6 +16,7 @@ const PIECE: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Store {
     file: File,
+    capacity: u64,
     /// Pieces that were written to: the others need not be asked of the file.
     written: BTreeSet<u64>,
 }
@@ -26,7 +29,7 @@ impl Store {
     /// On an empty file of this many bytes.
     pub(crate) fn new(file: File, bytes: u64) -> io::Result<Self> {
         file.set_len(bytes)?;
-        Ok(Self { file, written: BTreeSet::new() })
+        Ok(Self { file, capacity: bytes, written: BTreeSet::new() })
     }
 
     pub(crate) fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
@@ -37,16 +40,26 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+    /// Errno of writing it, 0 on success.
+    pub(crate) fn write(&mut self, offset: u64, data: &[u8]) -> i32 {
         self.written.extend(pieces(offset, data.len()));
-        self.file.write_all_at(data, offset)
+        errno(self.file.write_all_at(data, offset))
     }
 
-    /// Discards the data and frees the space.
-    pub(crate) fn trim(&mut self, offset: u64, length: u64) -> io::Result<()> {
+    /// Discards the data and frees the space. Errno, 0 on success.
+    pub(crate) fn trim(&mut self, offset: u64, length: u64) -> i32 {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        Ok(fallocate(&self.file, flags, offset, length)?)
+        errno(fallocate(&self.file, flags, offset, length).map_err(io::Error::from))
     }
+
+    /// True if these bytes are within the device.
+    pub(crate) fn holds(&self, offset: u64, length: u64) -> bool {
+        offset.checked_add(length).is_some_and(|end| end <= self.capacity)
+    }
+}
+
+fn errno(answer: io::Result<()>) -> i32 {
+    answer.map_or_else(|error| error.raw_os_error().unwrap_or(EIO), |()| 0)
 }
 
 #[cfg(test)]
@@ -68,11 +81,11 @@ mod tests {
                 match what {
                     0 => {
                         plain[at..at + length].fill(number as u8 + 1);
-                        store.write(offset, &plain[at..at + length]).unwrap();
+                        assert_eq!(store.write(offset, &plain[at..at + length]), 0);
                     }
                     1 => {
                         plain[at..at + length].fill(0);
-                        store.trim(offset, length as u64).unwrap();
+                        assert_eq!(store.trim(offset, length as u64), 0);
                     }
                     _ => {
                         let mut data = vec![9; length];

@@ -55,11 +55,6 @@ impl Command {
         let length = length.try_into().map(u32::from_be_bytes).ok()?;
         Some(Self { kind, cookie: word(0)?, offset: word(8)?, length })
     }
-
-    /// Bytes that follow the header.
-    pub(crate) fn data_bytes(&self) -> usize {
-        if self.kind == Kind::Write { self.length as usize } else { 0 }
-    }
 }
 
 /// A request's header, as doc/proto.md lays it out.
@@ -93,7 +88,7 @@ mod tests {
             let read = Command::read(&request(kind, cookie, offset, length)).unwrap();
             prop_assert_eq!((read.cookie, read.offset, read.length), (cookie, offset, length));
             prop_assert_eq!(read.kind == Kind::Unknown, kind > 4);
-            prop_assert_eq!(read.data_bytes(), if kind == 1 { length as usize } else { 0 });
+            prop_assert_eq!(read.length, length);
         }
 
         #[test]
