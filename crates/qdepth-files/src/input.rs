@@ -207,8 +207,11 @@ impl Input {
     }
 
     fn too_large(&self, has: &str) -> FileError {
-        let most = self.limit.bytes / MIB;
-        self.wrong(&format!("a {} has at most {most} MiB, this has {has}", self.limit.what))
+        let most = match self.limit.bytes {
+            bytes if bytes < MIB => format!("{} KiB", bytes / 1024),
+            bytes => format!("{} MiB", bytes / MIB),
+        };
+        self.wrong(&format!("a {} has at most {most}, this has {has}", self.limit.what))
     }
 }
 

@@ -83,6 +83,20 @@ pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<WrittenTarget
     Ok(loads.filter(|load| load.profile.writes()).map(|load| load.spec.target_index()).collect())
 }
 
+/// A short text can ask for any number of points; each takes memory before the first is measured.
+const POINTS_MAX: usize = 100_000;
+
+fn not_too_many(file: &PlanFile, points: usize) -> Result<(), ResolveError> {
+    if points <= POINTS_MAX {
+        return Ok(());
+    }
+    let what = format!(
+        "the plan asks for {points} points; at most {POINTS_MAX} are allowed: name fewer profiles, \
+         queue depths or variants"
+    );
+    Err(ResolveError::Value { profile: file.name.clone(), what })
+}
+
 /// Loads that run at the same time on each target.
 struct Step {
     title: String,
@@ -99,6 +113,7 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     }
     if !file.outstanding.is_empty() {
         let intensities = choices.outstanding.as_ref().unwrap_or(&file.outstanding);
+        not_too_many(file, profiles.len().saturating_mul(intensities.len()))?;
         let for_latency = |profile: &&Profile| file.latency_profiles.contains(&profile.name);
         for profile in profiles.iter().filter(|profile| !for_latency(profile)) {
             for &outstanding in intensities {
@@ -121,6 +136,7 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     for step in &file.steps {
         let bad = |what| ResolveError::Value { profile: step.title.clone(), what };
         all.extend(step.each().map_err(bad)?);
+        not_too_many(file, all.len())?;
     }
     for written in all.iter().chain(staircase.iter().flatten()) {
         let load = |spec: &LoadSpec| {
@@ -167,6 +183,7 @@ fn sweeps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError>
         };
         wanted = only.iter().map(sweep).collect();
     }
+    not_too_many(file, wanted.iter().map(|(_, each)| each.len()).sum())?;
     let mut steps = Vec::new();
     for (name, each) in wanted {
         let own = file.own_profiles.iter().find(|own| own.name == name).cloned();
@@ -232,6 +249,7 @@ pub fn resolve(
     let precondition = precondition::points(file, choices, targets, seed)?;
     let steps = steps(file, choices, targets.len())?;
     let (comparison, ways) = ways(file, choices, targets)?;
+    not_too_many(file, steps.len().saturating_mul(ways.len()))?;
     // What is compared is measured close together in time; else each target goes through all steps.
     let turns: Vec<_> = if comparison.is_some() {
         steps.iter().flat_map(|step| ways.iter().map(move |way| (step, way))).collect()

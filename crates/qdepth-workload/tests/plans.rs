@@ -37,6 +37,23 @@ fn every_shipped_plan_resolves_and_reads_back() {
 }
 
 #[test]
+fn a_plan_of_too_many_points_is_refused_before_they_are_made() {
+    let depths = vec!["1"; 60_000].join(",");
+    let refused = |text: String| plan(&text).unwrap_err();
+    let many = "at most 100000 are allowed";
+    let sweep = format!("name=\"t\"\nprofiles=[\"database\",\"streaming\"]\noutstanding=[{depths}]");
+    assert!(refused(sweep).contains(many));
+    let own = format!(
+        "name=\"t\"\n[[sweep]]\nprofile=\"database\"\noutstanding=[{depths}]\n[[sweep]]\n\
+         profile=\"streaming\"\noutstanding=[{depths}]"
+    );
+    assert!(refused(own).contains(many));
+    let steps = "[[step]]\ntitle=\"s\"\ntimes=1000\n[[step.load]]\nprofile=\"database\"\n\
+                 outstanding=1\n";
+    assert!(refused(format!("name=\"t\"\n{}", steps.repeat(200))).contains(many));
+}
+
+#[test]
 fn the_five_profiles_are_those_of_the_papers() {
     // docs/method/checklist.md, item 2: profile, random share, read share, request size in KiB.
     let papers = [

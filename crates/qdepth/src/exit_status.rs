@@ -65,10 +65,10 @@ fn fault_text(fault: &PanicHookInfo<'_>) -> String {
     let words = fault.payload_as_str().unwrap_or("no words");
     // What the standard library says where it gets no thread, and what nothing else does.
     if words.starts_with("failed to spawn thread") {
-        return format!(
-            "qdepth: {words}: a limit on threads is in the way (`ulimit -u`, or pids.max of the \
-             control group). What was finished before is kept in the logbook; raise the limit, \
-             then `qdepth run --resume`"
+        return String::from(
+            "qdepth: no further thread can be started: a limit on threads is in the way (`ulimit \
+             -u`, or pids.max of the control group). What was finished before is kept in the \
+             logbook; raise the limit, then `qdepth run --resume`"
         );
     }
     let location = fault.location().map_or_else(String::new, |location| format!(" ({location})"));

@@ -184,6 +184,49 @@ mod tests {
         }
     }
 
+    /// Whatever is started with whatever number of threads ends soon, and as it should or in words.
+    #[test]
+    fn every_command_ends_in_words_under_any_limit_on_threads() {
+        let workspace = Workspace::new();
+        workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
+        let load = format!("run . {POINT} --area 8MiB --no-report");
+        let lines = [
+            load.clone(),
+            format!("{load} --engine threads"),
+            format!("{load} --engine linux-aio"),
+            format!("{load} --engine sync"),
+            "run quick media:p3700-800gb --profile database --duration 100ms".to_owned(),
+            "run bandwidth . --threads 4 --transfer 64KiB --bytes-per-thread 256KiB".to_owned(),
+            format!("{load} --repeat 2"),
+            "list".to_owned(),
+            "show latest".to_owned(),
+            "export latest --csv".to_owned(),
+            "report latest --replace".to_owned(),
+            "plan quick".to_owned(),
+            "host".to_owned(),
+            "media".to_owned(),
+            "fio --name=a --size=4m --rw=randread --bs=4k --number_ios=8".to_owned(),
+            "ior -t 1m -b 4m".to_owned(),
+        ];
+        for limit in [2, 3, 4, 6, 9, 20, 64] {
+            let limit = limit.to_string();
+            let (old, new) = ([("pids.max", &*limit)], [("pids.max", &*limit)]);
+            let Some(group) = Group::new("pids", &old, &new) else {
+                return println!("SKIPPED: threads of a control group: there is none here");
+            };
+            for line in &lines {
+                let asked = format!("{} timeout -k 1 15 qdepth {line}", group.within());
+                let ended = limited(&workspace, &asked);
+                let told = ["threads", "Resource temporarily unavailable"];
+                let in_words = told.iter().any(|words| ended.err.contains(words));
+                let is_right = matches!(ended.status, Some(0 | 1))
+                    || matches!(ended.status, Some(3..=5)) && in_words;
+                let is_fault = ended.err.contains("a fault of this program");
+                assert!(is_right && !is_fault, "{limit}: {line}: {ended:?}");
+            }
+        }
+    }
+
     /// A generator that gets a twelfth of a CPU says so, and the storage is not blamed. At 32
     /// outstanding even a disk of 10,000 IOPS keeps it busier than that; at 1 a slow one does not.
     #[test]
