@@ -59,7 +59,12 @@ pub fn is_named(system: &System, words: &[OsString]) -> bool {
 }
 
 fn is_served(mount: &Mount) -> bool {
-    mount.kind.starts_with("fuse") || SERVED.contains(&&*mount.kind)
+    is_served_kind(&mount.kind)
+}
+
+/// True if a program or another host serves file systems of this type.
+pub fn is_served_kind(kind: &str) -> bool {
+    kind.starts_with("fuse") || SERVED.contains(&kind)
 }
 
 /// Candidate paths in a word such as `--filename=/a:/b` or a line such as `target = "/a"`.

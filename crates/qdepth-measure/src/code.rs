@@ -104,7 +104,7 @@ codes! {
         "the number of bytes is not the number of I/Os times their size";
     ForeignIo = "foreign-io", EITHER, Point, ["kernel_bytes", "our_bytes", "share"], [],
         "the kernel counted more I/O on the device than qdepth issued (B above 0.5 %, C above 2 \
-         %)";
+         %; below a file B above 5 %, C above 25 % that cannot be the file system's own)";
     KernelSawLess = "kernel-saw-less", EITHER, Point, ["kernel_bytes", "our_bytes", "share"], [],
         "the kernel counted less I/O: a cache answered, or requests were merged (B above 0.5 %, C \
          above 2 %)";
@@ -119,6 +119,8 @@ codes! {
          be hidden";
     CachedBelow = "cached-below", INVALID, Point, [], ["why", "device"],
         "the storage is memory, or is on a loop device without direct I/O";
+    ServedBelow = "served-below", REMARK, Point, [], ["file_system"],
+        "a FUSE program or another host serves the file system, and its caches cannot be seen";
     ControlGroupLimit = "control-group-limit", INVALID, Point,
         ["limit_per_s", "reached_per_s"],
         ["direction", "unit", "file"],
@@ -250,8 +252,6 @@ impl fmt::Display for Code {
 impl FromStr for Code {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        // As it was stored before logbooks of schema 14.
-        let text = if text == "witness-missing" { Self::MonitorMissing.as_str() } else { text };
         Self::ALL
             .iter()
             .copied()

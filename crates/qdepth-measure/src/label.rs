@@ -9,6 +9,8 @@ pub const STEAL: &str = "cpu-steal";
 pub const DEVICE_COUNTERS: &str = "device-counters";
 /// The kernel took a request for direct I/O and did buffered I/O.
 pub const IGNORED: &str = "ignored-by-the-kernel";
+/// A file system took direct writes and wrote through the page cache.
+pub const DIRECT_WRITES_CACHED: &str = "direct-writes-cached";
 /// The storage is memory.
 pub const IN_MEMORY: &str = "in-memory";
 /// A loop device reads and writes its file through the page cache.
@@ -112,6 +114,7 @@ pub fn all() -> impl Iterator<Item = &'static str> {
         STEAL,
         DEVICE_COUNTERS,
         IGNORED,
+        DIRECT_WRITES_CACHED,
         IN_MEMORY,
         LOOP_WITHOUT_DIRECT_IO,
         SHARED_EXTENTS,

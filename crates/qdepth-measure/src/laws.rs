@@ -21,7 +21,7 @@ const CEILING_INVALID: f64 = 2.0;
 /// invalid (docs/method/thresholds.md).
 const KERNEL_REMARK: f64 = 0.005;
 const KERNEL_INVALID: f64 = 0.02;
-/// The same for reads below a file; a file system's own are a few KiB.
+/// The same below a file, where others use the device too and a file system has I/O of its own.
 const FILE_FOREIGN_REMARK: f64 = 0.05;
 const FILE_FOREIGN_INVALID: f64 = 0.25;
 const FILE_FOREIGN_BYTES: f64 = 1024.0 * 1024.0;
@@ -64,13 +64,38 @@ pub struct PointFacts {
     /// I/Os that the kernel counted and that we issued over that span, where no request of ours is
     /// so large that the kernel splits it: foreign I/O in small requests shows here.
     pub ios_in_kernel_span: Option<(u64, u64)>,
-    /// Bytes that the kernel read from the device below a file, and that we read from the file, of
-    /// a direct load that only reads.
-    pub file_reads_in_kernel_span: Option<(u64, u64)>,
+    /// Bytes that the kernel counted on the device below a file, of a direct load.
+    pub below_file: Option<BelowFile>,
     /// Practical limit of the link, bytes per second.
     pub link_bytes_per_s: Option<f64>,
     /// The generator's ceiling at this intensity, I/Os per second.
     pub ceiling_io_per_s: Option<f64>,
+}
+
+/// Bytes on the device below a file, over the same span as ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BelowFile {
+    /// Read.
+    pub read: u64,
+    /// Written.
+    pub written: u64,
+    /// Share of the load that are reads, 0 to 1.
+    pub read_share: f64,
+}
+
+impl BelowFile {
+    /// Bytes in the directions of the load, and those that are certainly not of it. A file system
+    /// writes for itself, but not more than the load does; it reads little.
+    fn own_and_foreign(self, ours: f64) -> (f64, f64) {
+        let (read, written) = (self.read as f64, self.written as f64);
+        if self.read_share >= 1.0 {
+            (read, (read - ours).max(0.0) + written)
+        } else if self.read_share <= 0.0 {
+            (written, read + (written - 2.0 * ours).max(0.0))
+        } else {
+            (read + written, (read + written - 2.0 * ours).max(0.0))
+        }
+    }
 }
 
 impl PointFacts {
@@ -198,25 +223,30 @@ fn kernel(facts: &PointFacts) -> Option<Finding> {
     Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
 }
 
-/// Below a file, the file system reads for itself, and others use the same device: more than ours
+/// Below a file, the file system has I/O of its own, and others use the same device: more than ours
 /// weighs less than on a device of our own. Less than ours came from a cache, or from nowhere.
 fn kernel_below_file(facts: &PointFacts) -> Option<Finding> {
-    let (kernel, ours) = facts.file_reads_in_kernel_span?;
-    let (kernel, ours) = (kernel as f64, ours as f64);
-    let share = (kernel - ours) / ours.max(1.0);
-    let severity = if !(-KERNEL_INVALID..=FILE_FOREIGN_INVALID).contains(&share) {
-        Severity::Invalid
-    } else if !(-KERNEL_REMARK..=FILE_FOREIGN_REMARK).contains(&share) {
-        Severity::Remark
+    let below = facts.below_file?;
+    let ours = facts.our_bytes_in_kernel_span as f64;
+    let (own, foreign) = below.own_and_foreign(ours);
+    let more = (below.read + below.written) as f64 - ours;
+    let share = |bytes: f64| bytes / ours.max(1.0);
+    let less = share(ours - own);
+    let (code, severity, difference) = if less > KERNEL_INVALID {
+        (Code::KernelSawLess, Severity::Invalid, own - ours)
+    } else if less > KERNEL_REMARK {
+        (Code::KernelSawLess, Severity::Remark, own - ours)
+    } else if more < FILE_FOREIGN_BYTES || share(more) <= FILE_FOREIGN_REMARK {
+        return None;
+    } else if share(foreign) > FILE_FOREIGN_INVALID {
+        (Code::ForeignIo, Severity::Invalid, more)
+    } else if share(foreign.max(more - ours * FILE_FOREIGN_INVALID)) > FILE_FOREIGN_REMARK {
+        (Code::ForeignIo, Severity::Remark, more)
     } else {
         return None;
     };
-    if share > 0.0 && kernel - ours < FILE_FOREIGN_BYTES {
-        return None;
-    }
-    let code = if share > 0.0 { Code::ForeignIo } else { Code::KernelSawLess };
-    let finding = Finding::new(code, severity);
-    Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
+    let finding = Finding::new(code, severity).value("kernel_bytes", ours + difference);
+    Some(finding.value("our_bytes", ours).value("share", share(difference)))
 }
 
 fn link(facts: &PointFacts) -> Option<Finding> {
@@ -263,7 +293,7 @@ mod tests {
             kernel_bytes: Some(8_273_920),
             our_bytes_in_kernel_span: 8_273_920,
             ios_in_kernel_span: Some((1010, 1010)),
-            file_reads_in_kernel_span: Some((8_400_000, 8_273_920)),
+            below_file: Some(BelowFile { read: 8_400_000, written: 0, read_share: 1.0 }),
             link_bytes_per_s: Some(1e9),
             ceiling_io_per_s: Some(1e6),
         }
@@ -276,7 +306,10 @@ mod tests {
 
     #[test]
     fn each_broken_law_is_found_alone() {
-        let file = |reads| PointFacts { file_reads_in_kernel_span: Some(reads), ..lawful() };
+        let file = |read, written, read_share| PointFacts {
+            below_file: Some(BelowFile { read, written, read_share }),
+            ..lawful()
+        };
         let broken = [
             (PointFacts { latency_in_window_ns: 7.9e9, ..lawful() }, Code::LittlesLaw),
             (
@@ -294,8 +327,15 @@ mod tests {
             (PointFacts { kernel_bytes: Some(8_500_000), ..lawful() }, Code::ForeignIo),
             (PointFacts { ios_in_kernel_span: Some((1040, 1010)), ..lawful() }, Code::ForeignIo),
             (PointFacts { kernel_bytes: Some(4096), ..lawful() }, Code::KernelSawLess),
-            (file((8_000_000, 8_273_920)), Code::KernelSawLess),
-            (file((30_000_000, 8_273_920)), Code::ForeignIo),
+            (file(8_000_000, 0, 1.0), Code::KernelSawLess),
+            (file(8_000_000, 9_000_000, 1.0), Code::KernelSawLess),
+            (file(30_000_000, 0, 1.0), Code::ForeignIo),
+            (file(8_273_920, 3_000_000, 1.0), Code::ForeignIo),
+            (file(9_000_000, 8_000_000, 0.0), Code::KernelSawLess),
+            (file(3_000_000, 8_273_920, 0.0), Code::ForeignIo),
+            (file(0, 20_000_000, 0.0), Code::ForeignIo),
+            (file(4_000_000, 4_000_000, 0.5), Code::KernelSawLess),
+            (file(10_000_000, 10_000_000, 0.5), Code::ForeignIo),
             (PointFacts { link_bytes_per_s: Some(8e6), ..lawful() }, Code::AboveLinkLimit),
             (PointFacts { ceiling_io_per_s: Some(1999.0), ..lawful() }, Code::GeneratorCeiling),
         ];
@@ -305,6 +345,20 @@ mod tests {
             assert_eq!(findings[0].check(false), Ok(()));
             assert_eq!(grade(&findings), Grade::C, "{code}");
         }
+    }
+
+    #[test]
+    fn what_a_file_system_writes_for_itself_is_a_remark_at_most() {
+        let severity = |read, written, read_share| {
+            let below_file = Some(BelowFile { read, written, read_share });
+            let findings = check_laws(&PointFacts { below_file, ..lawful() });
+            findings.first().map(|finding| (finding.code, finding.severity))
+        };
+        assert_eq!(severity(0, 9_000_000, 0.0), None);
+        assert_eq!(severity(0, 14_000_000, 0.0), Some((Code::ForeignIo, Severity::Remark)));
+        assert_eq!(severity(4_000_000, 5_000_000, 0.5), None);
+        // Another program that writes while we read.
+        assert_eq!(severity(8_273_920, 1_500_000, 1.0), Some((Code::ForeignIo, Severity::Remark)));
     }
 
     #[test]

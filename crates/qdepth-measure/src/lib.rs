@@ -37,7 +37,7 @@ pub use estimate::{
 pub use finding::{Finding, Grade, RANK};
 pub use groups::{Ratio, Spread, Verdict, mean_over_runs, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
-pub use laws::{PointFacts, check_laws, grade};
+pub use laws::{BelowFile, PointFacts, check_laws, grade};
 pub use resolvable::{Repeatability, repeatability};
 pub use rounds::{SteadyRounds, SteadyRule, SteadyVerdict};
 pub use scaling::{Saturation, saturation, together};

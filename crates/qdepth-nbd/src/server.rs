@@ -235,9 +235,7 @@ impl Server {
             Kind::Read => (0, Direction::Read),
             Kind::Write => (stored, Direction::Write),
             // The medium is not told of what was trimmed.
-            Kind::Trim => {
-                (self.store.trim(command.offset, command.length.into()), Direction::Sync)
-            }
+            Kind::Trim => (self.store.trim(command.offset, command.length.into()), Direction::Sync),
             Kind::Flush | Kind::Disconnect => (0, Direction::Sync),
             Kind::Unknown => (EINVAL, Direction::Sync),
         };

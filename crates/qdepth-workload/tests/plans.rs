@@ -41,7 +41,8 @@ fn a_plan_of_too_many_points_is_refused_before_they_are_made() {
     let depths = vec!["1"; 60_000].join(",");
     let refused = |text: String| plan(&text).unwrap_err();
     let many = "at most 100000 are allowed";
-    let sweep = format!("name=\"t\"\nprofiles=[\"database\",\"streaming\"]\noutstanding=[{depths}]");
+    let sweep =
+        format!("name=\"t\"\nprofiles=[\"database\",\"streaming\"]\noutstanding=[{depths}]");
     assert!(refused(sweep).contains(many));
     let own = format!(
         "name=\"t\"\n[[sweep]]\nprofile=\"database\"\noutstanding=[{depths}]\n[[sweep]]\n\

@@ -68,7 +68,7 @@ fn fault_text(fault: &PanicHookInfo<'_>) -> String {
         return String::from(
             "qdepth: no further thread can be started: a limit on threads is in the way (`ulimit \
              -u`, or pids.max of the control group). What was finished before is kept in the \
-             logbook; raise the limit, then `qdepth run --resume`"
+             logbook; raise the limit, then `qdepth run --resume`",
         );
     }
     let location = fault.location().map_or_else(String::new, |location| format!(" ({location})"));

@@ -34,6 +34,8 @@ fn is_c_everywhere(workspace: &Workspace, code: &str) {
     let page = fs::read_to_string(workspace.join("report.html")).unwrap();
     let title = match code {
         "cached-below" => "Memory answered, not storage",
+        "not-direct" => "Direct I/O was not in effect",
+        "foreign-io" => "Other programs used the device",
         _ => "Blocks were read that were never written",
     };
     assert!(page.contains(title), "{title} is not in the report");
@@ -84,6 +86,52 @@ fn memory_and_loops_without_direct_io_are_told() {
     workspace.later(format!("for i in $(seq 50); do umount {at} && break; sleep 0.1; done"));
     workspace.run("run plan.toml mounted --no-report").expect(1);
     is_c_everywhere(&workspace, "cached-below");
+}
+
+#[test]
+fn direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told() {
+    let test = "direct_writes_that_btrfs_caches_and_a_noisy_neighbour_are_told";
+    if !can(test, &["losetup", "mkfs.btrfs"]) {
+        return;
+    }
+    let (_alone, workspace) = (alone(), workspace());
+    let node = workspace.device("image", 256 << 20);
+    let at = workspace.join("at");
+    fs::create_dir(&at).unwrap();
+    sh(&format!("mkfs.btrfs -q {0} && mount {0} {1}", node.display(), at.display())).unwrap();
+    workspace
+        .later(format!("for i in $(seq 50); do umount {} && break; sleep 0.1; done", at.display()));
+    workspace.write("writes.toml", &PLAN.replace("read = 100", "read = 0"));
+    let dirtied = || {
+        let text = fs::read_to_string("/proc/vmstat").unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("nr_dirtied "));
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    let probe = format!("dd if=/dev/zero of={}/probe bs=1M count=16 oflag=direct", at.display());
+    let before = dirtied();
+    sh(&probe).unwrap();
+    // Older kernels write such files directly.
+    if dirtied() - before >= 4096 {
+        workspace.run("run writes.toml at --no-report").expect(1);
+        is_c_everywhere(&workspace, "not-direct");
+    }
+
+    // A file without checksums is written directly; meanwhile somebody reads the device.
+    sh(&format!("mkdir {0}/plain && chattr +C {0}/plain", at.display())).unwrap();
+    workspace.run("run writes.toml at/plain --no-report");
+    let document = workspace.run("export latest").expect(0).json();
+    let found = codes(&points(&document)[0]);
+    assert!(!found.contains(&"not-direct".to_owned()), "{found:?}");
+    assert!(!found.contains(&"foreign-io".to_owned()), "{found:?}");
+    let noise = format!(
+        "while :; do dd if={} of=/dev/null bs=1M iflag=direct status=none; done",
+        node.display()
+    );
+    let mut neighbour = std::process::Command::new("sh").args(["-c", &noise]).spawn().unwrap();
+    workspace.run("run writes.toml at/plain --no-report");
+    neighbour.kill().unwrap();
+    neighbour.wait().unwrap();
+    is_c_everywhere(&workspace, "foreign-io");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::system::System;
 pub use clocks::{Clocks, Disagreement};
 pub use disk::{DiskActivity, DiskCounters, disks_of};
 pub use power::Power;
-pub use sample::{Interference, Sample, between, interference, series};
+pub use sample::{Interference, Sample, between, dirtied_bytes, interference, series};
 
 /// The counters of one block device (`/sys/class/block/DEV/stat`, Documentation/block/stat.rst),
 /// since the device came up.

@@ -85,6 +85,13 @@ fn some_total(text: &str) -> Option<u64> {
     line.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }
 
+/// Bytes that were written to the page cache since the machine started (Documentation/filesystems/
+/// proc.rst, vmstat).
+pub fn dirtied_bytes(system: &System) -> Option<u64> {
+    let pages = named(&system.read_file("/proc/vmstat").ok()?, "nr_dirtied")?;
+    pages.checked_mul(rustix::param::page_size() as u64)
+}
+
 /// The first number behind a name at the beginning of a line.
 fn named(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;

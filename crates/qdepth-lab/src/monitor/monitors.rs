@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use qdepth_host::environment::health::{self, Health, TROUBLE};
 use qdepth_host::monitor::{
-    Clocks, CpuTimes, Disagreement, Interference, KernelStat, Sample, interference, series,
+    Clocks, CpuTimes, Disagreement, Interference, KernelStat, Sample, dirtied_bytes, interference,
+    series,
 };
 use qdepth_host::system::System;
 use qdepth_linux::errno_name;
@@ -130,8 +131,18 @@ impl Seen {
     /// Adds a later segment that began `offset` after the first and had this share of the total
     /// time until its end. Shares refer to the total time, counts are sums.
     pub(crate) fn append(&mut self, later: Self, offset: Nanos, share: f64) {
-        let Self { kernel, steal, clocks, shared, interference, series, troubles, stood, missing } =
-            later;
+        let Self {
+            kernel,
+            dirtied_bytes,
+            steal,
+            clocks,
+            shared,
+            interference,
+            series,
+            troubles,
+            stood,
+            missing,
+        } = later;
         let mean = |mine: &mut Option<f64>, theirs: Option<f64>| {
             *mine =
                 mine.zip(theirs).map(|(mine, theirs)| mine + (theirs - mine) * share).or(theirs);
@@ -142,6 +153,7 @@ impl Seen {
             writes: mine.writes.saturating_add(theirs.writes),
             written_bytes: mine.written_bytes.saturating_add(theirs.written_bytes),
         });
+        self.dirtied_bytes = self.dirtied_bytes.zip(dirtied_bytes).map(|(a, b)| a + b);
         mean(&mut self.steal, steal);
         self.clocks.drift += (clocks.drift - self.clocks.drift) * share;
         self.clocks.suspended |= clocks.suspended;
@@ -189,6 +201,7 @@ impl Seen {
 pub(crate) struct Monitors {
     cpu: io::Result<CpuTimes>,
     device: Option<io::Result<KernelStat>>,
+    dirtied_bytes: Option<u64>,
     clocks: Clocks,
 }
 
@@ -197,6 +210,8 @@ pub(crate) struct Monitors {
 pub(crate) struct Seen {
     /// Kernel counters of the single device below.
     pub(crate) kernel: Option<KernelCounts>,
+    /// Bytes that any program wrote to the page cache.
+    pub(crate) dirtied_bytes: Option<u64>,
     /// Share of CPU time stolen by the hypervisor.
     pub(crate) steal: Option<f64>,
     /// Divergence of the kernel's clocks.
@@ -222,6 +237,7 @@ impl Monitors {
         Self {
             cpu: CpuTimes::read(system),
             device: device.map(|name| KernelStat::read(system, name)),
+            dirtied_bytes: dirtied_bytes(system),
             clocks: Clocks::read(),
         }
     }
@@ -246,7 +262,9 @@ impl Monitors {
             (None, _) | (_, None) => None,
         };
         let clocks = after.clocks.disagreement_since(&self.clocks);
-        Seen { kernel, steal, clocks, missing, ..Seen::default() }
+        let both = after.dirtied_bytes.zip(self.dirtied_bytes);
+        let dirtied_bytes = both.map(|(now, then)| now.saturating_sub(then));
+        Seen { kernel, dirtied_bytes, steal, clocks, missing, ..Seen::default() }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use qdepth_host::below::{Cached, IoLimit, cached_below, io_limits, unwritten_below};
 use qdepth_host::extents::{Less, less_below, unwritten_share};
+use qdepth_host::served::is_served_kind;
+use qdepth_host::target::Kind;
 use qdepth_measure::{Code, Finding, label};
 use qdepth_record::PointRecord;
 use qdepth_workload::Extent;
@@ -27,7 +29,19 @@ pub(super) fn findings(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Findin
     let less = less(seen, real).map(|why| Finding::invalid(Code::CachedBelow).label("why", why));
     // One cause is enough.
     let cached = cached.or(less);
-    cached.into_iter().chain(unwritten).chain(limited(seen, real, record)).collect()
+    let all = cached.into_iter().chain(unwritten).chain(limited(seen, real, record));
+    all.chain(served(real)).collect()
+}
+
+/// What the server of a file system keeps in memory is seen by nobody here.
+fn served(real: &Real) -> Option<Finding> {
+    let (Kind::RegularFile { file_system, .. } | Kind::Directory(file_system)) =
+        &real.inspected.kind
+    else {
+        return None;
+    };
+    let kind = Some(&file_system.kind).filter(|kind| is_served_kind(kind))?;
+    Some(Finding::remark(Code::ServedBelow).label("file_system", kind))
 }
 
 /// The share of what the point used that was never written: now, or before the point wrote it.

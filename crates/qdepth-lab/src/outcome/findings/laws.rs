@@ -1,7 +1,7 @@
 //! Inputs of the checks of every point (`qdepth_measure::check_laws`).
 
 use qdepth_engine::Outcome;
-use qdepth_measure::PointFacts;
+use qdepth_measure::{BelowFile, PointFacts};
 use qdepth_workload::{Arrivals, Point};
 
 use crate::outcome::measured::Measured;
@@ -46,24 +46,24 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
         kernel_bytes: measured.seen.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
         ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
-        file_reads_in_kernel_span: file_reads(point, prepared, measured).filter(|_| one_host),
+        below_file: below_file(point, prepared, measured).filter(|_| one_host),
         // What is discarded passes no link.
         link_bytes_per_s: prepared.link().filter(|_| !point.trims() && one_host),
         ceiling_io_per_s: seen.ceiling.filter(|_| one_host),
     }
 }
 
-/// Kernel reads of the device below a file and qdepth's reads, for a load that only reads.
-fn file_reads(point: &Point, prepared: &Prepared, measured: &Measured) -> Option<(u64, u64)> {
+/// Kernel counts of the device below a file.
+fn below_file(point: &Point, prepared: &Prepared, measured: &Measured) -> Option<BelowFile> {
     let outcome = &measured.outcome;
     let is_comparable = !prepared.is_device()
         && measured.direct
         && point.operation.is_transfer()
-        && point.read_share >= 1.0
         && !point.trims()
-        && outcome.failed() + outcome.failed_outside == 0;
+        && outcome.failed() + outcome.failed_outside + outcome.abandoned == 0;
     let kernel = measured.seen.kernel.filter(|_| is_comparable)?;
-    Some((kernel.read_bytes, outcome.bytes() + outcome.bytes_outside))
+    let (read, written) = (kernel.read_bytes, kernel.written_bytes);
+    Some(BelowFile { read, written, read_share: point.read_share })
 }
 
 /// Sum of the latencies of what completed, where nothing failed.

@@ -27,6 +27,11 @@ const WORKER_CPU: f64 = 0.8;
 /// most 0.05 %.
 const CLOCK_DRIFT: f64 = 0.001;
 
+/// Share of what was written directly that must have been written to the page cache too, and the
+/// least that says anything.
+const CACHED_WRITES: f64 = 0.8;
+const CACHED_WRITES_MIN: u64 = 8 << 20;
+
 /// A rate is clearly below what was expected under this share of it: twice the mean error that the
 /// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).
 const CLEARLY: f64 = 0.75;
@@ -109,10 +114,29 @@ pub(super) fn not_direct(
     prepared: &Prepared,
     measured: &Measured,
 ) -> Option<Finding> {
-    (point.direct && !measured.direct).then(|| {
-        let why = prepared.not_direct().unwrap_or_else(|| label::IGNORED.to_owned());
-        Finding::invalid(Code::NotDirect).label("why", why)
-    })
+    let why = if !point.direct {
+        return None;
+    } else if !measured.direct {
+        prepared.not_direct().unwrap_or_else(|| label::IGNORED.to_owned())
+    } else if writes_were_cached(point, prepared, measured) {
+        label::DIRECT_WRITES_CACHED.to_owned()
+    } else {
+        return None;
+    };
+    Some(Finding::invalid(Code::NotDirect).label("why", why))
+}
+
+/// True if as much was written to the page cache as the load wrote to a file directly. File systems
+/// that must not see data change under way (checksums, a journal of data) fall back to it without
+/// a word, and drop the pages, so that only this count shows it.
+fn writes_were_cached(point: &Point, prepared: &Prepared, measured: &Measured) -> bool {
+    let [_, writes, ..] = &measured.outcome.directions;
+    let dirtied = measured.seen.dirtied_bytes.unwrap_or(0);
+    let is_file = prepared.real().is_some() && !prepared.is_device();
+    is_file
+        && point.operation.is_transfer()
+        && writes.bytes >= CACHED_WRITES_MIN
+        && dirtied as f64 >= CACHED_WRITES * writes.bytes as f64
 }
 
 fn rate_not_kept(short: Shortfall) -> Finding {
