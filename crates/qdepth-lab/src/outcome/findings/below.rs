@@ -33,7 +33,7 @@ pub(super) fn findings(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Findin
     all.chain(served(real)).collect()
 }
 
-/// What the server of a file system keeps in memory is seen by nobody here.
+/// Caches of the server of a file system cannot be seen from here.
 fn served(real: &Real) -> Option<Finding> {
     let (Kind::RegularFile { file_system, .. } | Kind::Directory(file_system)) =
         &real.inspected.kind
