@@ -7,6 +7,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+/// Words by which cargo works on qdepth-pdf, with its program beside the others.
+pub const PDF: [&str; 4] = ["--manifest-path", "pdf/Cargo.toml", "--target-dir", "target"];
+
 /// The root of the workspace.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

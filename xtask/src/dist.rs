@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::command::{output, root, show, there_is};
+use crate::command::{PDF, output, root, show, there_is};
 
 const BIN: &str = "usr/bin";
 /// Path of a command's manual page.
@@ -66,20 +66,18 @@ pub fn dist(words: &[&str]) -> Result<()> {
 /// The program, stripped.
 fn build(quick: bool) -> Result<PathBuf> {
     let (profile, folder) = if quick { ("dev", "debug") } else { ("dist", "dist") };
-    let words = ["build", "--locked", "--workspace", "--exclude", "qdepth-pdf", "--bin", "qdepth"];
+    let words = ["build", "--locked", "--bin", "qdepth"];
     show("cargo", &[&words[..], &["--profile", profile]].concat())?;
     Ok(root().join("target").join(folder).join("qdepth"))
 }
 
-/// Stripped PDF program; built separately, because its features would change the rest.
+/// The program that sets PDF, stripped.
 fn build_pdf(quick: bool) -> Result<PathBuf> {
-    let (profile, folder) = if quick { ("dev", "debug") } else { ("dist-pdf", "dist-pdf") };
-    let words = ["rustc", "--locked", "--package", "qdepth-pdf", "--bin", "qdepth-pdf"];
-    let profile_words = ["--profile", profile];
+    let (profile, folder) = if quick { ("dev", "debug") } else { ("dist", "dist") };
     // Addresses that the loader would have to move are 1.7 MB. The program reads a folder that
     // qdepth wrote, and nothing from elsewhere.
-    let fixed = ["--", "-C", "relocation-model=static"];
-    show("cargo", &[&words[..], &profile_words, &fixed].concat())?;
+    let fixed = ["--profile", profile, "--", "-C", "relocation-model=static"];
+    show("cargo", &[&["rustc", "--locked"], &PDF[..], &fixed].concat())?;
     Ok(root().join("target").join(folder).join("qdepth-pdf"))
 }
 
@@ -127,7 +125,18 @@ type Parts = BTreeMap<(String, String), String>;
 fn parts(programs: &[PathBuf]) -> Result<Parts> {
     let target = "x86_64-unknown-linux-gnu";
     let words = ["metadata", "--format-version", "1", "--locked", "--filter-platform", target];
-    let all: Value = serde_json::from_str(&output("cargo", &words, &[0])?)?;
+    let mut parts = Parts::new();
+    for (name, workspace) in [("qdepth", &[][..]), ("qdepth-pdf", &PDF[..2])] {
+        if programs.iter().any(|program| program.ends_with(name)) {
+            let all = output("cargo", &[&words[..], workspace].concat(), &[0])?;
+            parts.extend(parts_of(name, &serde_json::from_str(&all)?));
+        }
+    }
+    Ok(parts)
+}
+
+/// The packages below a program, by `cargo metadata` of its workspace.
+fn parts_of(program: &str, all: &Value) -> Parts {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let nodes: BTreeMap<String, Vec<Value>> = list(&all["resolve"]["nodes"])
@@ -135,8 +144,7 @@ fn parts(programs: &[PathBuf]) -> Result<Parts> {
         .map(|node| (text(&node["id"]), list(&node["deps"])))
         .collect();
     let packages = list(&all["packages"]);
-    let names: Vec<_> = programs.iter().filter_map(|path| path.file_name()?.to_str()).collect();
-    let own = packages.iter().filter(|package| names.iter().any(|name| package["name"] == *name));
+    let own = packages.iter().filter(|package| package["name"] == program);
     let mut below: Vec<String> = own.map(|own| text(&own["id"])).collect();
     let mut known = BTreeSet::new();
     while let Some(id) = below.pop() {
@@ -153,7 +161,7 @@ fn parts(programs: &[PathBuf]) -> Result<Parts> {
         let name = (text(&package["name"]), text(&package["version"]));
         (name, text(&package["license"]))
     };
-    Ok(packages.iter().filter(is_known).map(part).collect())
+    packages.iter().filter(is_known).map(part).collect()
 }
 
 /// A bill of materials in the form of CycloneDX 1.5.

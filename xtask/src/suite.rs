@@ -86,7 +86,7 @@ impl TestBinary {
     }
 }
 
-/// Builds the tests of the workspace, all or those that these words leave.
+/// Builds the tests of a workspace, all or those that these words leave.
 ///
 /// # Errors
 /// If they do not compile.

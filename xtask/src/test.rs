@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
-use crate::command::{root, show, there_is};
+use crate::command::{PDF, root, show, there_is};
 use crate::suite::{self, Counts};
 use crate::{bench, book, tidy, vm};
 
@@ -73,7 +73,7 @@ pub fn quick() -> Result<()> {
     if there_is("cargo-fmt") {
         show("cargo", &["fmt", "--all", "--check"])?;
     }
-    let binaries = suite::build(&["--exclude", "qdepth-pdf", "--lib", "--bins"])?;
+    let binaries = suite::build(&["--lib", "--bins"])?;
     suite::run(&binaries, None, [|_| (); 2])?.close()
 }
 
@@ -82,13 +82,18 @@ pub fn test() -> Result<()> {
     npm_modules();
     readers();
     tidy::tidy()?;
-    if there_is("cargo-fmt") {
-        show("cargo", &["fmt", "--all", "--check"])?;
+    let clippy = ["clippy", "--workspace", "--all-targets"];
+    for workspace in [&[][..], &PDF] {
+        if there_is("cargo-fmt") {
+            let manifest = &workspace[..workspace.len().min(2)];
+            show("cargo", &[&["fmt", "--all", "--check"], manifest].concat())?;
+        }
+        if there_is("cargo-clippy") {
+            show("cargo", &[&clippy, workspace, &["--", "-D", "warnings"]].concat())?;
+        }
     }
-    if there_is("cargo-clippy") {
-        show("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    }
-    let binaries = suite::build(&[])?;
+    let mut binaries = suite::build(&[])?;
+    binaries.extend(suite::build(&PDF)?);
     let behind = [virtual_machine, budget];
     let mut counts = suite::run(&binaries, fio_examples().as_deref(), behind)?;
     counts.add(suite::examples_in_comments());

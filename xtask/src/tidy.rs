@@ -35,7 +35,7 @@ pub fn tidy() -> Result<()> {
     plain::catalogue(&mut broken)?;
     let (mut sources, mut modules) = (Vec::new(), circles::Modules::default());
     let words = words::Words::read(&mut broken)?;
-    for folder in ["crates", "xtask"] {
+    for folder in ["crates", "pdf", "xtask"] {
         for file in files(&root().join(folder))? {
             let text = source(&file, &mut broken)?;
             modules.add(&relative(&file), &text)?;

@@ -296,7 +296,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         true
     }
 
-    const NOT_BUILT: &str = "SKIPPED: qdepth-pdf was not built (cargo build -p qdepth-pdf)";
+    const NOT_BUILT: &str = "SKIPPED: qdepth-pdf was not built (`cargo xtask test` does)";
 
     /// `qdepth` with `qdepth-pdf` beside it, where that was built; the refusal where it was not.
     #[test]
@@ -309,9 +309,11 @@ changes = { en = "Second series", ja = "第二の計測" }
             ["/usr/local/bin", "/usr/bin"].iter().any(|f| Path::new(f).join("qdepth-pdf").exists());
         if !installed {
             let refused = ran(&alone.path().join("qdepth"), run.path(), &words).unwrap();
-            assert_eq!(status(&refused), 3);
-            assert!(stderr(&refused).contains("cargo build --release -p qdepth-pdf"));
-            assert!(!run.path().join("out.pdf").exists());
+            assert_eq!(status(&refused), 4);
+            assert!(stderr(&refused).contains("`cargo pdf`"), "{}", stderr(&refused));
+            assert!(stderr(&refused).contains("in HTML instead"), "{}", stderr(&refused));
+            assert!(!run.path().join("out.pdf").exists() && run.path().join("out.html").exists());
+            std::fs::remove_file(run.path().join("out.html")).unwrap();
         }
         if !built {
             println!("{NOT_BUILT}");

@@ -8,21 +8,24 @@ use crate::command::root;
 
 /// The crate that may hold `unsafe`.
 const UNSAFE_CRATE: &str = "crates/qdepth-linux/Cargo.toml";
+/// A workspace of its own.
+const PDF_CRATE: &str = "pdf/Cargo.toml";
 
 /// Holds each crate's table of lints against the workspace's.
 pub(super) fn check(broken: &mut Vec<String>) -> Result<()> {
     let read = |path: &str| fs::read_to_string(root().join(path)).context(path.to_owned());
     let workspace = read("Cargo.toml")?;
-    for (table, apart) in [("rust", "unsafe_code"), ("clippy", "")] {
+    let tables = [("rust", "unsafe_code"), ("clippy", "")];
+    let manifests = [UNSAFE_CRATE, PDF_CRATE];
+    for (manifest, (table, apart)) in manifests.into_iter().flat_map(|m| tables.map(|t| (m, t))) {
         let ours = lines_of(&workspace, &format!("[workspace.lints.{table}]"));
-        let theirs = read(UNSAFE_CRATE)?;
-        let theirs = lines_of(&theirs, &format!("[lints.{table}]"));
+        let theirs = lines_of(&read(manifest)?, &format!("[lints.{table}]"));
         let differ = |a: &[String], b: &[String]| -> Vec<String> {
             a.iter().filter(|line| !b.contains(line)).cloned().collect()
         };
         for line in differ(&ours, &theirs).into_iter().chain(differ(&theirs, &ours)) {
             if apart.is_empty() || !line.starts_with(apart) {
-                broken.push(format!("{UNSAFE_CRATE}: `{line}` stands in one table of lints only"));
+                broken.push(format!("{manifest}: `{line}` stands in one table of lints only"));
             }
         }
     }

@@ -39,7 +39,9 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let columns = qdepth_papers::columns(runs.iter().map(|(run, _)| run));
     paper.data_sheet.extend(published.iter().filter_map(data_sheet));
     let formats = formats(&options.format, options.output.as_deref())?;
-    let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
+    let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose();
+    let instead = typesetter.as_ref().err().map(|_| in_html(&formats, options.output.as_deref()));
+    let (formats, output) = instead.unwrap_or((formats, options.output.clone()));
     let presentation = |lang| Presentation {
         lang,
         limits: options.limit.clone(),
@@ -53,9 +55,27 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     };
     // What it says of the machine is its owner's, unless that was taken out.
     let privacy = if options.redact { Privacy::Public } else { Privacy::Private };
-    let sheets = Sheets::open(&formats, &options.lang, options.output.as_deref(), privacy)?;
-    sheets.write(typesetter.as_deref(), |lang| compose_campaign(&runs, presentation(lang)))?;
-    Ok(Status::Valid)
+    let sheets = Sheets::open(&formats, &options.lang, output.as_deref(), privacy)?;
+    let program = typesetter.as_ref().ok().and_then(Option::as_deref);
+    sheets.write(program, |lang| compose_campaign(&runs, presentation(lang)))?;
+    match typesetter {
+        Ok(_) => Ok(Status::Valid),
+        Err(missing) => bail!("{missing}. The report was written in HTML instead"),
+    }
+}
+
+/// The same with HTML in the place of PDF, which cannot be made here.
+fn in_html(formats: &[Format], output: Option<&Path>) -> (Vec<Format>, Option<PathBuf>) {
+    let mut formats: Vec<Format> =
+        formats.iter().copied().filter(|format| *format != Format::Pdf).collect();
+    if !formats.contains(&Format::Html) {
+        formats.push(Format::Html);
+    }
+    let output = output.map(|path| match path.extension().is_some_and(|ending| ending == "pdf") {
+        true => path.with_extension("html"),
+        false => path.to_owned(),
+    });
+    (formats, output)
 }
 
 /// Destination of a page, checked before anything is read, and the PDF program.
@@ -255,8 +275,8 @@ pub(crate) fn typesetter() -> Result<String> {
         Ok(Output { status: Some(0), .. }) => Ok(program),
         _ => bail!(Missing(format!(
             "PDF needs the program {TYPESETTER}, which is neither beside qdepth nor \
-             in /usr/local/bin or /usr/bin; build it with `cargo build --release -p {TYPESETTER}` \
-             (it takes some minutes), or print the HTML report from a browser. Nothing was written"
+             in /usr/local/bin or /usr/bin; `cargo pdf` in the source directory builds it (in some \
+             minutes), or print the HTML report from a browser"
         ))),
     }
 }
