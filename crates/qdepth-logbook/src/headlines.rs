@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use qdepth_record::{RunHeadline, RunRecord, RunState};
+use qdepth_record::{Best, RunHeadline, RunRecord, RunState};
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use sha2::{Digest as _, Sha256};
 
@@ -14,14 +14,58 @@ use crate::read;
 /// Keeps the line of a run whose own record is whole.
 pub(crate) fn keep(connection: &Connection, number: i64, run: &RunRecord) -> Result<()> {
     let done = read::points_counted(connection, number)?;
-    store(connection, number, &line_of(run, done))
+    store(connection, number, &line_of(run, done, best(connection, number, run.state)?))
+}
+
+/// The best figures of a run that has ended. While it is measured they would be read again for
+/// each point.
+fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
+    let mut best = Best::default();
+    if state == RunState::Running {
+        return Ok(best);
+    }
+    let mut points = connection.prepare_cached(
+        "SELECT p.duration_ns,
+            coalesce((SELECT sum(completed) FROM direction AS d
+                      WHERE d.point = p.id AND d.direction IN ('read', 'write')), 0)
+                + coalesce((SELECT sum(completed) FROM trim AS t WHERE t.point = p.id), 0),
+            coalesce((SELECT sum(bytes) FROM direction AS d
+                      WHERE d.point = p.id AND d.direction IN ('read', 'write')), 0)
+                + coalesce((SELECT sum(bytes) FROM trim AS t WHERE t.point = p.id), 0),
+            (SELECT min(f.severity) FROM finding AS f WHERE f.point = p.id)
+         FROM point AS p WHERE p.run = ?1
+         AND p.attempt = (SELECT max(q.attempt) FROM point AS q
+                          WHERE q.run = p.run AND q.place = p.place)",
+    )?;
+    let mut rows = points.query([number])?;
+    while let Some(row) = rows.next()? {
+        let count = |index: usize| row.get::<_, i64>(index).map(i64::unsigned_abs);
+        let (ns, completed, bytes) = (count(0)?, count(1)?, count(2)?);
+        let severity: Option<String> = row.get(3)?;
+        let grade = match severity.as_deref() {
+            None => 0,
+            Some("invalid") => 2,
+            Some(_) => 1,
+        };
+        best.grades[grade] = best.grades[grade].saturating_add(1);
+        let per_s = |count: u64| {
+            let whole = u128::from(count) * 1_000_000_000 / u128::from(ns.max(1));
+            u64::try_from(whole).unwrap_or(u64::MAX)
+        };
+        if grade < 2 && completed > 0 {
+            best.io_per_s = best.io_per_s.max(Some(per_s(completed)));
+            best.bytes_per_s = best.bytes_per_s.max(Some(per_s(bytes)));
+        }
+    }
+    Ok(best)
 }
 
 /// The points of a run became more. A line that is damaged stays so.
 pub(crate) fn recount(connection: &Connection, number: i64) -> Result<()> {
     let Some(line) = kept(connection, number)? else { return Ok(()) };
     let points_done = read::points_counted(connection, number)?;
-    store(connection, number, &RunHeadline { points_done, ..line })
+    let best = best(connection, number, line.state)?;
+    store(connection, number, &RunHeadline { points_done, best, ..line })
 }
 
 /// Removes the headline of a run whose record is damaged.
@@ -69,7 +113,7 @@ pub(crate) fn checked(connection: &Connection, number: i64, id: &str) -> Result<
     };
     let points = check::counted(connection, number)?;
     let line = match run {
-        Some(run) => line_of(&run, points.done),
+        Some(run) => line_of(&run, points.done, best(connection, number, run.state)?),
         None => unreadable(id, points.done),
     };
     Ok(RunHeadline { damaged: damage || !points.are_listed, ..line })
@@ -116,7 +160,7 @@ pub(crate) fn damaged(connection: &Connection) -> Result<Vec<Damage>> {
 }
 
 /// Headline of a complete run. Callers set `alive`.
-pub(crate) fn line_of(run: &RunRecord, points_done: u32) -> RunHeadline {
+fn line_of(run: &RunRecord, points_done: u32, best: Best) -> RunHeadline {
     RunHeadline {
         id: run.id.clone(),
         started_at: run.started_at.clone(),
@@ -132,6 +176,7 @@ pub(crate) fn line_of(run: &RunRecord, points_done: u32) -> RunHeadline {
         retracted: run.retracted().map(str::to_owned),
         targets: run.targets.iter().map(|target| target.name.clone()).collect(),
         damaged: false,
+        best,
     }
 }
 
@@ -151,5 +196,6 @@ fn unreadable(id: &str, points_done: u32) -> RunHeadline {
         retracted: None,
         targets: Vec::new(),
         damaged: true,
+        best: Best::default(),
     }
 }

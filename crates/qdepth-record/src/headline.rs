@@ -47,6 +47,55 @@ pub struct RunHeadline {
     pub notes: Vec<String>,
     /// Reason of its retraction; `None` if it was not retracted.
     pub retracted: Option<String>,
+    /// Its best figures, once it has ended.
+    pub best: Best,
+}
+
+/// The best figures of a run, for a list of runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Best {
+    /// Number of points of grade A, B and C.
+    pub grades: [u32; 3],
+    /// Highest rate of a point that is not of grade C, in whole I/Os per second.
+    pub io_per_s: Option<u64>,
+    /// Highest throughput of a point that is not of grade C, in whole bytes per second.
+    pub bytes_per_s: Option<u64>,
+}
+
+/// From so many bytes per I/O on, a load is judged by its throughput.
+const LARGE: u64 = 128 << 10;
+
+impl Best {
+    /// `233,311 IOPS`, or `2,661 MiB/s` for large I/Os; empty without valid points.
+    pub fn figure(&self) -> String {
+        let (Some(io), Some(bytes)) = (self.io_per_s, self.bytes_per_s) else {
+            return String::new();
+        };
+        let (value, unit) = match bytes / io.max(1) {
+            LARGE.. => (bytes >> 20, "MiB/s"),
+            _ => (io, "IOPS"),
+        };
+        let digits = value.to_string();
+        let groups: Vec<&str> = digits
+            .as_bytes()
+            .rchunks(3)
+            .rev()
+            .filter_map(|group| std::str::from_utf8(group).ok())
+            .collect();
+        format!("{} {unit}", groups.join(","))
+    }
+
+    /// The worst grade of its points, with the number of points if only some are of grade C;
+    /// empty without points.
+    pub fn grade(&self) -> String {
+        match self.grades {
+            [0, 0, 0] => String::new(),
+            [_, 0, 0] => "A".to_owned(),
+            [_, _, 0] => "B".to_owned(),
+            [0, 0, _] => "C".to_owned(),
+            [_, _, invalid] => format!("{invalid} C"),
+        }
+    }
 }
 
 impl RunHeadline {
@@ -111,6 +160,8 @@ pub struct RunsEntry {
     pub notes: Vec<String>,
     /// Why it is not to be relied on (`qdepth retract`); null where nobody retracted it.
     pub retracted: Option<String>,
+    /// Its best figures, once it has ended.
+    pub best: Best,
 }
 
 /// The list as one JSON document, ended by a line feed. `whole`: whether no run is missing from it.
@@ -129,6 +180,7 @@ pub fn export_runs_json(runs: &[RunHeadline], whole: bool) -> String {
         damaged: run.damaged,
         notes: run.notes.clone(),
         retracted: run.retracted.clone(),
+        best: run.best,
     };
     pretty(&RunsDocument {
         schema: DocumentSchema { name: NAME.to_owned(), version: VERSION },

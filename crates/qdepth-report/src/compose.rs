@@ -5,7 +5,7 @@ use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
 use sha2::{Digest, Sha256};
 
 use crate::compared::Compared;
-use crate::document::{Align, Banner, Block, Cover, Document, Fact, Section, Table};
+use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
 use crate::presentation::Presentation;
 use crate::redact;
@@ -29,7 +29,7 @@ use crate::section::sweep::tables;
 use crate::section::timeline;
 use crate::section::{date, naming, summary};
 use crate::view::{Load, View};
-use crate::words::{about, aside, counted, fill_in};
+use crate::words::{about, counted, fill_in};
 
 /// Composes the report of a run from its points (in any order; several targets are compared in
 /// the same diagrams).
@@ -92,100 +92,6 @@ pub(crate) fn results_hash(run: &RunRecord, points: &[PointRecord]) -> String {
     let text = export_csv(run, points);
     let digest = Sha256::digest(format!("{}\n", text.trim_end()));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The three sentences at the head of a report: what was measured, what came out, how far it can
-/// be trusted.
-pub fn summary_sentences(
-    run: &RunRecord,
-    points: &[PointRecord],
-    presentation: impl Into<Presentation>,
-) -> Vec<String> {
-    let presentation = presentation.into();
-    let compared = Compared::from_run(run, points, &presentation.columns);
-    summary::summary(&View::new(run, points, compared.as_ref(), &presentation))
-}
-
-/// Each kind of doubt once, the heaviest first, with where it is: what the grades of a table stand
-/// for.
-pub fn finding_sentences(
-    run: &RunRecord,
-    points: &[PointRecord],
-    presentation: impl Into<Presentation>,
-) -> Vec<String> {
-    let presentation = presentation.into();
-    let compared = Compared::from_run(run, points, &presentation.columns);
-    let view = View::new(run, points, compared.as_ref(), &presentation);
-    let mut sentences = Vec::new();
-    for block in findings(&view) {
-        let Block::Finding(group) = block else { continue };
-        for case in &group.cases {
-            let location = match case.location.as_str() {
-                "" => String::new(),
-                location => aside(view.lang, location),
-            };
-            let title = about(view.lang, &group.severity, &format!("{}{location}", group.title));
-            sentences.push(about(view.lang, &title, &case.explanation));
-        }
-    }
-    sentences
-}
-
-/// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
-/// step and target of write pressure, a line a load of other steps; of a comparison its tables.
-pub fn point_tables(
-    run: &RunRecord,
-    points: &[PointRecord],
-    presentation: impl Into<Presentation>,
-) -> Vec<Table> {
-    let presentation = presentation.into();
-    let compared = Compared::from_run(run, points, &presentation.columns);
-    let view = View::new(run, points, compared.as_ref(), &presentation);
-    untraced(tables_of(&view, compared.is_some()))
-}
-
-/// Without the points of each row, which would make lines of a terminal too long.
-fn untraced(mut tables: Vec<Table>) -> Vec<Table> {
-    for table in &mut tables {
-        let kept: Vec<bool> = table.columns.iter().map(|c| c.align != Align::Places).collect();
-        let keep = |position: &mut usize| {
-            *position += 1;
-            kept.get(*position - 1).copied().unwrap_or(true)
-        };
-        let mut position = 0;
-        table.columns.retain(|_| keep(&mut position));
-        for row in &mut table.rows {
-            let mut position = 0;
-            row.cells.retain(|_| keep(&mut position));
-        }
-    }
-    tables
-}
-
-fn tables_of(view: &View<'_>, compares: bool) -> Vec<Table> {
-    if compares && !view.loads.is_empty() {
-        return comparison::all_tables(view);
-    }
-    let by_snia = pts::tables(view);
-    if !by_snia.is_empty() {
-        return by_snia;
-    }
-    if let Some(bandwidth) = Bandwidth::new(view) {
-        let tables = [Some(bandwidth::tables::rates(view, &bandwidth))].into_iter();
-        return tables.chain([bandwidth::tables::scaling(view, &bandwidth)]).flatten().collect();
-    }
-    let steps = Steps::new(view);
-    let swept =
-        (view.swept().next().is_some() || steps.all.is_empty()).then(|| tables::terminal(view));
-    let stepped = (!steps.all.is_empty()).then(|| {
-        let table = if steps.are_write_pressure() {
-            pressure::tables::steps(view, &steps)
-        } else {
-            pressure::tables::loads(view, &steps)
-        };
-        Table { caption: String::new(), note: String::new(), ..table }
-    });
-    swept.into_iter().chain(stepped).collect()
 }
 
 pub(crate) fn banners(view: &View<'_>) -> Vec<Banner> {

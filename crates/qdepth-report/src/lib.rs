@@ -17,6 +17,7 @@ mod first;
 mod limit;
 mod names;
 mod number;
+mod on_screen;
 mod paper;
 mod presentation;
 mod published;
@@ -39,9 +40,10 @@ pub use compare::{
     trend, trend_json, trend_of, trend_schema, trend_sentences, trend_table, versus, versus_json,
     versus_schema, versus_sentences, versus_table,
 };
-pub use compose::{compose, finding_sentences, point_tables, summary_sentences};
+pub use compose::compose;
 pub use first::{FirstWords, first_words};
 pub use limit::{Limit, Statistic, UnknownLimit};
+pub use on_screen::{OnScreen, finding_sentences, on_screen, point_tables, summary_sentences};
 pub use paper::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
 pub use presentation::{Measured, Presentation};
 pub use published::{PublishedDrive, PublishedQuantity, PublishedValue};

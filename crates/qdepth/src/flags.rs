@@ -180,6 +180,12 @@ pub(crate) struct RunOptions {
     /// The default redraws lines in place if the terminal supports it.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) plain: bool,
+    /// Print the result only
+    #[arg(short, long, help_heading = "Output", conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Print every finding in full, with its places and what to do
+    #[arg(short, long, help_heading = "Output", hide_short_help = true)]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) report: RunReport,
     /// Keep the measurement file for the next run
@@ -361,6 +367,9 @@ impl Format {
 pub(crate) struct ShowOptions {
     #[command(flatten)]
     pub(crate) choice: RunChoice,
+    /// Print every point, and every finding with its figures, its places and what to do
+    #[arg(long)]
+    pub(crate) findings: bool,
     #[command(flatten)]
     pub(crate) presentation: PresentationOptions,
 }

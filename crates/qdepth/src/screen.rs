@@ -145,7 +145,8 @@ impl Screen {
     /// The one that a run asks for.
     pub(crate) fn from_options(options: &RunOptions) -> Self {
         let mut screen = Self::new();
-        screen.plain |= options.plain;
+        screen.plain |= options.plain || options.quiet;
+        screen.quiet = options.quiet;
         // Then nothing else is a result.
         screen.prints_events = options.prints_events_alone();
         let has_table = !screen.prints_events && !options.json && options.repeat.is_none();
@@ -333,7 +334,7 @@ fn begins(run: &RunStarted) -> String {
 fn what(point: &PointStarted, on: &str) -> String {
     let PointStarted { profile_title, outstanding, .. } = point;
     let load = match &*point.step {
-        "" => format!("{profile_title:<12} × {outstanding:<4}"),
+        "" => format!("{profile_title:<12} QD {outstanding:<4}"),
         step => format!("{profile_title:<12} {step}"),
     };
     let rest = column_suffix(point) + on;
@@ -342,7 +343,7 @@ fn what(point: &PointStarted, on: &str) -> String {
 
 /// A point that begins.
 fn measures(point: &PointStarted, on: &str, points: u32) -> String {
-    format!("{}{on} is measured next, point {} of {points}", load(point), point.point + 1)
+    format!("point {} of {points}: {}{on}", point.point + 1, load(point))
 }
 
 /// A point that has ended.
@@ -357,7 +358,8 @@ fn line(point: &PointStarted, on: &str, ended: &PointEnded) -> String {
 fn finding_line(finding: &FindingRaised, about: &str) -> String {
     let known = finding.code.parse::<Code>().map(Finding::remark).ok();
     let title = known.map_or_else(String::new, |known| finding_text(&known, Lang::En).title);
-    format!("  {}: {about}: {title} ({})", finding.severity, finding.code)
+    let severity = if finding.severity == "remark" { "warning" } else { "invalid" };
+    format!("  {severity}: {about}: {title} ({})", finding.code)
 }
 
 /// Behind a time that is a medium's.

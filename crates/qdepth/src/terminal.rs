@@ -37,6 +37,11 @@ pub(crate) fn table_style(blocks: bool) -> Style {
     Style { width: stated_columns().unwrap_or(COLUMNS), blocks, colours }
 }
 
+/// Lines of the terminal that results go to; `None` if they go elsewhere.
+pub(crate) fn result_lines() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| usize::from(height.0))
+}
+
 /// Prints a table.
 pub(crate) fn print_table(table: &Table, blocks: bool) -> Result<()> {
     out(lay(table, table_style(blocks)).text())

@@ -161,7 +161,7 @@ mod tests {
         let words = reads_for(&workspace, "60s");
         let mut measured = workspace.start(&format!("{words} --events told.jsonl"));
         let (running, base) = served(&workspace);
-        measured.wait_for_err("is measured next");
+        measured.wait_for_err("point 1 of");
         let live = format!("{base}live");
         let told = workspace.join("told.jsonl").display().to_string();
         assert_eq!(run_browser("live", &[live.clone(), told]), "");

@@ -241,7 +241,7 @@ fn each_line_of_progress_says_which_column_it_is_of() {
         let what = lines.map(|line| line.split("  ").next().unwrap().to_owned());
         what.collect::<Vec<_>>()
     };
-    let is = |column: &str| format!("Random 4 KiB, 100 % read × 1, {column}");
+    let is = |column: &str| format!("Random 4 KiB, 100 % read QD 1, {column}");
     assert_eq!(
         lines("area media:p3700-800gb"),
         [is("area 32 GiB"), is("entire capacity (800 GB)")]

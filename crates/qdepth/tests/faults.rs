@@ -133,7 +133,7 @@ fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
     let toml = workspace.write("plan.toml", &text.replace("[[", "targets = \"together\"\n[["));
     let words = format!("run {toml} {} {} --json", goes.display(), stays.display());
     let mut run = workspace.start(&words);
-    run.wait_for_err("load         × 1");
+    run.wait_for_err("load         QD 1");
     fs::File::options().write(true).open(workspace.join("goes")).unwrap().set_len(0).unwrap();
     sh(&format!("losetup -c {}", goes.display())).unwrap();
     let document = run.wait().expect(1).json();

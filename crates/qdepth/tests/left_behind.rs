@@ -32,7 +32,7 @@ mod tests {
             let workspace = Workspace::new();
             let served = workspace.served("memory 64M");
             let mut run = workspace.start(&words(&workspace, engine));
-            run.wait_for_err("is measured next");
+            run.wait_for_err("point 1 of");
             pause(500);
             served.signal("STOP");
             let began = Instant::now();
@@ -64,7 +64,7 @@ mod tests {
         let served = workspace.served("memory 64M");
         let words = words(&workspace, "sync").replace("--duration 2s", "--duration 60s");
         let mut run = workspace.start(&words);
-        run.wait_for_err("is measured next");
+        run.wait_for_err("point 1 of");
         pause(500);
         served.signal("STOP");
         pause(500);
@@ -111,7 +111,7 @@ mod tests {
             let workspace = Workspace::new();
             let _served = workspace.served("memory 64M");
             let mut run = workspace.start(&words(&workspace, "io_uring"));
-            run.wait_for_err("is measured next");
+            run.wait_for_err("point 1 of");
             assert_eq!(count(&workspace), 2);
             run.signal(signal);
             let ended = run.wait_at_most(Duration::from_secs(30));

@@ -124,7 +124,7 @@ mod tests {
         assert!(last.contains("Database") && last.contains("IOPS"), "{last}");
         assert!(last.contains("logbook  qdepth.db"), "{last}");
         // Points stand in the table alone when all is over.
-        assert!(!last.contains("Database     × 1 "), "{last}");
+        assert!(!last.contains("Database     QD 1 "), "{last}");
     }
 
     #[test]
@@ -166,11 +166,11 @@ mod tests {
             };
             let all = terminal.until("ended ");
             assert!(all.iter().all(|seen| !seen.lines().any(|line| is_live(&line))), "{all:?}");
-            assert!(all.last().unwrap().contains("is measured next, point 2 of 2"), "{all:?}");
+            assert!(all.last().unwrap().contains("point 2 of 2: "), "{all:?}");
         }
         // Nor where it is no terminal.
         let told = Workspace::new().run(&words).expect_finished().err;
         assert!(!told.contains(['\u{1b}', '\r']), "{told}");
-        assert!(told.contains("Database × 1 is measured next, point 1 of 2"), "{told}");
+        assert!(told.contains("point 1 of 2: Database, QD 1"), "{told}");
     }
 }

@@ -1,6 +1,6 @@
 //! From records to verdicts.
 
-use qdepth_record::{Observation, PointRecord, RunHeadline};
+use qdepth_record::{Best, Observation, PointRecord, RunHeadline};
 
 use super::*;
 use crate::Lang;
@@ -269,6 +269,7 @@ fn lines(runs: &[Measured]) -> Vec<RunHeadline> {
         damaged: false,
         notes: Vec::new(),
         retracted: None,
+        best: Best::default(),
     };
     runs.iter().rev().map(line).collect()
 }

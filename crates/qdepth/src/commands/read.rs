@@ -6,7 +6,7 @@ use qdepth_record::{
     PointRecord, RunHeadline, RunRecord, events_json_schema, export_runs_json, host_json_schema,
     json_schema, runs_json_schema,
 };
-use qdepth_report::{Align, Cell, Column, Measured, Presentation, Row, Table};
+use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table};
 use qdepth_workload::plan_schema;
 
 use crate::exit_status::Status;
@@ -15,8 +15,33 @@ use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
 use qdepth_lab::failure::Usage;
 
-/// Prints the table of all points, the summary, and what was found.
-pub(crate) fn print_table(
+/// Lines that are free for words and the prompt below a table.
+const LINES_OF_WORDS: usize = 9;
+
+/// Prints the table of all points and the answer; where the terminal is smaller than the table, the
+/// answer in a small one too, so that it is in view at the end.
+pub(crate) fn print_answer(
+    run: &RunRecord,
+    points: &[PointRecord],
+    presentation: &Presentation,
+) -> Result<()> {
+    let OnScreen { tables, answer, sentence, findings } =
+        qdepth_report::on_screen(run, points, presentation.clone());
+    tables.iter().try_for_each(print_points)?;
+    let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
+    let room =
+        terminal::result_lines().map_or(usize::MAX, |lines| lines.saturating_sub(LINES_OF_WORDS));
+    if let Some(answer) = answer.filter(|answer| rows > room && answer.rows.len() < room) {
+        print("")?;
+        print_points(&answer)?;
+    }
+    print("")?;
+    let sentence = Some(sentence).filter(|sentence| !sentence.is_empty());
+    sentence.iter().chain(&findings).try_for_each(|line| print(line))
+}
+
+/// Prints the table of all points, the summary, and everything that was found.
+pub(crate) fn print_details(
     run: &RunRecord,
     points: &[PointRecord],
     presentation: &Presentation,
@@ -136,18 +161,28 @@ pub(crate) fn counted_runs(count: usize) -> String {
 
 /// The newest stands first; given is the oldest first.
 pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
+    let year = |run: &RunHeadline| run.started_at.chars().take(4).collect::<String>();
+    let one_year = runs.windows(2).all(|pair| year(&pair[0]) == year(&pair[1]));
     let row = |run: &RunHeadline| {
+        let state = match (run.damaged, &run.retracted) {
+            (true, _) => "damaged".to_owned(),
+            (false, Some(_)) => format!("{}, retracted", run.state_text()),
+            (false, None) => run.state_text().to_owned(),
+        };
+        let is_whole = run.points_done == run.points_planned;
+        let points = format!(" {}/{}", run.points_done, run.points_planned);
         let cells = [
             run.id.chars().take(13).collect(),
             // To the minute: the order of the rows tells the rest.
-            run.started_at.chars().take(16).collect(),
-            match (run.damaged, &run.retracted) {
-                (true, _) => "damaged".to_owned(),
-                (false, Some(_)) => format!("{}, retracted", run.state_text()),
-                (false, None) => run.state_text().to_owned(),
-            },
+            run.started_at
+                .chars()
+                .take(16)
+                .skip(if one_year { 5 } else { 0 })
+                .collect::<String>()
+                .replace('T', " "),
+            if is_whole { state } else { state + &points },
             run.plan.clone(),
-            format!("{}/{}", run.points_done, run.points_planned),
+            format!("{} {}", run.best.figure(), run.best.grade()).trim().to_owned(),
             run.targets.join(", "),
         ];
         let cell = |text: String| Cell { text, ..Cell::default() };
@@ -155,11 +190,11 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     };
     let columns = [
         ("run", Align::Text, 0),
-        ("started", Align::Text, 1),
-        ("state", Align::Text, 2),
-        ("plan", Align::Text, 0),
-        ("points", Align::Number, 3),
-        ("targets", Align::Text, 0),
+        ("started", Align::Text, 2),
+        ("state", Align::Text, 0),
+        ("plan", Align::Text, 1),
+        ("best, grade", Align::Number, 0),
+        ("targets", Align::Text, 1),
     ];
     let column = |(heading, align, rank): (&str, Align, u8)| Column {
         heading: heading.to_owned(),
@@ -180,7 +215,11 @@ pub(crate) fn status_of_read(run: &RunRecord) -> Status {
 
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
-    print_table(&run, &points, &options.presentation.presentation(&run))?;
+    let presentation = options.presentation.presentation(&run);
+    match options.findings {
+        true => print_details(&run, &points, &presentation)?,
+        false => print_answer(&run, &points, &presentation)?,
+    }
     run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;
     run.notes().try_for_each(|note| print(&format!("note: {note}")))?;
     Ok(status_of_read(&run))

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use qdepth_measure::Code;
-use qdepth_record::{PointRecord, RunRecord, export_json};
+use qdepth_record::export_json;
 
-use crate::commands::read::print_table;
+use crate::commands::read::{print_answer, print_details};
 use crate::commands::repeat;
 use crate::commands::report::{Sheets, page};
 use crate::exit_status::{Status, status_of};
@@ -38,8 +37,10 @@ pub(crate) fn print_result(options: &RunOptions, Ran { run, points, .. }: &Ran) 
     }
     if options.json {
         print_document(&export_json(run, points))
+    } else if options.verbose {
+        print_details(run, points, &options.report.presentation.presentation(run))
     } else {
-        print_table(run, points, &options.report.presentation.presentation(run))
+        print_answer(run, points, &options.report.presentation.presentation(run))
     }
 }
 
@@ -73,7 +74,6 @@ pub(crate) fn measure_on(
     let Ran { run, points, signal, lost, planned, .. } = ran;
     if request.is_kept {
         screen.kept(&request.logbook, &run.id);
-        hint(screen, &run, &points);
     }
     if let Some((sheets, typesetter)) = sheets {
         let document =
@@ -101,24 +101,6 @@ pub(crate) fn measure_on(
         ));
     }
     Ok(status_of(&run, &points))
-}
-
-/// Hint for runs with many points without a confidence interval.
-fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
-    let missing = |point: &&PointRecord| {
-        point.findings.iter().any(|finding| finding.code == Code::IntervalNotAvailable)
-    };
-    let count = points.iter().filter(missing).count();
-    let Some(command) = run.command_again().filter(|_| 10 * count > points.len()) else { return };
-    let subject = if points.len() == 1 {
-        "the point has".to_owned()
-    } else {
-        format!("{count} of {} points have", points.len())
-    };
-    screen.print_line(&format!(
-        "{subject} no interval: too short, or slices that depend on one another (`qdepth show` \
-         says which). Measure longer (--duration), or repeat:\n  {command} --repeat 5",
-    ));
 }
 
 /// Destination of the report, if there is one, and the PDF program if it is a PDF.

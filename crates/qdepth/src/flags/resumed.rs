@@ -16,6 +16,8 @@ pub(super) const APPLIES: &[&str] = &[
     "json",
     "events",
     "plain",
+    "quiet",
+    "verbose",
     "no_report",
     "report",
     "replace",

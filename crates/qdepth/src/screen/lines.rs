@@ -132,7 +132,7 @@ fn head(live: &Live, loads: &[&PointStarted], width: usize) -> String {
 
 pub(super) fn load(point: &PointStarted) -> String {
     let text = match &*point.step {
-        "" => format!("{} × {}", point.profile_title, point.outstanding),
+        "" => format!("{}, QD {}", point.profile_title, point.outstanding),
         step => format!("{} {step}", point.profile_title),
     };
     visible(&(text + &column_suffix(point)), Lines::One).into_owned()
@@ -168,7 +168,7 @@ fn phase_parts(phase: Phase, may_end_early: bool) -> Vec<(u8, String)> {
             ("measuring", format!("{} of at most {}", seconds(passed), seconds(all)), "")
         }
         Phase::Measuring(passed, all) => ("measuring", progress(passed, all), ""),
-        Phase::Waiting => ("waiting", String::new(), "for what is in flight"),
+        Phase::Waiting => ("draining", String::new(), "waiting for I/Os in flight"),
     };
     let parts = [(0, name.to_owned()), (1, time), (2, why.to_owned())];
     parts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
@@ -252,7 +252,7 @@ fn machines(live: &Live, size: Size) -> Vec<String> {
         }
         parts.extend(share("cpu busy_share").map(|busy| (1, format!("CPU {busy:.0} %"))));
         let stolen = share("cpu steal_share").filter(|stolen| *stolen >= STOLEN_MIN);
-        parts.extend(stolen.map(|stolen| (3, format!("stolen {stolen:.1} %"))));
+        parts.extend(stolen.map(|stolen| (3, format!("steal {stolen:.1} %"))));
         let heat = machine.values.iter().filter_map(|(name, celsius)| {
             let device = name.strip_suffix(" celsius")?;
             Some((2, format!("{} {celsius:.0} °C", visible(device, Lines::One))))

@@ -99,10 +99,10 @@ fn each_phase_is_told_and_none_stands_still() {
         (3, "warm-up  3 s of 5 s"),
         (5, "measuring  0 s of 30 s"),
         (17, "measuring  12 s of 30 s"),
-        (36, "waiting  for what is in flight"),
+        (36, "draining  waiting for I/Os in flight"),
     ] {
         let shown = screen(&one_load(0), seconds, (79, 24));
-        assert!(shown[0].contains("Database × 8  point 3 of 30  /dev/nvme0n1"), "{shown:?}");
+        assert!(shown[0].contains("Database, QD 8  point 3 of 30  /dev/nvme0n1"), "{shown:?}");
         assert!(shown[1].starts_with(wanted), "{seconds}: {shown:?}");
     }
     let left = |seconds| screen(&one_load(0), seconds, (79, 24)).pop().unwrap();
@@ -124,7 +124,7 @@ fn figures_are_those_of_the_response_time_and_of_an_interval_once_there_is_one()
 #[test]
 fn all_that_runs_at_once_has_a_line_each_up_to_a_bound() {
     let few = screen(&many_loads(3), 14, (119, 40));
-    assert!(few[0].contains("Database × 8, 3 at once  points 3 to 5 of 30"), "{few:?}");
+    assert!(few[0].contains("Database, QD 8, 3 at once  points 3 to 5 of 30"), "{few:?}");
     assert_eq!(few.iter().filter(|line| line.contains("129,000")).count(), 3, "{few:?}");
     assert!(few.iter().any(|line| line == "together 387,000 IOPS"), "{few:?}");
     for height in [1, 2, 10, 24, 40] {
@@ -175,9 +175,9 @@ fn a_machine_tells_its_load_and_its_drives_heat_and_several_what_each_does() {
         screen(&events, 8, size)
     };
     let alone = with(1, (79, 24));
-    assert!(alone.contains(&"CPU 34 %  stolen 1.2 %  nvme0n1 41 °C".to_owned()), "{alone:?}");
+    assert!(alone.contains(&"CPU 34 %  steal 1.2 %  nvme0n1 41 °C".to_owned()), "{alone:?}");
     let two = with(2, (79, 24));
-    let of_two = "node1  5,000 IOPS  19.5 MiB/s  CPU 34 %  stolen 1.2 %  nvme0n1 41 °C".to_owned();
+    let of_two = "node1  5,000 IOPS  19.5 MiB/s  CPU 34 %  steal 1.2 %  nvme0n1 41 °C".to_owned();
     assert!(two.contains(&of_two), "{two:?}");
     for height in [2, 10, 24, 40] {
         let many = with(64, (39, height));

@@ -1,6 +1,7 @@
 //! The answer to the question that a plan asks: one sentence, one diagram, one small table. What
 //! kind of answer there is follows from what was measured, not from the name of the plan.
 
+pub(crate) mod disk_mark;
 mod factors;
 mod loads;
 mod over_time;
@@ -30,7 +31,7 @@ pub(crate) fn sentence(view: &View<'_>) -> String {
             .collect::<Vec<_>>()
             .join(view.words.gap);
     }
-    if let Some(text) = over_time::sentence(view) {
+    if let Some(text) = disk_mark::sentence(view).or_else(|| over_time::sentence(view)) {
         return text;
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
@@ -83,7 +84,8 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
         return (Some(factors.picture(view)), Some(factors.table(view)));
     }
     if let Some(loads) = loads::collect(view) {
-        return (Some(loads.picture(view)), Some(loads.table(view)));
+        let table = disk_mark::table(view).unwrap_or_else(|| loads.table(view));
+        return (Some(loads.picture(view)), Some(table));
     }
     if view.swept().next().is_some() {
         return (Some(single::rates_picture(view)), Some(single::table(view)));

@@ -1,0 +1,161 @@
+//! What a terminal shows of a run: an answer that stays in view, and all that was found where that is
+//! asked for.
+
+use qdepth_document::document::{Align, Block, Table};
+use qdepth_record::{PointRecord, RunRecord};
+
+use crate::compared::Compared;
+use crate::presentation::Presentation;
+use crate::section::answer;
+use crate::section::answer::disk_mark;
+use crate::section::bandwidth::{self, Bandwidth};
+use crate::section::comparison;
+use crate::section::findings::{findings, lines};
+use crate::section::pressure;
+use crate::section::pts;
+use crate::section::steps::Steps;
+use crate::section::summary;
+use crate::section::sweep::tables;
+use crate::view::View;
+use crate::words::{about, aside, counted};
+
+/// Lines of findings below a table.
+const FINDING_LINES: usize = 3;
+
+/// The result of a run in a terminal.
+#[derive(Clone, Debug)]
+pub struct OnScreen {
+    /// A row for each point; of plans whose numbers have a form of their own that form.
+    pub tables: Vec<Table>,
+    /// The answer in a small table, for a screen that is too small for the others.
+    pub answer: Option<Table>,
+    /// The answer in a sentence; empty if the tables are it.
+    pub sentence: String,
+    /// A line for each of the most important kinds of findings.
+    pub findings: Vec<String>,
+}
+
+/// The answer of a run.
+pub fn on_screen(
+    run: &RunRecord,
+    points: &[PointRecord],
+    presentation: impl Into<Presentation>,
+) -> OnScreen {
+    let presentation = presentation.into();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    let view = View::new(run, points, compared.as_ref(), &presentation);
+    let mut findings = lines(&view);
+    if findings.len() > FINDING_LINES {
+        let more = findings.split_off(FINDING_LINES - 1).len();
+        findings.push(counted(view.words.findings.more, more));
+    }
+    if let Some(grid) = disk_mark::table(&view) {
+        return OnScreen { tables: vec![grid], answer: None, sentence: String::new(), findings };
+    }
+    let answer = answer::blocks(&view).into_iter().find_map(|block| match block {
+        Block::Table(table) => Some(untraced(table)),
+        _ => None,
+    });
+    OnScreen {
+        tables: tables_of(&view, compared.is_some()).into_iter().map(untraced).collect(),
+        answer,
+        sentence: answer::sentence(&view),
+        findings,
+    }
+}
+
+/// Each kind of finding once, the heaviest first, with where it is and what to do about it: what
+/// the grades of a table stand for.
+pub fn finding_sentences(
+    run: &RunRecord,
+    points: &[PointRecord],
+    presentation: impl Into<Presentation>,
+) -> Vec<String> {
+    let presentation = presentation.into();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    let view = View::new(run, points, compared.as_ref(), &presentation);
+    let mut sentences = Vec::new();
+    for block in findings(&view) {
+        let Block::Finding(group) = block else { continue };
+        for (number, case) in group.cases.iter().enumerate() {
+            let location = match case.location.as_str() {
+                "" => String::new(),
+                location => aside(view.lang, location),
+            };
+            let title = about(view.lang, &group.severity, &format!("{}{location}", group.title));
+            let mut text = case.explanation.clone();
+            if number + 1 == group.cases.len() {
+                text = format!("{text}{}{}", view.words.gap, group.advice);
+            }
+            sentences.push(about(view.lang, &title, &text));
+        }
+    }
+    sentences
+}
+
+/// The three sentences at the head of a report: what was measured, what came out, how far it can
+/// be trusted.
+pub fn summary_sentences(
+    run: &RunRecord,
+    points: &[PointRecord],
+    presentation: impl Into<Presentation>,
+) -> Vec<String> {
+    let presentation = presentation.into();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    summary::summary(&View::new(run, points, compared.as_ref(), &presentation))
+}
+
+/// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
+/// step and target of write pressure, a line a load of other steps; of a comparison its tables.
+pub fn point_tables(
+    run: &RunRecord,
+    points: &[PointRecord],
+    presentation: impl Into<Presentation>,
+) -> Vec<Table> {
+    let presentation = presentation.into();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    let view = View::new(run, points, compared.as_ref(), &presentation);
+    tables_of(&view, compared.is_some()).into_iter().map(untraced).collect()
+}
+
+/// Without the points of each row, which would make lines of a terminal too long.
+fn untraced(mut table: Table) -> Table {
+    let kept: Vec<bool> = table.columns.iter().map(|c| c.align != Align::Places).collect();
+    let keep = |position: &mut usize| {
+        *position += 1;
+        kept.get(*position - 1).copied().unwrap_or(true)
+    };
+    let mut position = 0;
+    table.columns.retain(|_| keep(&mut position));
+    for row in &mut table.rows {
+        let mut position = 0;
+        row.cells.retain(|_| keep(&mut position));
+    }
+    table
+}
+
+fn tables_of(view: &View<'_>, compares: bool) -> Vec<Table> {
+    if compares && !view.loads.is_empty() {
+        return comparison::all_tables(view);
+    }
+    let by_snia = pts::tables(view);
+    if !by_snia.is_empty() {
+        return by_snia;
+    }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        let tables = [Some(bandwidth::tables::rates(view, &bandwidth))].into_iter();
+        return tables.chain([bandwidth::tables::scaling(view, &bandwidth)]).flatten().collect();
+    }
+    let steps = Steps::new(view);
+    let swept =
+        (view.swept().next().is_some() || steps.all.is_empty()).then(|| tables::terminal(view));
+    let stepped = (!steps.all.is_empty()).then(|| {
+        let table = if steps.are_write_pressure() {
+            pressure::tables::steps(view, &steps)
+        } else {
+            pressure::tables::loads(view, &steps)
+        };
+        Table { caption: String::new(), note: String::new(), ..table }
+    });
+    swept.into_iter().chain(stepped).collect()
+}

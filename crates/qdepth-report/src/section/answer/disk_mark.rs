@@ -1,0 +1,95 @@
+//! The numbers of CrystalDiskMark and KDiskMark, as they print them: four loads, each read and
+//! written, in MB/s (10^6 bytes).
+
+use qdepth_measure::Estimate;
+use qdepth_record::PointRecord;
+
+use crate::document::{Cell, Row, Table, number_in, text};
+use crate::number::rounded;
+use crate::section::table_parts::with_mark;
+use crate::view::{Point, View};
+use crate::words::fill_in;
+
+/// The plan whose numbers these are.
+const PLAN: &str = "disk-mark";
+const MEGABYTES_PER_MIB: f64 = 1.048_576;
+
+/// A load, read and written.
+struct Line<'v, 'a> {
+    name: String,
+    both: [Option<&'v Point<'a>>; 2],
+}
+
+/// Its lines, as those programs order them; none of another plan or of several targets.
+fn lines<'v, 'a>(view: &'v View<'a>) -> Vec<Line<'v, 'a>> {
+    let ([target], PLAN) = (view.targets.as_slice(), view.run.plan_name.as_str()) else {
+        return Vec::new();
+    };
+    let mut points: Vec<&Point<'_>> = view.swept().flat_map(|load| load.on(*target)).collect();
+    points.sort_by(|a, b| {
+        let (a, b) = (a.record, b.record);
+        a.random_share.total_cmp(&b.random_share).then(b.outstanding.cmp(&a.outstanding))
+    });
+    let mut lines: Vec<Line<'_, '_>> = Vec::new();
+    for point in points {
+        let name = name(point.record);
+        let at = lines.iter().position(|line| line.name == name).unwrap_or(lines.len());
+        if at == lines.len() {
+            lines.push(Line { name, both: [None, None] });
+        }
+        lines[at].both[usize::from(point.record.read_share < 0.5)] = Some(point);
+    }
+    lines
+}
+
+/// `SEQ1M Q8T1`.
+fn name(record: &PointRecord) -> String {
+    let order = if record.random_share > 0.0 { "RND" } else { "SEQ" };
+    let size = record.request_size.trim_end_matches("iB");
+    format!("{order}{size} Q{}T{}", record.outstanding, record.workers.max(1))
+}
+
+fn megabytes(point: &Point<'_>) -> String {
+    let Estimate { value, interval, degrees, autocorrelation } = point.mib_per_s;
+    let scaled = |mib: f64| mib * MEGABYTES_PER_MIB;
+    let interval = interval.map(|(low, high)| (scaled(low), scaled(high)));
+    rounded(&Estimate { value: scaled(value), interval, degrees, autocorrelation }).value
+}
+
+/// All numbers in a sentence; `None` for another plan.
+pub(super) fn sentence(view: &View<'_>) -> Option<String> {
+    let words = view.words.answer;
+    let line = |Line { name, both }: &Line<'_, '_>| {
+        let [read, written] = both.map(|point| point.filter(|point| point.is_valid()));
+        let value = |point: Option<&Point<'_>>| point.map_or_else(|| "–".to_owned(), megabytes);
+        let values = [("load", name.clone()), ("read", value(read)), ("written", value(written))];
+        fill_in(words.disk_mark_line, &values)
+    };
+    let lines: Vec<String> = lines(view).iter().map(line).collect();
+    let values = [("lines", lines.join(view.words.clause))];
+    (!lines.is_empty()).then(|| fill_in(words.disk_mark, &values))
+}
+
+/// The grid of those programs, with the worse grade of each line; `None` for another plan.
+pub(crate) fn table(view: &View<'_>) -> Option<Table> {
+    let directions = view.words.bandwidth.directions;
+    let unit = "MB/s";
+    let columns = vec![
+        text(view.words.columns.profile),
+        number_in(directions[1], unit),
+        number_in(directions[0], unit),
+        text(view.words.columns.grade),
+    ];
+    let row = |Line { name, both }: Line<'_, '_>| {
+        let cell = |point: Option<&Point<'_>>| {
+            Cell::or_dash(point.map(megabytes)).struck_if(point.is_some_and(|p| !p.is_valid()))
+        };
+        let grade = both.iter().flatten().map(|point| point.summary.grade).max();
+        let grade = grade.map(|grade| grade.to_string());
+        let cells = vec![Cell::head(name), cell(both[0]), cell(both[1]), Cell::or_dash(grade)];
+        Row { cells, opens_group: false }
+    };
+    let rows: Vec<Row> = lines(view).into_iter().map(row).collect();
+    let table = Table { columns, rows, ..Table::default() };
+    (!table.rows.is_empty()).then(|| with_mark(view, table))
+}
