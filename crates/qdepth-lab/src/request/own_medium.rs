@@ -122,8 +122,8 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
         return Ok(bad);
     }
     bail!(Missing(format!(
-        "run {} is doubtful, and a medium would carry its doubts: {}. `qdepth show {}` says more; \
-         measure again with `qdepth run {} {}`",
+        "run {} is doubtful, and a medium would carry its doubts: {}. `qdepth show {} --findings` \
+         says more; measure again with `qdepth run {} {}`",
         run.id,
         why.join("; "),
         run.id,

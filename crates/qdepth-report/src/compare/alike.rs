@@ -35,10 +35,13 @@ pub fn trend_of<E>(
 ) -> Result<Trend, E> {
     let ids = alike(lines, request, record)?;
     let most = request.most.min(FIGURES_MAX);
-    let (mut runs, mut gone) = (Vec::new(), 0);
+    let (mut runs, mut gone, mut different) = (Vec::<RunFigures>::new(), 0, 0);
     for id in &ids {
-        match measured(id)? {
-            Some(whole) => runs.push(RunFigures::from_run(whole)),
+        match measured(id)?.map(RunFigures::from_run) {
+            Some(run) if runs.first().is_none_or(|newest| newest.settings == run.settings) => {
+                runs.push(run);
+            }
+            Some(_) => different += 1,
             None => gone += 1,
         }
         if runs.len() == most {
@@ -46,7 +49,8 @@ pub fn trend_of<E>(
         }
     }
     runs.reverse();
-    Ok(trend(&runs, ids.len() - gone, request.threshold))
+    let kept = ids.len() - gone - different;
+    Ok(Trend { different, ..trend(&runs, kept, request.threshold) })
 }
 
 /// Ids of the runs that are like what is asked, the newest first.

@@ -22,6 +22,8 @@ pub struct RunFigures {
     pub(super) plan: String,
     pub(super) target: String,
     pub(super) emulated: bool,
+    /// The plan without its seeds: runs of one plan may differ in durations, queue depths or area.
+    pub(super) settings: String,
     pub(super) figures: Vec<(Key, &'static str, f64)>,
 }
 
@@ -44,7 +46,25 @@ impl RunFigures {
                 .next()
                 .map_or_else(String::new, |target| target.expression),
             emulated: run.emulated,
+            settings: settings(&run.plan_text),
             figures: kept,
         }
     }
+}
+
+/// The text of a plan without its seeds.
+fn settings(plan: &str) -> String {
+    fn without_seeds(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                fields.remove("seed");
+                fields.values_mut().for_each(without_seeds);
+            }
+            serde_json::Value::Array(items) => items.iter_mut().for_each(without_seeds),
+            _ => {}
+        }
+    }
+    let Ok(mut value) = serde_json::from_str(plan) else { return plan.to_owned() };
+    without_seeds(&mut value);
+    value.to_string()
 }

@@ -275,6 +275,22 @@ fn lines(runs: &[Measured]) -> Vec<RunHeadline> {
 }
 
 #[test]
+fn runs_with_other_settings_are_no_part_of_a_trend() {
+    let mut runs = group("r", 8, 1.0);
+    for (index, (run, _)) in runs.iter_mut().enumerate() {
+        let seconds = if index == 3 { 2 } else { 10 };
+        run.plan_text = format!("{{\"seed\":{index},\"points\":[{{\"seed\":1,\"s\":{seconds}}}]}}");
+    }
+    let found = |id: &str| runs.iter().find(|(run, _)| run.id == id).cloned();
+    let request = TrendRequest { plan: None, target: None, most: 100, threshold: 0.02 };
+    let record = |id: &str| Ok::<_, ()>(found(id).map(|(run, _)| run));
+    let trend = trend_of(&lines(&runs), &request, record, |id| Ok(found(id))).unwrap();
+    assert_eq!((trend.runs.len(), trend.runs_kept, trend.different), (7, 7, 1));
+    assert!(trend.runs.iter().all(|run| run.id != "r-3"));
+    assert!(trend_sentences(&trend, Lang::En)[0].starts_with("1 run with other settings"));
+}
+
+#[test]
 fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
     let mut runs = group("r", 9, 1.0);
     for (index, (run, points)) in runs.iter_mut().enumerate() {

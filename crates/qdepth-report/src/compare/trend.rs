@@ -10,7 +10,7 @@ use crate::compare::tables::{figure, shown};
 use crate::compare::{VersusSchema, is_rate};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::percent;
-use crate::words::{CompareWords, Lang, aside, fill_in, load_in_words, words};
+use crate::words::{CompareWords, Lang, aside, counted, fill_in, load_in_words, words};
 
 /// Version of [`Trend`]'s JSON form.
 const VERSION: u32 = 1;
@@ -36,6 +36,9 @@ pub struct Trend {
     pub runs: Vec<TrendRun>,
     /// Number of such runs in the logbook; if it exceeds `runs`, those are the newest.
     pub runs_kept: usize,
+    /// Number of runs of the plan on the target that are left out, because their durations, queue
+    /// depths, block sizes or area differ from those of the newest run.
+    pub different: usize,
     /// Changes of less than this share are not told.
     pub threshold: f64,
     /// Share of such logbooks without any change in which one is told.
@@ -130,6 +133,7 @@ pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
         emulated: runs.iter().any(|run| run.emulated),
         runs: runs.iter().map(|run| run.run.clone()).collect(),
         runs_kept: kept,
+        different: 0,
         threshold,
         false_alarms: LEVEL,
         rows: found.into_iter().map(row).collect(),
@@ -257,14 +261,15 @@ pub(super) fn picture(values: &[Option<f64>]) -> String {
 /// Notes to the table.
 pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
+    let different = (trend.different > 0).then(|| counted(words.different, trend.different));
     if !trend.has_enough_runs() {
         let values = [("n", trend.runs.len().to_string()), ("least", RUNS_MIN.to_string())];
-        return vec![fill_in(words.too_few_runs, &values)];
+        return different.into_iter().chain([fill_in(words.too_few_runs, &values)]).collect();
     }
     let values = [("n", trend.runs.len().to_string()), ("of", trend.runs_kept.to_string())];
     let newest = (trend.runs_kept > trend.runs.len()).then(|| fill_in(words.newest_runs, &values));
     let alarms = fill_in(words.alarms, &[("share", percent(trend.false_alarms))]);
-    newest.into_iter().chain([alarms]).collect()
+    different.into_iter().chain(newest).chain([alarms]).collect()
 }
 
 /// Writes one JSON document, with a line break at its end.

@@ -118,6 +118,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         [
             ["qdepth show", "the last run"],
             ["qdepth show 019a", "run 019a…"],
+            ["qdepth show --findings", "all findings, and what to do"],
             ["qdepth show latest --lang ja", "in Japanese"],
         ],
     ),
