@@ -15,7 +15,7 @@ use crate::command::root;
 mod counts;
 
 pub use counts::Counts;
-use counts::{Failing, OfFigures};
+use counts::Failing;
 
 /// Tests of the program, most of which run it on storage: package and target.
 const MEASURES: (&str, &str) = ("qdepth", "all");
@@ -29,13 +29,6 @@ const KEEPS_FREED: [(&str, &str); 3] = [
     ("MALLOC_TOP_PAD_", "16777216"),
     ("MALLOC_MMAP_THRESHOLD_", "33554432"),
 ];
-
-/// A figure that does not hold may be the machine's doing: on shared CPUs a generator stood still
-/// for 115 ms that nothing of ours held. A test of figures that fails is made again behind all
-/// others; so often in a row it must pass then, and the summary names it.
-const PASSES: usize = 2;
-/// With more failures, the machine is not the cause.
-const TRIED_AGAIN_AT_MOST: usize = 3;
 
 /// A binary of tests.
 pub struct TestBinary {
@@ -72,17 +65,7 @@ impl TestBinary {
         }
         let name = format!("{} of {}", self.target, self.package);
         println!("running {name}");
-        counted(&name, command, if self.measures() { Shown::AtOnce("") } else { Shown::Whole })
-    }
-
-    /// True if a test of figures passes as often as it must.
-    fn passes_again(&self, examples: Option<&Path>, test: &OfFigures) -> bool {
-        (0..PASSES).all(|_| {
-            let mut command = self.command(examples);
-            command.args(["--exact", &test.name]);
-            let counts = counted(&test.name, command, Shown::AtOnce("again: "));
-            (counts.passed, counts.failed) == (1, 0)
-        })
+        counted(&name, command, if self.measures() { Shown::AtOnce } else { Shown::Whole })
     }
 }
 
@@ -137,31 +120,19 @@ pub fn run(
         behind(&mut counts);
         counts
     };
+    let shares = !first.is_empty();
     std::thread::scope(|scope| {
-        let rest = scope.spawn(|| {
-            if !first.is_empty() {
+        let rest = scope.spawn(move || {
+            if shares {
                 take_what_is_left();
             }
             lane(rest, behind_rest)
         });
-        let mut counts = lane(first.clone(), behind_first);
+        let mut counts = lane(first, behind_first);
         counts.add(rest.join().map_err(|_| anyhow::anyhow!("a lane of tests panicked"))?);
-        if let [binary] = first[..] {
-            try_again(&mut counts, binary, examples);
-        }
+        counts.void_stolen();
         Ok(counts)
     })
-}
-
-/// Makes tests of figures again that failed, now that nothing else runs.
-fn try_again(counts: &mut Counts, binary: &TestBinary, examples: Option<&Path>) {
-    let failed = std::mem::take(&mut counts.of_figures);
-    if failed.len() > TRIED_AGAIN_AT_MOST {
-        return;
-    }
-    for test in failed.iter().filter(|test| binary.passes_again(examples, test)) {
-        counts.passed_again(test);
-    }
 }
 
 /// This thread, and what it starts, gets CPUs that nobody else wants (`SCHED_IDLE`). Where that
@@ -177,14 +148,14 @@ fn take_what_is_left() {
 pub fn examples_in_comments() -> Counts {
     let mut cargo = Command::new("cargo");
     cargo.args(["test", "--workspace", "--doc", "--no-fail-fast"]).current_dir(root());
-    counted("examples in comments", cargo, Shown::AtOnce(""))
+    counted("examples in comments", cargo, Shown::AtOnce)
 }
 
 /// Moment at which a program's output is shown.
 #[derive(Clone, Copy)]
 enum Shown {
-    /// Line by line, with this before each.
-    AtOnce(&'static str),
+    /// Line by line.
+    AtOnce,
     /// In one piece, once it has ended.
     Whole,
 }
@@ -204,7 +175,7 @@ fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
                 continue;
             }
             match shown {
-                Shown::AtOnce(before) => println!("{before}{line}"),
+                Shown::AtOnce => println!("{line}"),
                 Shown::Whole => text += &(line + "\n"),
             }
         }
@@ -219,52 +190,4 @@ fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
         counts.fail(name, &why);
     }
     counts
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    /// A binary of two tests, of which one passes every other time.
-    const HALF_FAILING: &str = r#"#!/bin/sh
-while [ $# -gt 0 ]; do [ "$1" = --exact ] && name=$2; shift; done
-echo "$name" >>calls
-if [ "$name" = shaky ] && [ $(($(grep -c shaky calls) % 2)) = 0 ]; then
-    echo "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured"
-    exit 101
-fi
-echo "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured"
-"#;
-
-    #[test]
-    fn a_test_of_figures_that_failed_counts_where_it_passes_twice_in_a_row() {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("all");
-        std::fs::write(&program, HALF_FAILING).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let binary = TestBinary {
-            package: MEASURES.0.to_owned(),
-            target: MEASURES.1.to_owned(),
-            program,
-            folder: folder.path().to_owned(),
-        };
-        let test = |name: &str| OfFigures { name: name.to_owned(), evidence: "3 %".to_owned() };
-        let failed = |names: &[&str]| Counts {
-            passed: 5,
-            failed: 4,
-            of_figures: names.iter().map(|name| test(name)).collect(),
-            ..Counts::default()
-        };
-        let mut counts = failed(&["steady", "shaky"]);
-        try_again(&mut counts, &binary, None);
-        assert_eq!((counts.passed, counts.failed), (6, 3));
-        assert_eq!(counts.at_another_try, ["steady (3 %)"]);
-        let calls = || std::fs::read_to_string(folder.path().join("calls")).unwrap();
-        assert_eq!(calls().lines().collect::<Vec<_>>(), ["steady", "steady", "shaky", "shaky"]);
-        let mut counts = failed(&["steady"; 1 + TRIED_AGAIN_AT_MOST]);
-        try_again(&mut counts, &binary, None);
-        assert_eq!((counts.passed, counts.failed, calls().lines().count()), (5, 4, 4));
-    }
 }

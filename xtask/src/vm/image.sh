@@ -18,7 +18,6 @@ modules=$VM/kernel/lib/modules/$release
 rm -rf "$ROOT"
 mkdir -p "$ROOT"/{bin,sbin,etc/lvm,dev,proc,sys,run,tmp,mnt,root,lib64,usr/lib/modules,var/lib}
 ln -s usr/lib "$ROOT/lib"
-cp -L "$(command -v busybox)" "$ROOT/bin/busybox"
 add() {
     cp -L "$1" "$ROOT/sbin/"
     strip "$ROOT/sbin/${1##*/}" 2>/dev/null || true
@@ -26,6 +25,8 @@ add() {
         [ -e "$ROOT/usr/lib/${library##*/}" ] || cp -L "$library" "$ROOT/usr/lib/"
     done
 }
+add "$(command -v busybox)"
+mv "$ROOT/sbin/busybox" "$ROOT/bin/busybox"
 for program in mdadm mkfs.xfs mkfs.ext4 mkfs.btrfs parted lvm nvme smartctl blkid wipefs blkdiscard sfdisk lsblk setpriv mount umount; do
     add "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
 done

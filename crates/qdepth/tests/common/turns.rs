@@ -35,7 +35,8 @@ pub(crate) struct Alone {
 }
 
 impl Drop for Alone {
-    /// A failure says whose fault it may be: `cargo xtask test` makes such a test again.
+    /// A failure says whose fault it may be: `cargo xtask test` counts it as void where the
+    /// hypervisor took the CPUs.
     fn drop(&mut self) {
         IS_ALONE.set(false);
         if std::thread::panicking() {
