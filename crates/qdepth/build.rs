@@ -57,11 +57,6 @@ fn main() {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let compiler = output_of(&variable("RUSTC"), &["-V"]);
     let compiler = compiler.as_deref().and_then(|text| text.split(" (").next().map(str::to_owned));
-    let built = [
-        variable("TARGET"),
-        variable("PROFILE"),
-        format!("optimisation {}", variable("OPT_LEVEL")),
-        compiler.unwrap_or_default(),
-    ];
+    let built = [variable("TARGET"), variable("PROFILE"), compiler.unwrap_or_default()];
     println!("cargo::rustc-env=QDEPTH_BUILT={}", built.join(", "));
 }

@@ -31,6 +31,9 @@ mod ssd;
 mod thermal;
 mod tick;
 
+/// Optimisation level of the crates that measure, which are built alike.
+pub const OPTIMISATION: &str = env!("QDEPTH_OPTIMISATION");
+
 pub use catalogue::{host_names, names as catalogue, text as description_text};
 pub use checked::Checked;
 pub use description::{DataSheet, Description, Format, Sourced};

@@ -63,7 +63,7 @@ fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
         shipped_profile_names().for_each(|name| known.push(name));
         ResolveError::NoSuchProfile {
             name: name.to_owned(),
-            meant: meant(name, known.iter().copied()),
+            meant: meant_profile(name, &known),
             known: known.join(", "),
         }
     })?;
@@ -229,9 +229,29 @@ fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>
     Ok(Some(staircase))
 }
 
+/// The words of fio and of other programs, and the profiles that come near them.
+const WORDS: [(&str, &str); 8] = [
+    ("randread", "random-4k-read"),
+    ("randwrite", "random-4k-write"),
+    ("randrw", "random-4k-mixed"),
+    ("read", "sequential-1m-read"),
+    ("write", "sequential-1m-write"),
+    ("rw", "random-4k-mixed"),
+    ("seqread", "sequential-1m-read"),
+    ("seqwrite", "sequential-1m-write"),
+];
+
+/// ` (did you mean `random-4k-read`?)`, or nothing.
+fn meant_profile(name: &str, known: &[&str]) -> String {
+    match WORDS.iter().find(|(word, _)| *word == name) {
+        Some((_, profile)) => format!(" (did you mean `{profile}`?)"),
+        None => meant(name, known.iter().copied()),
+    }
+}
+
 fn no_such<T>(name: &str, profiles: &[Profile]) -> Result<T, ResolveError> {
     let known: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
-    let meant = meant(name, known.iter().copied());
+    let meant = meant_profile(name, &known);
     Err(ResolveError::NoSuchProfile { name: name.to_owned(), meant, known: known.join(", ") })
 }
 

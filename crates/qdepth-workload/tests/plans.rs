@@ -37,6 +37,20 @@ fn every_shipped_plan_resolves_and_reads_back() {
 }
 
 #[test]
+fn another_block_size_is_part_of_the_title() {
+    let titled = |profile: &str, size: &str| {
+        let file: PlanFile =
+            toml::from_str(&format!("name=\"t\"\noutstanding=[1]\nprofiles=[\"{profile}\"]"))
+                .unwrap();
+        let choices = Choices { request_size: Some(size.parse().unwrap()), ..Choices::default() };
+        resolve(&file, &choices, &[SHAPE]).unwrap().points[0].profile_title.clone()
+    };
+    assert_eq!(titled("random-4k-read", "3KiB"), "Random 3 KiB, 100 % read");
+    assert_eq!(titled("random-4k-read", "4KiB"), "Random 4 KiB, 100 % read");
+    assert_eq!(titled("database", "16KiB"), "Database, 16 KiB");
+}
+
+#[test]
 fn a_plan_of_too_many_points_is_refused_before_they_are_made() {
     let depths = vec!["1"; 60_000].join(",");
     let refused = |text: String| plan(&text).unwrap_err();

@@ -81,16 +81,23 @@ const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with inva
 2 wrong usage; 3 refused by a guard or for lack of a feature, nothing was changed; 4 failed; \
 5 comparison inconclusive; 130/143 interrupted, finished points are kept.";
 
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CatalogueOptions {
+    /// Print this one as TOML
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a test plan on files, devices or emulated devices
     Run(Box<RunOptions>),
     /// Preview a run: points, time, bytes written, guards. Touches nothing
     Plan(Box<PlanOptions>),
-    /// List the test plans
-    Plans,
-    /// List the load profiles
-    Profiles,
+    /// List the test plans, or print one
+    Plans(CatalogueOptions),
+    /// List the load profiles, or print one
+    Profiles(CatalogueOptions),
     /// Run fio job files or fio command lines
     ///
     /// Takes fio's options (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…)

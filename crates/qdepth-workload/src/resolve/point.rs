@@ -77,7 +77,7 @@ pub(crate) fn point(
         step: String::new(),
         target: destination.target as u32,
         profile: profile.name.clone(),
-        profile_title: profile.title.clone().unwrap_or_else(|| profile.name.clone()),
+        profile_title: title(profile, choices.request_size),
         application: profile.application.clone().unwrap_or_default(),
         random_share: profile.random / 100.0,
         distribution,
@@ -488,6 +488,26 @@ fn shares(profile: &Profile) -> Result<(), String> {
     }
 }
 
+/// The title of a profile; another block size than its own is part of it.
+fn title(profile: &Profile, chosen: Option<Bytes>) -> String {
+    let title = profile.title.clone().unwrap_or_else(|| profile.name.clone());
+    let spaced = |size: Bytes| {
+        let text = size.to_string();
+        let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+        format!("{} {}", &text[..digits], &text[digits..])
+    };
+    let Some(chosen) = chosen else { return title };
+    let own = match &profile.request_size {
+        SizeSpec::One(text) => text.parse::<Bytes>().ok(),
+        SizeSpec::Mix(_) => None,
+    };
+    match own {
+        Some(own) if own == chosen => title,
+        Some(own) if title.contains(&spaced(own)) => title.replace(&spaced(own), &spaced(chosen)),
+        _ => format!("{title}, {}", spaced(chosen)),
+    }
+}
+
 fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
     let list: Vec<(Bytes, u32)> = match spec {
         SizeSpec::One(text) => vec![(text.parse::<Bytes>().map_err(|e| e.to_string())?, 1)],
@@ -498,9 +518,11 @@ fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
     }
     for (size, weight) in &list {
         if size.0 == 0 || size.0 > SIZE_MAX || !size.0.is_multiple_of(block) {
+            let decimal = size.0 > 0 && size.0.is_multiple_of(1000);
+            let hint = if decimal { "; KB are 1,000 bytes, KiB are 1,024" } else { "" };
             return Err(format!(
-                "request_size {size}: direct I/O on this target needs whole multiples of {block} \
-                 B, at most {}",
+                "block size {size}: direct I/O on this target needs whole multiples of {block} B, \
+                 at most {}{hint}",
                 Bytes(SIZE_MAX)
             ));
         }

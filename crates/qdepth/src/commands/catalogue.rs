@@ -11,21 +11,40 @@ use qdepth_workload::{
 };
 
 use crate::exit_status::Status;
-use crate::flags::{CompletionsOptions, ManOptions, with_examples};
+use crate::flags::{CatalogueOptions, CompletionsOptions, ManOptions, with_examples};
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::failure::Usage;
 
-pub(crate) fn plans() -> Result<Status> {
+pub(crate) fn plans(options: &CatalogueOptions) -> Result<Status> {
+    if let Some(name) = &options.name {
+        return shown(name);
+    }
     let all = shipped_plan_names().map(|name| (name, shipped_plan_text(name)));
     listed("plan", all)?;
-    print("\nqdepth run PLAN [TARGET…] measures one; qdepth plan --show PLAN prints it")?;
+    print("\nqdepth run PLAN [TARGET…] measures one; qdepth plans PLAN prints it")?;
     Ok(Status::Valid)
 }
 
-pub(crate) fn profiles() -> Result<Status> {
+pub(crate) fn profiles(options: &CatalogueOptions) -> Result<Status> {
+    if let Some(name) = &options.name {
+        return shown(name);
+    }
     let all = shipped_profile_names().map(|name| (name, shipped_profile_text(name)));
     listed("profile", all)?;
-    print("\nqdepth run --profile NAME,… measures these; qdepth plan --show NAME prints one")?;
+    print("\nqdepth run --profile NAME,… measures these; qdepth profiles NAME prints one")?;
+    Ok(Status::Valid)
+}
+
+/// Prints a plan or profile that is shipped.
+pub(crate) fn shown(name: &str) -> Result<Status> {
+    let text = shipped_plan_text(name).or_else(|| shipped_profile_text(name));
+    let names: Vec<&str> = shipped_plan_names().chain(shipped_profile_names()).collect();
+    let text = text.ok_or_else(|| {
+        let meant = meant(name, names.iter().copied());
+        let known = names.join(", ");
+        Usage(format!("there is no plan or profile `{name}`{meant}; there are: {known}"))
+    })?;
+    print_document(text.trim_end())?;
     Ok(Status::Valid)
 }
 

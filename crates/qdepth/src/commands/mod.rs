@@ -37,8 +37,8 @@ pub(crate) fn dispatch(command: Command) -> Result<Status> {
     match command {
         Command::Run(options) => run::run(&options),
         Command::Plan(options) => plan::plan(&options),
-        Command::Plans => catalogue::plans(),
-        Command::Profiles => catalogue::profiles(),
+        Command::Plans(options) => catalogue::plans(&options),
+        Command::Profiles(options) => catalogue::profiles(&options),
         Command::Completions(options) => catalogue::completions(options),
         Command::Man(options) => catalogue::man(&options),
         Command::Fio(options) => fio::fio(&options),

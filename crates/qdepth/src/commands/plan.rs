@@ -15,13 +15,11 @@ use qdepth_host::target::{Inspected, Kind};
 use qdepth_measure::{Bytes, EarlyEnd, Nanos, Tolerance};
 use qdepth_media::is_emulated;
 use qdepth_report::{Lang, reason_text};
-use qdepth_workload::{
-    Plan, Point, STEADY_ROUNDS, Stop, WrittenTargets, meant, needs_writing, shipped_plan_names,
-    shipped_plan_text, shipped_profile_names, shipped_profile_text,
-};
+use qdepth_workload::{Plan, Point, STEADY_ROUNDS, Stop, WrittenTargets, needs_writing};
 
 use qdepth_foreign::fio::as_fio;
 
+use crate::commands::catalogue;
 use crate::exit_status::Status;
 use crate::flags::{PlanOptions, read_plan};
 use crate::screen::{VIRTUAL, counted};
@@ -38,15 +36,7 @@ use qdepth_lab::target::preview::{Preview, preview};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {
-        let text = shipped_plan_text(name).or_else(|| shipped_profile_text(name));
-        let names: Vec<&str> = shipped_plan_names().chain(shipped_profile_names()).collect();
-        let text = text.ok_or_else(|| {
-            let meant = meant(name, names.iter().copied());
-            let known = names.join(", ");
-            Usage(format!("there is no plan or profile `{name}`{meant}; there are: {known}"))
-        })?;
-        print_document(text.trim_end())?;
-        return Ok(Status::Valid);
+        return catalogue::shown(name);
     }
     if options.run.resume {
         let what = "a resumed run keeps its plan: qdepth export prints it";

@@ -29,7 +29,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         "plan",
         [
             ["qdepth plan standard /mnt/scratch", "bytes written, and the guards' answers"],
-            ["qdepth plan --show standard", "a shipped plan as TOML"],
+            ["qdepth plans standard", "a shipped plan as TOML"],
             ["qdepth plan quick /mnt/scratch --json", "the resolved plan"],
         ],
     ),
@@ -37,7 +37,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         "plans",
         [
             ["qdepth plans", "all test plans"],
-            ["qdepth plan --show area", "one of them as TOML"],
+            ["qdepth plans area", "one of them as TOML"],
             ["qdepth run area /mnt/scratch --file-size 8GiB", "run one of them in 8 GiB"],
         ],
     ),
@@ -45,7 +45,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         "profiles",
         [
             ["qdepth profiles", "all load profiles"],
-            ["qdepth plan --show database", "one of them as TOML"],
+            ["qdepth profiles database", "one of them as TOML"],
             ["qdepth run --profile database,streaming", "run two of them"],
         ],
     ),
@@ -117,9 +117,8 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         "show",
         [
             ["qdepth show", "the last run"],
-            ["qdepth show 019a", "run 019a…"],
             ["qdepth show --findings", "all findings, and what to do"],
-            ["qdepth show latest --lang ja", "in Japanese"],
+            ["qdepth show 019a --lang ja", "run 019a…, in Japanese"],
         ],
     ),
     (

@@ -8,6 +8,11 @@ use qdepth_record::{RunFilter, STATES};
 
 use crate::flags::LogbookOption;
 
+/// A day; `yesterday` depends on a clock and a time zone, and is none.
+fn day(text: &str) -> Result<jiff::civil::Date, String> {
+    text.parse().map_err(|_| "write the day as in 2026-11-27".to_owned())
+}
+
 /// Filters for the runs of a logbook.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Choosing {
@@ -24,10 +29,10 @@ pub(crate) struct Choosing {
     #[arg(long, value_parser = PossibleValuesParser::new(STATES))]
     pub(crate) state: Option<String>,
     /// Only runs since this day (UTC)
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
     pub(crate) since: Option<jiff::civil::Date>,
     /// Only runs until this day (UTC)
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
     pub(crate) until: Option<jiff::civil::Date>,
 }
 
@@ -62,7 +67,7 @@ pub(crate) struct ListOptions {
     #[command(flatten)]
     pub(crate) choosing: Choosing,
     /// Show at most N runs, the newest [default: 100; all with --json]
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Show all runs
     #[arg(long, conflicts_with = "limit")]
@@ -108,7 +113,7 @@ pub(crate) struct LogbookPrune {
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
     /// Runs that began before this day (UTC)
-    #[arg(long, value_name = "YYYY-MM-DD", group = "rule")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day, group = "rule")]
     pub(crate) before: Option<jiff::civil::Date>,
     /// Only runs in this state
     #[arg(long, value_delimiter = ',', group = "rule",

@@ -148,13 +148,24 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
         format!("there is no file, directory or device {name}")
     } else {
         if shipped_plan_names().any(|plan| plan == name) {
+            if let Some(first) = words.first().filter(|first| shipped_plan_text(first).is_some()) {
+                let why = format!(
+                    "`{first}` and `{name}` are plans, and a run measures one: `qdepth run \
+                     {first}`, then `qdepth run {name}`"
+                );
+                return Err(Usage(why)).context("cannot start");
+            }
             let others = words.iter().filter(|word| **word != name).map(|word| shell_word(word));
             let order = std::iter::once(name.clone()).chain(others).collect::<Vec<_>>().join(" ");
             let why =
                 format!("{name} is a plan, and must come before the targets: qdepth run {order}");
             return Err(Usage(why)).context("cannot start");
         }
-        let meant = meant(&name, shipped_plan_names());
+        let medium = qdepth_media::catalogue().find(|medium| *medium == name);
+        let meant = match medium {
+            Some(medium) => format!(" (did you mean `media:{medium}`?)"),
+            None => meant(&name, shipped_plan_names()),
+        };
         format!(
             "{name} is neither a plan{meant} nor a file, directory or device that exists; \
              `qdepth plans` lists the plans, `qdepth media` the emulated media (media:NAME)"

@@ -335,7 +335,7 @@ fn definition(name: &str, schema: &Value, page: &mut String) {
 fn the_reference_of_plan_files_is_what_is_read() {
     let schema: Value = serde_json::from_str(&plan_schema()).expect("a JSON Schema");
     let mut page = "# Plan files\n\nA plan is a TOML file; `qdepth schema plan` prints a JSON \
-                    Schema for editors, `qdepth plan --show standard` a plan to begin with. \
+                    Schema for editors, `qdepth plans standard` a plan to begin with. \
                     Unknown keys are errors. What is left out is decided when the plan is \
                     resolved, and the resolved plan (`qdepth plan --json`) omits nothing.\n\n\
                     Times are texts as `\"500ms\"`, sizes as `\"4KiB\"`.\n\n## Plan\n"

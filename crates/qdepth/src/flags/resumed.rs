@@ -37,9 +37,14 @@ impl Flags {
     ///
     /// # Errors
     /// If it is wrong, or asks for help.
-    pub(crate) fn read_from<T: Into<OsString> + Clone>(
+    pub(crate) fn read_from<T: Into<OsString>>(
         words: impl IntoIterator<Item = T>,
     ) -> Result<Self, Error> {
+        let mut words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        // As git and cargo have it.
+        if words.len() == 2 && words[1] == "version" {
+            words[1] = "--version".into();
+        }
         let mut command = with_examples();
         let found = command.try_get_matches_from_mut(words)?;
         if let Some(run) = found.subcommand_matches("run").filter(|run| run.get_flag("resume")) {
