@@ -35,7 +35,7 @@ pub use estimate::{
     Estimate, Percentile, percentile, reported_percentiles, rounds_mean, series_mean, visits_mean,
 };
 pub use finding::{Finding, Grade, RANK};
-pub use groups::{Ratio, Spread, Verdict, mean_over_runs, ratio, verdicts};
+pub use groups::{Ratio, Spread, Verdict, mean_over_runs, pooled, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{BelowFile, PointFacts, check_laws, grade};
 pub use resolvable::{Repeatability, repeatability};

@@ -45,10 +45,30 @@ fn two_groups_of_runs_are_told_apart_or_not() {
         markdown.contains("| Database |") && markdown.contains("\n- B is slower in "),
         "{markdown}"
     );
-    assert!(
-        words.contains("B is slower than A in") && words.contains("Largest difference: Database"),
-        "{words}"
-    );
+    // The answer first, with the largest loss; a logbook alone stands for all its runs.
+    assert!(words.lines().nth(1).unwrap().contains(" % slower: Database at QD 8, IOPS"), "{words}");
+    let alone = workspace.run("compare a.db c.db").expect(1).out;
+    assert_eq!(alone.lines().nth(1), words.lines().nth(1));
+    let equal = workspace.run("compare a.db b.db --threshold 20%").expect(0).out;
+    assert!(equal.contains("not listed (--all)") && !equal.contains("Database"), "{equal}");
+    let all = workspace.run("compare a.db b.db --threshold 20% --all").expect(0).out;
+    assert!(all.contains("Database"), "{all}");
+}
+
+/// Three runs a side decide, and two single runs say what was seen in them.
+#[test]
+fn few_runs_get_the_strongest_verdict_that_they_allow() {
+    let workspace = Workspace::new();
+    measure(&workspace, "a.db", "media:p3700-800gb", 1..4);
+    measure(&workspace, "c.db", "media:iodrive-320gb", 21..24);
+    let three = workspace.run("compare a.db c.db").expect(1).out;
+    assert!(three.contains(" % slower: Database at QD 8, IOPS"), "{three}");
+    let plan = "run quick --profile database --queue-depth 32 --no-report --duration 20s";
+    workspace.run(&format!("{plan} media:p3700-800gb --logbook s.db")).expect_finished();
+    workspace.run(&format!("{plan} media:iodrive-320gb --logbook s.db")).expect_finished();
+    let single = workspace.run("compare latest~1 latest --logbook s.db").expect(5).out;
+    assert!(single.contains("In these two runs B was"), "{single}");
+    assert!(single.contains(" % slower: Database at QD 32"), "{single}");
 }
 
 #[test]

@@ -9,60 +9,119 @@ const RUNS: usize = 10;
 /// Points of a table.
 const POINTS: usize = 12;
 
-/// Deviation of a run from the mean, as a logarithm.
-type Noise = fn(&mut Draw) -> f64;
+/// Logarithms of a table of so many rows and runs without any difference.
+type Scatter = fn(&mut Draw, usize, usize) -> Vec<Vec<f64>>;
 
-const CASES: [(&str, Noise); 4] = [
-    ("independent", |draw| 0.03 * draw.normal()),
-    ("bimodal", |draw| if draw.uniform() < 0.5 { -0.03 } else { 0.03 } + 0.005 * draw.normal()),
-    ("outliers", |draw| 0.02 * draw.normal() - if draw.uniform() < 0.05 { 0.2 } else { 0.0 }),
-    ("skewed", |draw| -0.03 * (1.0 - draw.uniform()).ln()),
-];
-
-fn runs(draw: &mut Draw, noise: Noise, factor: f64) -> Vec<f64> {
-    (0..RUNS).map(|_| 1000.0 * factor * noise(draw).exp()).collect()
+/// Each figure by itself.
+fn each(rows: usize, runs: usize, mut figure: impl FnMut(usize) -> f64) -> Vec<Vec<f64>> {
+    (0..rows).map(|row| (0..runs).map(|_| figure(row)).collect()).collect()
 }
 
+fn mode(draw: &mut Draw, half: f64) -> f64 {
+    if draw.uniform() < 0.5 { -half } else { half }
+}
+
+const CASES: [(&str, Scatter); 9] = [
+    ("independent", |draw, rows, runs| each(rows, runs, |_| 0.03 * draw.normal())),
+    ("bimodal", |draw, rows, runs| each(rows, runs, |_| mode(draw, 0.03) + 0.005 * draw.normal())),
+    ("far-modes", |draw, rows, runs| each(rows, runs, |_| mode(draw, 0.1) + 0.005 * draw.normal())),
+    ("one-bimodal", |draw, rows, runs| {
+        each(rows, runs, |row| {
+            let mode = mode(draw, 0.05);
+            0.005 * draw.normal() + if row == 0 { mode } else { 0.0 }
+        })
+    }),
+    ("outliers", |draw, rows, runs| {
+        each(rows, runs, |_| 0.02 * draw.normal() - if draw.uniform() < 0.05 { 0.2 } else { 0.0 })
+    }),
+    ("skewed", |draw, rows, runs| each(rows, runs, |_| -0.03 * (1.0 - draw.uniform()).ln())),
+    ("unlike-rows", |draw, rows, runs| {
+        let scale: Vec<f64> = (0..rows).map(|_| 0.02 * (0.6 * draw.normal()).exp()).collect();
+        each(rows, runs, |row| scale[row] * draw.normal())
+    }),
+    ("whole-runs", |draw, rows, runs| {
+        let run: Vec<f64> = (0..runs).map(|_| 0.02 * draw.normal()).collect();
+        (0..rows).map(|_| run.iter().map(|x| x + 0.005 * draw.normal()).collect()).collect()
+    }),
+    ("modes-of-runs", |draw, rows, runs| {
+        let run: Vec<f64> = (0..runs).map(|_| mode(draw, 0.05)).collect();
+        (0..rows).map(|_| run.iter().map(|x| x + 0.005 * draw.normal()).collect()).collect()
+    }),
+];
+
+/// The pooled ratios of two sides that scatter so; the first row of B is changed by this factor.
+fn table(
+    draw: &mut Draw,
+    scatter: Scatter,
+    rows: usize,
+    runs: usize,
+    factor: f64,
+) -> Vec<Option<Ratio>> {
+    let all = scatter(draw, rows, 2 * runs);
+    let figures = |side: &[f64], factor: f64| -> Vec<f64> {
+        side.iter().map(|log| 1000.0 * factor * log.exp()).collect()
+    };
+    let row = |(index, logs): (usize, &Vec<f64>)| {
+        let (a, b) = logs.split_at(runs);
+        let factor = if index == 0 { factor } else { 1.0 };
+        ratio(&figures(a, 1.0), &figures(b, factor), None)
+    };
+    pooled(&all.iter().enumerate().map(row).collect::<Vec<_>>())
+}
+
+/// False alarms over a whole table, of few and of many rows and runs, and whether intervals cover.
 #[test]
 fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
+    let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
+    let share = |count: u32| f64::from(count) / f64::from(campaigns);
+    // Three standard errors of a share of 5 %.
+    let error = 3.0 * (0.05 * 0.95 / f64::from(campaigns)).sqrt();
     let mut results = String::new();
-    for (name, noise) in CASES {
-        let mut draw = Draw::new(name.len() as u64);
-        let (mut alarms, mut covered, mut found) = (0, 0, 0);
-        for _ in 0..campaigns {
-            let mut table = |factor| -> Vec<Option<Ratio>> {
-                let mut drawn = || {
-                    let (a, b) = (runs(&mut draw, noise, 1.0), runs(&mut draw, noise, factor));
-                    ratio(&a, &b, None)
-                };
-                (0..POINTS).map(|_| drawn()).collect()
-            };
-            let same = table(1.0);
-            let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
-            alarms += u32::from(verdicts(&same, 0.0, 1).iter().any(wrong));
-            let first = same[0].unwrap();
-            covered += u32::from(first.low <= 1.0 && 1.0 <= first.high);
-            let differs = table(1.05)[0];
-            found += u32::from(verdicts(&[differs], 0.0, 1) == [Verdict::Higher]);
-        }
-        let share = |count: u32| f64::from(count) / f64::from(campaigns);
-        let [alarms, covered, found] = [alarms, covered, found].map(share);
-        results += &format!(
-            " {name}-alarms={alarms:.3} {name}-coverage={covered:.3} {name}-power={found:.3}"
-        );
-        // Three standard errors of a share of 5 %.
-        let error = 3.0 * (0.05 * 0.95 / f64::from(campaigns)).sqrt();
-        assert!(alarms <= 0.05 + error, "{name}: {alarms}");
-        // Rare outliers widen Welch's interval beyond what it promises: 98 %.
-        let most = if name == "outliers" { 0.99 } else { 0.95 + error };
-        assert!((0.95 - error..=most).contains(&covered), "{name}: {covered}");
-        if name == "independent" {
-            assert!(found >= 0.8, "{name}: {found}");
+    for (name, scatter) in CASES {
+        for (rows, runs) in [(1, 3), (POINTS, 3), (POINTS, 4), (60, 4), (POINTS, RUNS)] {
+            let mut draw = Draw::new((name.len() + 100 * rows + runs) as u64);
+            let (mut alarms, mut covered) = (0, 0);
+            for _ in 0..campaigns {
+                let same = table(&mut draw, scatter, rows, runs, 1.0);
+                alarms += u32::from(verdicts(&same, 0.0, 1).iter().any(wrong));
+                let first = same[0].unwrap();
+                covered += u32::from(first.low <= 1.0 && 1.0 <= first.high);
+            }
+            let [alarms, covered] = [alarms, covered].map(share);
+            results += &format!(
+                " {name}-{rows}-{runs}-alarms={alarms:.3} {name}-{rows}-{runs}-coverage={covered:.3}"
+            );
+            assert!(alarms <= 0.05 + error, "{name}, {rows} rows, {runs} runs: {alarms}");
+            // Few runs with two modes may all be in one: then no interval covers as it promises.
+            let has_modes = name.contains("mod") && runs < RUNS;
+            let least = if has_modes { 0.85 } else { 0.95 - error };
+            assert!(covered >= least, "{name}, {rows} rows, {runs} runs: {covered}");
         }
     }
     println!("TRIES groups {campaigns}{results}");
+}
+
+/// A loss of 10 % of one figure among many, at a scatter of 2 %, is found by few runs.
+#[test]
+fn a_loss_of_a_tenth_is_found_by_four_runs_a_side() {
+    let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
+    let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
+    let scatter: Scatter = |draw, rows, runs| each(rows, runs, |_| 0.02 * draw.normal());
+    let mut results = String::new();
+    for rows in [1, POINTS, 60] {
+        let mut draw = Draw::new(rows as u64);
+        let mut found = 0;
+        for _ in 0..campaigns {
+            let less = table(&mut draw, scatter, rows, 4, 0.9);
+            found += u32::from(verdicts(&less, 0.02, 1)[0] == Verdict::Lower);
+        }
+        let found = f64::from(found) / f64::from(campaigns);
+        results += &format!(" rows-{rows}={found:.3}");
+        assert!(found >= 0.95, "{rows} rows: {found}");
+    }
+    println!("TRIES groups-power {campaigns}{results}");
 }
 
 /// Model of dependent runs: the logarithms of 2 N runs in the order of time.
@@ -135,7 +194,7 @@ fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
                     let [a, b] = sides(&mut draw, model, factor, interleaved);
                     ratio(&a, &b, None)
                 };
-                (0..POINTS).map(|_| drawn()).collect()
+                pooled(&(0..POINTS).map(|_| drawn()).collect::<Vec<_>>())
             };
             let same = table(1.0, true);
             alarms += u32::from(verdicts(&same, 0.0, 1).iter().any(wrong));
@@ -174,6 +233,7 @@ fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
                 side.resize_with(runs, || noise(&mut draw));
             }
             let ratios: Vec<_> = all.iter().map(|[a, b]| ratio(a, b, None)).collect();
+            let ratios = pooled(&ratios);
             let judged = verdicts(&ratios, 0.02, INTERIM_CHECKS.len() as u32);
             let open = judged.iter().any(|verdict| matches!(verdict, Verdict::CannotTell { .. }));
             if !open || check + 1 == INTERIM_CHECKS.len() {
@@ -231,12 +291,11 @@ fn a_small_difference_is_equal_and_a_wide_interval_says_how_many_more() {
         panic!("{wide:?}");
     };
     assert!((10..=200).contains(&more), "{more}");
-    // Three runs a side can be dealt in 20 ways only: the rarest is no proof.
-    let far = ratio(&[10.0, 10.1, 10.2], &[20.0, 20.1, 20.3], None);
-    let Verdict::CannotTell { more: Some(more) } = verdicts(&[far], 0.02, 1)[0] else {
-        panic!("{far:?}");
-    };
-    assert_eq!(more, 1);
+    // Two runs a side may be in two modes of a storage by chance; three that are far apart are not.
+    let two = ratio(&[10.0, 10.1], &[20.0, 20.1], None);
+    assert_eq!(verdicts(&pooled(&[two]), 0.02, 1), [Verdict::CannotTell { more: Some(1) }]);
+    let three = ratio(&[10.0, 10.1, 10.2], &[20.0, 20.1, 20.3], None);
+    assert_eq!(verdicts(&pooled(&[three]), 0.02, 1), [Verdict::Higher]);
 }
 
 #[test]

@@ -78,6 +78,8 @@ pub(super) struct Figures {
     open: bool,
     told_as_throughput: bool,
     latencies: [Vec<f64>; 2],
+    /// Ends of the 95 % interval of the rate within each run, as shares of it.
+    within: Vec<Option<[f64; 2]>>,
     cpu: Vec<Option<f64>>,
     /// CPU time per I/O, nanoseconds; empty unless every run has it.
     cpu_per_io: Vec<f64>,
@@ -89,6 +91,9 @@ impl Figures {
         self.told_as_throughput = as_throughput(point);
         self.rate.push(point.io_per_s);
         self.throughput.push(point.mib_per_s);
+        let rate = point.io_per_s;
+        let ends = point.interval.map(|[low, high]| [low / rate, high / rate]);
+        self.within.push(ends.filter(|_| rate > 0.0));
         let latency = &point.response_time_ns.all;
         self.mean.push(latency.mean);
         self.p99.push(latency.percentiles.get("99").map(|value| *value as f64));
@@ -126,6 +131,15 @@ impl Figures {
         };
         let usable = |value: &f64| value.is_finite() && *value > 0.0;
         (!values.is_empty() && values.iter().all(usable)).then_some(values)
+    }
+
+    /// Ends of the interval of a rate within a single run, as shares of it; `None` of other figures
+    /// and of several runs.
+    pub(super) fn within(&self, name: &str) -> Option<[f64; 2]> {
+        match self.within.as_slice() {
+            [ends] if super::is_rate(name) => *ends,
+            _ => None,
+        }
     }
 
     /// Spread between runs.

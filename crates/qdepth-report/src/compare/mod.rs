@@ -15,7 +15,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use qdepth_measure::{Ratio, Verdict, ratio, verdicts};
+use qdepth_measure::{Ratio, Verdict, pooled, ratio, verdicts};
 use qdepth_record::{Document, ObservationEntry, RunEntry, RunRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub use steady::{
     SniaWindow, SteadyPoint, SteadyReport, steady_json, steady_report, steady_schema,
     steady_sentences, steady_table,
 };
-pub use tables::{versus_sentences, versus_table};
+pub use tables::{versus_answer, versus_notes, versus_on_screen, versus_sentences, versus_table};
 pub use trend::{
     Trend, TrendChange, TrendRow, trend, trend_json, trend_schema, trend_sentences, trend_table,
 };
@@ -129,6 +129,9 @@ pub struct VersusRow {
     pub p: Option<f64>,
     /// `faster`, `slower`, `equal` or `cannot-tell`, of B.
     pub verdict: &'static str,
+    /// Of single runs: ends of B ÷ A by the 95 % intervals of both within their runs, which say
+    /// nothing of how far runs differ.
+    pub within: Option<[f64; 2]>,
     /// For `cannot-tell`: estimated number of additional runs per side that would decide.
     pub more_runs: Option<u32>,
 }
@@ -199,12 +202,14 @@ pub fn versus(
             let spread = known.iter().find(|(other, _)| other == key);
             let spread = spread.and_then(|(_, figures)| figures.spread(name));
             let ratio = ratio(values_a, values_b, spread);
-            rows.push((key, name, [geometric(values_a), geometric(values_b)], ratio));
+            let means = [geometric(values_a), geometric(values_b)];
+            rows.push((key, name, means, ratio));
         }
     }
+    pool(&mut rows);
     let all: Vec<Option<Ratio>> = rows.iter().map(|row| row.3).collect();
     let row_verdicts = verdicts(&all, threshold, interim_checks);
-    let entry = |((key, name, means, ratio), verdict): ((&Key, _, _, Option<Ratio>), Verdict)| {
+    let entry = |((key, name, means, ratio), verdict): (Compared<'_>, Verdict)| {
         let runs = [of_a, of_b].map(|side| {
             let found = side.iter().find(|(other, _)| other == key);
             found.and_then(|(_, figures)| figures.get(name)).map_or(0, |values| values.len() as u32)
@@ -214,6 +219,16 @@ pub fn versus(
             _ => None,
         };
         let verdict = of_b_words(name, verdict);
+        let within = [of_a, of_b].map(|side| {
+            side.iter().find(|(other, _)| other == key).and_then(|(_, all)| all.within(name))
+        });
+        let within = match within {
+            [Some([low_a, high_a]), Some([low_b, high_b])] if single => {
+                let observed: f64 = means[1] / means[0];
+                Some([observed * low_b / high_a, observed * high_b / low_a])
+            }
+            _ => None,
+        };
         VersusRow {
             profile: key.profile.clone(),
             profile_title: key.title.clone(),
@@ -228,6 +243,7 @@ pub fn versus(
             interval: ratio.map(|ratio| [ratio.low, ratio.high]),
             p: ratio.map(|ratio| ratio.p),
             verdict,
+            within,
             more_runs,
         }
     };
@@ -243,6 +259,22 @@ pub fn versus(
             (Some(a), Some(b)) => differences(a, b),
             _ => Vec::new(),
         },
+    }
+}
+
+/// A load, the name of a figure, its means over the runs of A and B, and their ratio.
+type Compared<'k> = (&'k Key, &'static str, [f64; 2], Option<Ratio>);
+
+/// Lets the rows of each figure borrow strength from one another: rates scatter as rates do.
+fn pool(rows: &mut [Compared<'_>]) {
+    let names: BTreeSet<&'static str> = rows.iter().map(|row| row.1).collect();
+    for name in names {
+        let of_it = || rows.iter().enumerate().filter(|(_, row)| row.1 == name);
+        let indices: Vec<usize> = of_it().map(|(index, _)| index).collect();
+        let ratios: Vec<Option<Ratio>> = of_it().map(|(_, row)| row.3).collect();
+        for (index, ratio) in indices.into_iter().zip(pooled(&ratios)) {
+            rows[index].3 = ratio;
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use crate::compare::matched::CPU_PER_IO;
 use crate::compare::{Versus, VersusRow, VersusSide, VersusUnmatched, is_rate};
 use crate::document::{Cell, Row, Table, number_in, text};
 use crate::number::{percent, thousands};
-use crate::words::{CompareWords, Lang, aside, fact_value, fill_in, load_in_words, span, words};
+use crate::words::{
+    CompareWords, Lang, aside, counted, fact_value, fill_in, load_in_words, span, words,
+};
 
 /// So many differences and unmatched loads are told; all are in the JSON.
 const LISTED_MAX: usize = 8;
@@ -14,6 +16,80 @@ const CALLED: usize = 2;
 /// A row for each figure that both sides have.
 pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
     table_of(versus, &versus.rows.iter().collect::<Vec<_>>(), lang)
+}
+
+/// The answer of a comparison in a terminal: the largest loss or gain, and a table of what differs
+/// or is open; of everything with `all`.
+pub fn versus_on_screen(versus: &Versus, lang: Lang, all: bool) -> (Vec<String>, Table) {
+    let words = words(lang).compare;
+    let is_listed = |row: &&VersusRow| all || row.verdict != "equal";
+    let listed: Vec<&VersusRow> = versus.rows.iter().filter(is_listed).collect();
+    let mut table = table_of(versus, &listed, lang);
+    let short = [table.columns.len() - 6, table.columns.len() - 1];
+    for (row, cells) in listed.iter().zip(&mut table.rows) {
+        cells.cells[short[0]].text = figure_in(&words.figures_short, row.figure).to_owned();
+        if let Some(more) = row.more_runs.filter(|_| row.verdict == "cannot-tell") {
+            let text = fill_in(words.open_short, &[("n", more.to_string())]);
+            cells.cells[short[1]].text = text;
+        }
+    }
+    let first = match decisive(versus) {
+        Some(row) => headline(lang, row),
+        None if versus.rows.is_empty() => words.nothing.to_owned(),
+        None if versus.rows.iter().any(|row| row.within.is_some() && row.ratio.is_none()) => {
+            observed(versus, lang)
+        }
+        None => first_cells(versus, lang).swap_remove(0),
+    };
+    let left = versus.rows.len() - listed.len();
+    let left = (left > 0).then(|| counted(words.left_out, left));
+    (std::iter::once(first).chain(left).collect(), table)
+}
+
+/// The largest difference of two single runs that is beyond what varies within them; losses first.
+fn observed(versus: &Versus, lang: Lang) -> String {
+    let words = words(lang).compare;
+    let beyond = |slower: bool| {
+        let rows = versus.rows.iter().filter_map(|row| Some((row, row.within?)));
+        let rows = rows.filter(|(_, [low, high])| if slower { *high < 1.0 } else { *low > 1.0 });
+        let far = |row: &VersusRow| (row.means[1] / row.means[0]).ln().abs();
+        rows.max_by(|(a, _), (b, _)| far(a).total_cmp(&far(b)))
+    };
+    let (index, found) = match (beyond(true), beyond(false)) {
+        (Some(slower), _) => (0, slower),
+        (None, Some(faster)) => (1, faster),
+        (None, None) => return words.observed[2].to_owned(),
+    };
+    let (row, [low, high]) = found;
+    let [a, b] = row.means.map(|mean| shown(row.figure, mean));
+    let values = [
+        ("share", percent((row.means[1] / row.means[0] - 1.0).abs())),
+        ("load", load(lang, row)),
+        ("outstanding", row.outstanding.to_string()),
+        ("figure", figure(words, row.figure).to_owned()),
+        ("a", a),
+        ("b", b),
+        ("low", format!("{low:.3}")),
+        ("high", format!("{high:.3}")),
+    ];
+    fill_in(words.observed[index], &values)
+}
+
+/// `B is 34 % slower: …`.
+fn headline(lang: Lang, row: &VersusRow) -> String {
+    let words = words(lang).compare;
+    let [low, high] = row.interval.unwrap_or([f64::NAN; 2]);
+    let ratio = row.ratio.unwrap_or(f64::NAN);
+    let values = [
+        ("share", percent((ratio - 1.0).abs())),
+        ("load", load(lang, row)),
+        ("outstanding", row.outstanding.to_string()),
+        ("figure", figure(words, row.figure).to_owned()),
+        ("ratio", format!("{ratio:.3}")),
+        ("low", format!("{low:.3}")),
+        ("high", format!("{high:.3}")),
+    ];
+    fill_in(words.headline[usize::from(row.verdict == "faster")], &values)
 }
 
 /// Those rows of it.
@@ -62,9 +138,13 @@ pub(super) fn table_of(versus: &Versus, listed: &[&VersusRow], lang: Lang) -> Ta
 }
 
 pub(super) fn figure(words: &CompareWords, name: &str) -> &'static str {
+    figure_in(&words.figures, name)
+}
+
+fn figure_in(texts: &[&'static str; 5], name: &str) -> &'static str {
     let names = ["io_per_s", "mib_per_s", "mean_response_ns", "p99_response_ns", CPU_PER_IO];
     let index = names.iter().position(|known| *known == name);
-    index.map_or("", |index| words.figures[index])
+    index.map_or("", |index| texts[index])
 }
 
 fn judged(words: &CompareWords, versus: &Versus, row: &VersusRow) -> String {
@@ -101,8 +181,13 @@ fn three(value: f64) -> String {
 
 /// Summary of the table in sentences, then notes to it.
 pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
+    answer(versus, lang).into_iter().chain(versus_notes(versus, lang)).collect()
+}
+
+/// What else differs between the sides, and what only one of them has.
+pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
-    let mut all = answer(versus, lang);
+    let mut all = Vec::new();
     if versus.rows.is_empty() {
         return all;
     }
@@ -219,8 +304,17 @@ pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
     if versus.rows.is_empty() {
         return vec![words.nothing.to_owned()];
     }
+    first_cells(versus, lang).into_iter().chain(versus_answer(versus, lang)).collect()
+}
+
+/// How many figures have which verdict, and how reliable that is.
+pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
+    let words = words(lang).compare;
     let count = |verdict: &str| versus.count(verdict).to_string();
-    let mut all = first_cells(versus, lang);
+    if versus.rows.is_empty() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
     all.push(fill_in(
         words.summary,
         &[

@@ -8,14 +8,15 @@ use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_record::{Document, RunHeadline, document};
 use qdepth_report::{
-    EARLIER_MAX, Side, compose_versus, table_markdown, versus, versus_json, versus_sentences,
-    versus_table,
+    EARLIER_MAX, Lang, Side, Versus, compose_versus, table_markdown, versus, versus_answer,
+    versus_json, versus_notes, versus_on_screen, versus_sentences, versus_table,
 };
 
+use crate::commands::read::print_points;
 use crate::commands::report::page;
 use crate::exit_status::Status;
 use crate::flags::CompareOptions;
-use crate::terminal::{print, print_document, print_table};
+use crate::terminal::{print, print_document};
 use qdepth_lab::failure::Usage;
 use sides::group;
 
@@ -39,8 +40,8 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     } else if options.json {
         print_document(versus_json(&report).trim_end())?;
     } else {
-        let (table, sentences) = (versus_table(&report, lang), versus_sentences(&report, lang));
         if options.markdown {
+            let (table, sentences) = (versus_table(&report, lang), versus_sentences(&report, lang));
             print(&table_markdown(&table))?;
             print(
                 &sentences
@@ -50,9 +51,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
                     .join("\n"),
             )?;
         } else {
-            print(&table.caption)?;
-            print_table(&table, false)?;
-            sentences.iter().try_for_each(|sentence| print(sentence))?;
+            on_screen(&report, lang, options.all)?;
         }
     }
     Ok(match (report.count("slower"), report.count("cannot-tell"), report.rows.len()) {
@@ -60,6 +59,18 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
         (0, ..) => Status::CannotTell,
         _ => Status::Invalid,
     })
+}
+
+/// The answer first, then what differs or is open, then notes.
+fn on_screen(report: &Versus, lang: Lang, all: bool) -> Result<()> {
+    let (first, table) = versus_on_screen(report, lang, all);
+    print(&table.caption)?;
+    first.iter().try_for_each(|sentence| print(sentence))?;
+    if !table.rows.is_empty() {
+        print_points(&table)?;
+    }
+    let summary = versus_answer(report, lang);
+    summary.iter().chain(&versus_notes(report, lang)).try_for_each(|sentence| print(sentence))
 }
 
 /// The last whole runs of this logbook besides those that are compared.

@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn each_point_is_looked_at_once_however_many_targets_there_are() {
-        let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
+        let file: PlanFile = qdepth_workload::shipped_plan_text("quick").unwrap().parse().unwrap();
         let whole = qdepth_workload::Extent { offset_bytes: 0, length_bytes: 1 << 40 };
         let looks = |targets: usize| {
             let shapes = vec![TargetShape::whole(whole, 512); targets];

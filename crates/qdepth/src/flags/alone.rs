@@ -24,9 +24,11 @@ pub(crate) fn long_version() -> &'static str {
         let engines = Engine::ALL.map(Engine::name).join(", ");
         let checks = if cfg!(debug_assertions) { ", with checks of a debug build" } else { "" };
         format!(
-            "{}\ncommit    {}\nbuilt     {}, measuring code optimised at level \
-             {}{checks}\nengines   {engines}\nlogbook   schema {SCHEMA_VERSION}, SQLite {}\nmeasures  as version {MEASUREMENT_VERSION} (figures of \
-             one version compare)",
+            "{}\ncommit    {}\n\
+             built     {}, measuring code optimised at level {}{checks}\n\
+             engines   {engines}\n\
+             logbook   schema {SCHEMA_VERSION}, SQLite {}\n\
+             measures  as version {MEASUREMENT_VERSION} (figures of one version compare)",
             env!("CARGO_PKG_VERSION"),
             env!("QDEPTH_COMMIT"),
             env!("QDEPTH_BUILT"),

@@ -13,8 +13,8 @@ pub(crate) struct CompareOptions {
     /// Baseline runs: IDs, latest~1, all, or a filter (plan=NAME)
     ///
     /// Runs: ID,ID,… (unique prefixes), latest, latest~1, all. Filters:
-    /// plan=NAME+note=TEXT+since=YYYY-MM-DD+until=…+host=…+target=…. Another logbook: FILE.db:ID,
-    /// FILE.db:all, FILE.db:plan=NAME. Files: FILE.json of `qdepth export` or fio, FILE.csv of
+    /// plan=NAME+note=TEXT+since=YYYY-MM-DD+until=…+host=…+target=…. Another logbook: FILE.db
+    /// (all its runs), FILE.db:ID, FILE.db:plan=NAME. Files: FILE.json of `qdepth export` or fio, FILE.csv of
     /// Iometer.
     #[arg(value_name = "A")]
     pub(crate) a: String,
@@ -29,6 +29,9 @@ pub(crate) struct CompareOptions {
     /// Print one JSON document instead of the table (schema: qdepth schema compare)
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print equal figures, too
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print Markdown, for a pull request
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,

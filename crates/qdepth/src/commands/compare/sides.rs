@@ -112,6 +112,11 @@ fn logbook_and_rest(part: &str) -> (Option<PathBuf>, &str) {
     if known(part) {
         return (None, part);
     }
+    // A logbook alone stands for all its runs.
+    let path = Path::new(part);
+    if path.extension().is_some_and(|ending| ending == "db") && path.is_file() {
+        return (Some(path.to_owned()), "all");
+    }
     let with_key = part.match_indices(':').find(|(at, _)| known(&part[at + 1..]));
     match with_key.map(|(at, _)| (&part[..at], &part[at + 1..])).or(part.rsplit_once(':')) {
         // A key that nobody knows, and no logbook.
