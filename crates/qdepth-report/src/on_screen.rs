@@ -1,5 +1,5 @@
-//! What a terminal shows of a run: an answer that stays in view, and all that was found where that is
-//! asked for.
+//! The result of a run in a terminal: an answer that stays in view, and all that was found where
+//! that is asked for.
 
 use qdepth_document::document::{Align, Block, Table};
 use qdepth_record::{PointRecord, RunRecord};

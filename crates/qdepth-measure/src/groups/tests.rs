@@ -90,9 +90,8 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
                 covered += u32::from(first.low <= 1.0 && 1.0 <= first.high);
             }
             let [alarms, covered] = [alarms, covered].map(share);
-            results += &format!(
-                " {name}-{rows}-{runs}-alarms={alarms:.3} {name}-{rows}-{runs}-coverage={covered:.3}"
-            );
+            let case = format!("{name}-{rows}-{runs}");
+            results += &format!(" {case}-alarms={alarms:.3} {case}-coverage={covered:.3}");
             assert!(alarms <= 0.05 + error, "{name}, {rows} rows, {runs} runs: {alarms}");
             // Few runs with two modes may all be in one: then no interval covers as it promises.
             let has_modes = name.contains("mod") && runs < RUNS;

@@ -137,7 +137,7 @@ impl Figures {
     /// and of several runs.
     pub(super) fn within(&self, name: &str) -> Option<[f64; 2]> {
         match self.within.as_slice() {
-            [ends] if super::is_rate(name) => *ends,
+            [ends] if name.ends_with("_per_s") => *ends,
             _ => None,
         }
     }

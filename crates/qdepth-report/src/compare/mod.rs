@@ -129,8 +129,8 @@ pub struct VersusRow {
     pub p: Option<f64>,
     /// `faster`, `slower`, `equal` or `cannot-tell`, of B.
     pub verdict: &'static str,
-    /// Of single runs: ends of B ÷ A by the 95 % intervals of both within their runs, which say
-    /// nothing of how far runs differ.
+    /// Ends of B ÷ A of two single runs by the 95 % intervals within them, which say nothing of how
+    /// far runs differ.
     pub within: Option<[f64; 2]>,
     /// For `cannot-tell`: estimated number of additional runs per side that would decide.
     pub more_runs: Option<u32>,
@@ -190,10 +190,9 @@ pub fn versus(
     threshold: f64,
     interim_checks: u32,
 ) -> Versus {
-    let by_key: [Vec<(Key, Figures)>; 2] = [a, b].map(|side| figures(side.runs));
-    let [of_a, of_b] = &by_key;
+    let [of_a, of_b] = &[a, b].map(|side| figures(side.runs));
     let single = a.runs.len() == 1 && b.runs.len() == 1;
-    let known = if single { history(a.runs, earlier) } else { Vec::new() };
+    let known = history_of(a, b, earlier);
     let mut rows = Vec::new();
     for (key, figures_a) in of_a {
         let Some((_, figures_b)) = of_b.iter().find(|(other, _)| other == key) else { continue };
@@ -218,17 +217,9 @@ pub fn versus(
             Verdict::CannotTell { more } => more,
             _ => None,
         };
-        let verdict = of_b_words(name, verdict);
         let within = [of_a, of_b].map(|side| {
             side.iter().find(|(other, _)| other == key).and_then(|(_, all)| all.within(name))
         });
-        let within = match within {
-            [Some([low_a, high_a]), Some([low_b, high_b])] if single => {
-                let observed: f64 = means[1] / means[0];
-                Some([observed * low_b / high_a, observed * high_b / low_a])
-            }
-            _ => None,
-        };
         VersusRow {
             profile: key.profile.clone(),
             profile_title: key.title.clone(),
@@ -242,8 +233,8 @@ pub fn versus(
             ratio: ratio.map(|ratio| ratio.value),
             interval: ratio.map(|ratio| [ratio.low, ratio.high]),
             p: ratio.map(|ratio| ratio.p),
-            verdict,
-            within,
+            verdict: of_b_words(name, verdict),
+            within: ratio_within(means, within).filter(|_| single),
             more_runs,
         }
     };
@@ -255,11 +246,24 @@ pub fn versus(
         history_runs: known.iter().map(|(_, figures)| figures.runs()).max().unwrap_or(0),
         rows: rows.into_iter().zip(row_verdicts).map(entry).collect(),
         unmatched: [alone("a", of_a, of_b), alone("b", of_b, of_a)].concat(),
-        differences: match (a.runs.first(), b.runs.first()) {
-            (Some(a), Some(b)) => differences(a, b),
-            _ => Vec::new(),
-        },
+        differences: a
+            .runs
+            .first()
+            .zip(b.runs.first())
+            .map_or_else(Vec::new, |(a, b)| differences(a, b)),
     }
+}
+
+/// B ÷ A between the far and between the near ends of intervals, which are shares of the means.
+fn ratio_within([a, b]: [f64; 2], within: [Option<[f64; 2]>; 2]) -> Option<[f64; 2]> {
+    let [[low_a, high_a], [low_b, high_b]] = [within[0]?, within[1]?];
+    Some([b / a * low_b / high_a, b / a * high_b / low_a])
+}
+
+/// Earlier runs that say how far two single runs differ.
+fn history_of(a: Side<'_>, b: Side<'_>, earlier: &[Document]) -> Vec<(Key, Figures)> {
+    let single = a.runs.len() == 1 && b.runs.len() == 1;
+    if single { history(a.runs, earlier) } else { Vec::new() }
 }
 
 /// A load, the name of a figure, its means over the runs of A and B, and their ratio.

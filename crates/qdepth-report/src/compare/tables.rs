@@ -184,7 +184,7 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
     answer(versus, lang).into_iter().chain(versus_notes(versus, lang)).collect()
 }
 
-/// What else differs between the sides, and what only one of them has.
+/// Other differences between the sides, and loads that only one of them has.
 pub fn versus_notes(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let mut all = Vec::new();
@@ -307,7 +307,7 @@ pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
     first_cells(versus, lang).into_iter().chain(versus_answer(versus, lang)).collect()
 }
 
-/// How many figures have which verdict, and how reliable that is.
+/// Number of figures with each verdict, and the reliability of that.
 pub fn versus_answer(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang).compare;
     let count = |verdict: &str| versus.count(verdict).to_string();

@@ -49,40 +49,42 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<Block> {
     blocks.collect()
 }
 
+/// A finding, and where it is; of the whole run nowhere.
+type Located<'f> = (&'f Finding, Option<String>);
+
 /// A line for each kind of finding, the heaviest and most frequent first: how often it is there,
 /// and where most of it is.
 pub(crate) fn lines(view: &View<'_>) -> Vec<String> {
-    let mut kinds: BTreeMap<(bool, Code), Vec<(&Finding, Option<String>)>> = BTreeMap::new();
+    let mut kinds: BTreeMap<(bool, Code), Vec<Located<'_>>> = BTreeMap::new();
     let key = |finding: &Finding| (finding.severity != Severity::Invalid, finding.code);
     for finding in &view.run.findings {
         kinds.entry(key(finding)).or_default().push((finding, None));
     }
     for (load, point) in view.points() {
         let location = FindingLocation::new(view, load, point);
-        let place = location_words(view, &[location]);
+        let location = location_words(view, &[location]);
         let mut seen = BTreeSet::new();
         for finding in &point.record.findings {
             if seen.insert(finding.code) {
-                kinds.entry(key(finding)).or_default().push((finding, Some(place.clone())));
+                kinds.entry(key(finding)).or_default().push((finding, Some(location.clone())));
             }
         }
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();
-    let on_points = |all: &[(&Finding, Option<String>)]| {
-        all.iter().filter(|(_, place)| place.is_some()).count()
-    };
+    let on_points =
+        |all: &[Located<'_>]| all.iter().filter(|(_, location)| location.is_some()).count();
     kinds.sort_by_key(|((remark, _), all)| (*remark, std::cmp::Reverse(on_points(all))));
     let words = view.words.findings;
-    let line = |((remark, _), all): ((bool, Code), Vec<(&Finding, Option<String>)>)| {
-        let (n, of) = (on_points(&all), view.points().count());
+    let line = |((remark, _), all): ((bool, Code), Vec<Located<'_>>)| {
+        let (n, points) = (on_points(&all), view.points().count());
         let form = match n {
             0 => words.whole_run,
-            n if n == of => words.on_all[usize::from(n > 1)],
+            n if n == points => words.on_all[usize::from(n > 1)],
             n => words.on_some[usize::from(n > 1)],
         };
         let values = [
             ("n", number::count(n as u64)),
-            ("of", number::count(of as u64)),
+            ("of", number::count(points as u64)),
             ("place", worst(&all).to_owned()),
         ];
         let severity = if remark { words.remark } else { words.invalid };
@@ -96,21 +98,22 @@ pub(crate) fn lines(view: &View<'_>) -> Vec<String> {
     kinds.into_iter().map(line).collect()
 }
 
-/// The place where the first figure of a kind is largest; of samples, where they are fewest.
-fn worst<'a>(all: &'a [(&Finding, Option<String>)]) -> &'a str {
+/// The location where the first figure of a kind is largest; of samples, where they are fewest.
+fn worst<'a>(all: &'a [Located<'_>]) -> &'a str {
     let figure = |finding: &Finding| {
         let name = finding.code.meaning().values.first()?;
         let value = *finding.values.get(*name)?;
         Some(if *name == "samples" { -value } else { value })
     };
     let mut worst: Option<(f64, &str)> = None;
-    for (finding, place) in all {
-        let (Some(place), value) = (place, figure(finding).unwrap_or(0.0)) else { continue };
+    for (finding, location) in all {
+        let Some(location) = location else { continue };
+        let value = figure(finding).unwrap_or(0.0);
         if worst.is_none_or(|(most, _)| value > most) {
-            worst = Some((value, place));
+            worst = Some((value, location));
         }
     }
-    worst.map_or("", |(_, place)| place)
+    worst.map_or("", |(_, location)| location)
 }
 
 /// Location of a finding.

@@ -13,9 +13,9 @@ pub(crate) struct CompareOptions {
     /// Baseline runs: IDs, latest~1, all, or a filter (plan=NAME)
     ///
     /// Runs: ID,ID,… (unique prefixes), latest, latest~1, all. Filters:
-    /// plan=NAME+note=TEXT+since=YYYY-MM-DD+until=…+host=…+target=…. Another logbook: FILE.db
-    /// (all its runs), FILE.db:ID, FILE.db:plan=NAME. Files: FILE.json of `qdepth export` or fio, FILE.csv of
-    /// Iometer.
+    /// plan=NAME+note=TEXT+since=YYYY-MM-DD+until=…+host=…+target=…. Another logbook: FILE.db (all
+    /// its runs), FILE.db:ID, FILE.db:plan=NAME. Files: FILE.json of `qdepth export` or fio,
+    /// FILE.csv of Iometer.
     #[arg(value_name = "A")]
     pub(crate) a: String,
     /// Runs to compare; same syntax as A
