@@ -45,7 +45,8 @@ impl TestBinary {
 
     fn command(&self, examples: Option<&Path>) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg("--show-output").current_dir(&self.folder);
+        // Texts of qdepth follow the locale.
+        command.arg("--show-output").current_dir(&self.folder).env("LC_ALL", "C.UTF-8");
         command.envs(examples.map(|folder| ("QDEPTH_FIO_EXAMPLES", folder)));
         command
     }

@@ -453,11 +453,11 @@ pub(crate) fn cannot_make(path: &Path, error: Errno) -> Refusal {
     )
 }
 
-pub(crate) fn failure(doing: &'static str, path: &Path, source: io::Error) -> Failure {
+pub(crate) fn failure(doing: &'static str, path: &Path, error: io::Error) -> Failure {
     Failure {
         doing,
         thing: path.display().to_string(),
-        source,
+        error,
         remedy: "Look at the free space and at the kernel's log",
     }
 }

@@ -114,14 +114,14 @@ impl Refusal {
 
 /// Something that began and could not end.
 #[derive(Debug, thiserror::Error)]
-#[error("could not {doing} {thing}: {source}. {remedy}.")]
+#[error("could not {doing} {thing}: {error}. {remedy}.")]
 pub struct Failure {
     /// Action as an infinitive: `fill`.
     pub doing: &'static str,
     /// To what.
     pub thing: String,
-    /// Error of the system.
-    pub source: std::io::Error,
+    /// Error of the system; part of the text, and so not of the chain of causes.
+    pub error: std::io::Error,
     /// Remedy; no full stop at the end.
     pub remedy: &'static str,
 }

@@ -31,8 +31,22 @@ const BESIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
-/// Opens for writing; makes the file where there is none, or an empty one.
+/// Opens for writing; makes the file where there is none, or an empty one. A file that was made and
+/// could not become a logbook is not left behind.
 pub(crate) fn open_for_writing(path: &Path) -> Result<(Connection, Named)> {
+    let was_there = std::fs::symlink_metadata(path).is_ok();
+    open_or_make(path).inspect_err(|_| {
+        let is_empty = std::fs::symlink_metadata(path).is_ok_and(|found| found.len() == 0);
+        if !was_there
+            && is_empty
+            && let Ok(Some(made)) = Kept::open(path, Trust::Data, false)
+        {
+            let _ = made.remove();
+        }
+    })
+}
+
+fn open_or_make(path: &Path) -> Result<(Connection, Named)> {
     let kept = Kept::open_or_make(path, Trust::Data, false);
     let file = checked(kept.map_err(|error| LogbookError::file(path, error))?, path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN;

@@ -72,10 +72,44 @@ fn broken(text: &str, width: Option<usize>) -> String {
 /// Prints a document for a program, byte by byte. A terminal would obey what is in it, so there it
 /// is made visible; its lines stay whole, or what is copied from there would be another.
 pub(crate) fn print_document(text: &str) -> Result<()> {
-    if io::stdout().is_terminal() { out(&visible(text, Lines::Many)) } else { out(text) }
+    if io::stdout().is_terminal() { out(&visible(text, Lines::Many)) } else { write_out(text) }
+}
+
+/// True if the locale says that only ASCII is shown: `LC_ALL`, else `LC_CTYPE`, else `LANG`, is `C`
+/// or `POSIX`. Where none is set, as in containers, terminals show UTF-8.
+fn is_ascii() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    locale.is_some_and(|locale| locale == "C" || locale == "POSIX")
+}
+
+/// Lines, bars and signs of our own in ASCII; letters of names stay as they are.
+fn in_ascii(text: &str) -> String {
+    let sign = |sign: char| match sign {
+        '─' | '–' | '−' => "-".to_owned(),
+        '█' | '▉' | '▊' | '▋' | '▌' => "#".to_owned(),
+        '▍' | '▎' | '▏' | '▁'..='▇' => "=".to_owned(),
+        '±' => "+-".to_owned(),
+        'µ' => "u".to_owned(),
+        '×' | '÷' => (if sign == '×' { "x" } else { "/" }).to_owned(),
+        '…' => "...".to_owned(),
+        '→' => "->".to_owned(),
+        '“' | '”' => "\"".to_owned(),
+        '≥' => ">=".to_owned(),
+        '≤' => "<=".to_owned(),
+        '\u{a0}' => " ".to_owned(),
+        other => other.to_string(),
+    };
+    text.chars().map(sign).collect()
 }
 
 fn out(text: &str) -> Result<()> {
+    let ascii = is_ascii().then(|| in_ascii(text));
+    let text = ascii.as_deref().unwrap_or(text);
+    write_out(text)
+}
+
+fn write_out(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         // A reader that went away is no failure.
@@ -109,7 +143,8 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 /// Tells the person at the terminal a line. Where nobody can be told there is nobody to tell that.
 pub(crate) fn print_line(line: &str) {
     let width = io::stderr().is_terminal().then(|| size().0);
-    let _ = writeln!(io::stderr(), "{}", broken(&visible(line, Lines::Many), width));
+    let line = broken(&visible(line, Lines::Many), width);
+    let _ = writeln!(io::stderr(), "{}", if is_ascii() { in_ascii(&line) } else { line });
 }
 
 /// Like [`say`], without an end of the line.

@@ -144,6 +144,20 @@ fn a_file_of_an_earlier_run_is_read_and_kept() {
     assert!(workspace.has("qdepth-measurement-file"));
 }
 
+/// Where the locale is C, tables and words of ours are ASCII; documents for programs stay.
+#[test]
+fn locale_of_ascii_gets_ascii() {
+    let workspace = Workspace::new();
+    workspace.run("run quick media:p3700-800gb --profile database --no-report").expect_finished();
+    for words in [&["show"][..], &["show", "--findings"], &["list"], &["plans"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_qdepth"));
+        command.args(words).current_dir(workspace.path()).env("LC_ALL", "C");
+        let output = command.output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.is_ascii() && text.contains("---"), "{words:?}: {text}");
+    }
+}
+
 /// Lines of standard output of a run are the answer: a grid as CrystalDiskMark prints it, with the
 /// figures of the logbook, and at most three lines of findings.
 #[test]

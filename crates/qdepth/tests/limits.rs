@@ -256,6 +256,17 @@ mod tests {
         assert_eq!((kept(&workspace), std::fs::read_dir(&small).unwrap().count()), (1, 0));
     }
 
+    #[test]
+    fn a_logbook_that_cannot_be_made_leaves_no_file() {
+        let workspace = Workspace::new();
+        let Some(small) = small(&workspace, "8k") else { return };
+        let _ = sh(&format!("cat /dev/zero > {}/filler 2>&1", small.display()));
+        let ended = workspace
+            .run(&format!("run media:p3700-800gb {POINT} --no-report --logbook small/new.db"));
+        in_words(&ended, "full");
+        assert!(!workspace.has("small/new.db"));
+    }
+
     /// A file system of this size, where one can be mounted.
     fn small(workspace: &Workspace, size: &str) -> Option<PathBuf> {
         if !can("a full file system", &["mount"]) {

@@ -46,10 +46,10 @@ pub(super) fn put_label(
         label.write_at(file, end_offset(device.size_bytes))?;
         file.sync_all()
     };
-    write().map_err(|source| Failure {
+    write().map_err(|error| Failure {
         doing: "label",
         thing: format!("/dev/{}", device.kernel_name),
-        source,
+        error,
         remedy: "The device is not fit for writing: look at the kernel's log",
     })?;
     Ok(label)

@@ -38,10 +38,10 @@ pub fn apply(
         _ => {}
     }
     let thing = step.describe();
-    let failed = |doing: &'static str, thing: String, source: io::Error| Failure {
+    let failed = |doing: &'static str, thing: String, error: io::Error| Failure {
         doing,
         thing,
-        source,
+        error,
         remedy: GO_BACK,
     };
     devices
@@ -99,10 +99,10 @@ fn now(system: &System, wanted: &Setting) -> Result<Setting, Failure> {
     let before = system
         .read_setting(path)
         .and_then(|text| Setting::put_back(path, &chosen(&text)).map_err(io::Error::other));
-    before.map_err(|source| Failure {
+    before.map_err(|error| Failure {
         doing: "read, so that it could be put back,",
         thing: format!("{} ({path})", wanted.name()),
-        source,
+        error,
         remedy: "Nothing of this step was done; `qdepth host undo` takes back what was done before",
     })
 }

@@ -160,20 +160,28 @@ impl Journal {
 const LOCK: rustix::fs::FlockOperation = rustix::fs::FlockOperation::NonBlockingLockExclusive;
 
 fn problem(error: FileError) -> Problem {
-    if error.how == How::Failed {
-        return failed(&error.path.clone(), io::Error::other(error));
-    }
     let remedy = if error.remedy.is_empty() { "Look at it" } else { &error.remedy };
+    if error.how == How::Failed {
+        return Problem::Failed(Failure {
+            doing: "use",
+            thing: format!("the undo journal {}", error.path.display()),
+            error: io::Error::other(error.found.clone()),
+            remedy: match rustix::process::geteuid().is_root() {
+                true => "Name another with --journal, or look at its directory",
+                false => "Settings of the machine are changed as root: start it with sudo",
+            },
+        });
+    }
     let found = format!("the undo journal cannot be used: {}", error.found);
     Refusal::new(Guard::G8Ownership, found, remedy).into()
 }
 
-fn failed(path: &Path, source: io::Error) -> Problem {
+fn failed(path: &Path, error: io::Error) -> Problem {
     Problem::Failed(Failure {
         doing: "use",
         thing: format!("the undo journal {}", path.display()),
-        source,
-        remedy: "Name another with --journal, or look at its folder",
+        error,
+        remedy: "Name another with --journal, or look at its directory",
     })
 }
 

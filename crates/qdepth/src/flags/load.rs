@@ -43,6 +43,14 @@ impl WearFlag {
     }
 }
 
+/// A size above 0.
+fn some_bytes(text: &str) -> Result<Bytes, String> {
+    match text.parse::<Bytes>() {
+        Ok(Bytes(0)) => Err("there is nothing to measure in 0 bytes; for example 8GiB".to_owned()),
+        size => size.map_err(|error| error.to_string()),
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
     /// Test plan (`qdepth plans`, or a TOML file), then targets
@@ -78,7 +86,7 @@ pub(crate) struct Load {
     ///
     /// If a plan compares areas and the file is too small for them, they become the same fractions
     /// of it.
-    #[arg(long, value_name = "SIZE", help_heading = "Workload")]
+    #[arg(long, value_name = "SIZE", value_parser = some_bytes, help_heading = "Workload")]
     pub(crate) file_size: Option<Bytes>,
     /// Stop each point when its 95 % CI is within ±N %
     ///
