@@ -43,7 +43,9 @@ pub use compare::{
 pub use compose::compose;
 pub use first::{FirstWords, first_words};
 pub use limit::{Limit, Statistic, UnknownLimit};
-pub use on_screen::{OnScreen, finding_sentences, on_screen, point_tables, summary_sentences};
+pub use on_screen::{
+    OnScreen, finding_sentences, has_write_pressure, on_screen, point_tables, summary_sentences,
+};
 pub use paper::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
 pub use presentation::{Measured, Presentation};
 pub use published::{PublishedDrive, PublishedQuantity, PublishedValue};

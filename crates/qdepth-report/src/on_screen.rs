@@ -105,6 +105,13 @@ pub fn summary_sentences(
     summary::summary(&View::new(run, points, compared.as_ref(), &presentation))
 }
 
+/// True if the run measured reads beside writes at rising rates, which a limit of latency asks for.
+pub fn has_write_pressure(run: &RunRecord, points: &[PointRecord]) -> bool {
+    let presentation = Presentation::default();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    Steps::new(&View::new(run, points, compared.as_ref(), &presentation)).are_write_pressure()
+}
+
 /// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
 /// step and target of write pressure, a line a load of other steps; of a comparison its tables.
 pub fn point_tables(

@@ -53,7 +53,7 @@ pub(crate) use numbers::Numbers;
 pub(crate) use serve::ServeOptions;
 pub(crate) use shared::{
     ConsentOptions, EngineFlag, LOGBOOK_NAME, Language, LogbookOption, PresentationOptions,
-    REPORT_NAME, RunChoice, RunReport,
+    REPORT_NAME, RunChoice, RunReport, must_have_no_limit,
 };
 pub(crate) use steady::SteadyOptions;
 pub(crate) use trend::TrendOptions;

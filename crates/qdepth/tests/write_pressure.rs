@@ -112,6 +112,17 @@ fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
 #[test]
 fn words_that_name_no_limit_are_refused_before_anything_is_done() {
     let workspace = Workspace::new();
+    // Where nothing reads beside rising writes, it is not ignored.
+    for line in ["run quick media:p3700-1600gb", "run disk-mark media:p3700-1600gb"] {
+        let refused = workspace.run(&format!("{line} --no-report --limit p99=1ms")).expect(2).err;
+        assert!(refused.contains("--limit has no meaning for plan"), "{refused}");
+    }
+    let measured = Workspace::new();
+    measured.run("run first media:p3700-1600gb --no-report").expect_finished();
+    for line in ["show latest", "report latest -o limits.html"] {
+        let refused = measured.run(&format!("{line} --limit p99=1ms")).expect(2).err;
+        assert!(refused.contains("--limit has no meaning for"), "{refused}");
+    }
     let refused = workspace.run("run write-pressure media:p3700-1600gb --limit p99.9").expect(2);
     assert!(refused.err.contains("p99.9=2ms"), "{}", refused.err);
     assert!(!workspace.dir.path().join("qdepth.db").exists());

@@ -10,7 +10,9 @@ use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, 
 use qdepth_workload::plan_schema;
 
 use crate::exit_status::Status;
-use crate::flags::{ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions};
+use crate::flags::{
+    ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions, must_have_no_limit,
+};
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
 use qdepth_lab::failure::Usage;
@@ -215,6 +217,10 @@ pub(crate) fn status_of_read(run: &RunRecord) -> Status {
 
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
+    if !qdepth_report::has_write_pressure(&run, &points) {
+        let subject = format!("run {}", run.id.get(..13).unwrap_or(&run.id));
+        must_have_no_limit(&options.presentation.limit, &subject)?;
+    }
     let presentation = options.presentation.presentation(&run);
     match options.findings {
         true => print_details(&run, &points, &presentation)?,

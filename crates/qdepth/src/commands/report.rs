@@ -12,12 +12,12 @@ use qdepth_media::Description;
 use qdepth_papers::Reference;
 use qdepth_report::{
     DataSheet, Document, Lang, Logo, LogoKind, Paper, Presentation, PublishedDrive, Text,
-    compose_campaign,
+    compose_campaign, has_write_pressure,
 };
 
 use crate::commands::read::chosen_all;
 use crate::exit_status::Status;
-use crate::flags::{Format, Language, ReportOptions};
+use crate::flags::{Format, Language, ReportOptions, must_have_no_limit};
 use crate::result_file::ResultFile;
 use crate::terminal::print;
 use qdepth_lab::failure::{Missing, Usage};
@@ -33,6 +33,9 @@ const STANDARD: &str = "-";
 
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let runs = chosen_all(&options.runs, &options.logbook)?;
+    if !options.limit.is_empty() && !runs.iter().any(|(run, all)| has_write_pressure(run, all)) {
+        must_have_no_limit(&options.limit, "these runs")?;
+    }
     let alive = Logbook::open_read_only(&options.logbook.logbook)?.alive();
     let (mut paper, logo, topology) = paper(options.paper.as_deref())?;
     let published = published(&options.published)?;

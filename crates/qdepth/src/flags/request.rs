@@ -7,7 +7,7 @@ use qdepth_linux::EngineChoice;
 use qdepth_workload::PlanFile;
 
 use crate::flags::read_plan::{self, plan_word};
-use crate::flags::{ConsentOptions, RunOptions};
+use crate::flags::{ConsentOptions, RunOptions, must_have_no_limit};
 use qdepth_lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
 
 impl RunOptions {
@@ -17,6 +17,13 @@ impl RunOptions {
     /// If the words name no plan and targets that can be.
     pub(crate) fn request(&self) -> Result<RunRequest> {
         let plan = if self.resume { None } else { Some(read_plan::read(&self.load)?) };
+        if let Some(PlanRequest { file, .. }) = &plan
+            && file.staircase.is_none()
+            && file.steps.is_empty()
+        {
+            let limits = &self.report.presentation.limit;
+            must_have_no_limit(limits, &format!("plan `{}`", file.name))?;
+        }
         Ok(self.request_for(plan))
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use qdepth_lab::failure::Usage;
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_record::RunRecord;
 use qdepth_report::{Lang, Limit, Presentation};
@@ -54,6 +55,20 @@ pub(crate) struct PresentationOptions {
     /// Language of the report
     #[arg(long, default_value = "en", help_heading = "Output", hide_short_help = true)]
     pub(crate) lang: Language,
+}
+
+/// Refuses `--limit` for something without reads beside rising writes.
+///
+/// # Errors
+/// If it is given.
+pub(crate) fn must_have_no_limit(limits: &[Limit], subject: &str) -> Result<(), Usage> {
+    if limits.is_empty() {
+        return Ok(());
+    }
+    Err(Usage(format!(
+        "--limit has no meaning for {subject}: it asks at which write load the latency of a reader \
+         exceeds a limit, as `qdepth run write-pressure TARGET --limit p99.9=2ms` measures"
+    )))
 }
 
 impl PresentationOptions {
