@@ -1,7 +1,8 @@
 //! `cargo xtask dist`: packages of the program in `target/dist`: `.deb`, `.rpm`, `.whl` and a tar
 //! archive, with pages of the manual, completions, licences, a bill of materials and checksums.
 //! Each that can be is installed in an empty root and run. `--pdf` puts qdepth-pdf in as well, and
-//! its packages in `target/dist-pdf`. `--quick` packs the debug build, to try the packing itself.
+//! its packages in `target/dist-pdf`. `--quick` packs the debug build, to try the
+//! packing itself; its packages are called `debug-…`.
 
 #![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
 
@@ -60,7 +61,18 @@ pub fn dist(words: &[&str]) -> Result<()> {
     made.extend(rpm(&to, &stage, &version)?);
     checked(&to, &made, &version)?;
     clean::installed_in_debian(&to, &made, pdf)?;
+    if quick {
+        made = made.iter().map(|package| named_debug(package)).collect::<Result<_>>()?;
+    }
     sums(&to, &made)
+}
+
+/// A package of the debug build says so in its name: nobody is to publish it.
+fn named_debug(package: &Path) -> Result<PathBuf> {
+    let name = package.file_name().unwrap_or_default().to_string_lossy();
+    let renamed = package.with_file_name(format!("debug-{name}"));
+    fs::rename(package, &renamed)?;
+    Ok(renamed)
 }
 
 /// The program, stripped.

@@ -144,6 +144,9 @@ codes! {
         "I/Os did not complete within the time limit";
     Stall = "stall", REMARK, Point, ["longest_ns", "over_100ms", "over_1s", "over_10s"], [],
         "no completion for more than 100 ms";
+    SyncsApart = "syncs-apart", REMARK, Point, ["write_ns", "sync_ns", "operation_ns"], [],
+        "syncs take more than 10 % of the time of a durable write: its latency is not that of the \
+         write alone";
     Saturated = "saturated", EITHER, Point, ["backlog_max", "limit"], [],
         "the load of an open loop could not be issued (C); on a staircase this is expected (B)";
     Interrupted = "interrupted", INVALID, Point, [], [],

@@ -23,6 +23,13 @@ request_size = "4KiB"
 compressible = 75
 
 [[profile]]
+name = "durable"
+random = 100
+read = 0
+request_size = "4KiB"
+fsync = { kind = "every", writes = 1 }
+
+[[profile]]
 name = "few"
 random = 100
 read = 100
@@ -44,7 +51,8 @@ fn each_doubt_is_raised_where_its_condition_holds_and_nowhere_else() {
     let document = workspace.run("run plan.toml . --json --no-report").expect_finished().json();
     let point = |name: &str| points(&document).iter().find(|p| p["profile"] == name).unwrap();
     let has = |name: &str, code: &str| codes(point(name)).iter().any(|found| found == code);
-    for name in ["clean", "zeros", "few", "reads-zeros"] {
+    for name in ["clean", "zeros", "durable", "few", "reads-zeros"] {
+        assert_eq!(has(name, "syncs-apart"), name == "durable", "{name}");
         assert_eq!(has(name, "compressible-payload"), name == "zeros", "{name}");
         let count =
             point(name)["reads"].as_u64().unwrap() + point(name)["writes"].as_u64().unwrap();
@@ -52,5 +60,12 @@ fn each_doubt_is_raised_where_its_condition_holds_and_nowhere_else() {
         assert!(!has(name, "monitor-missing") && !has(name, "device-changed"), "{name}");
     }
     assert!(has("few", "too-few-samples"), "200 a second for 0.4 s");
+    // A durable write takes as long as the write and its sync.
+    let [write, sync, operation] = ["write_ns", "sync_ns", "operation_ns"]
+        .map(|name| figure(point("durable"), "syncs-apart", name).unwrap());
+    let syncs = point("durable")["syncs"].as_f64().unwrap();
+    let writes = point("durable")["writes"].as_f64().unwrap();
+    assert!((operation - write - sync * syncs / writes).abs() < 1.0, "{write} {sync} {operation}");
+    assert!((syncs / writes - 1.0).abs() < 0.1 && operation > 1.1 * write);
     assert_eq!(figure(point("zeros"), "compressible-payload", "ratio"), Some(4.0));
 }

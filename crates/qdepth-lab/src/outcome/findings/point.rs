@@ -32,6 +32,9 @@ const CLOCK_DRIFT: f64 = 0.001;
 const CACHED_WRITES: f64 = 0.8;
 const CACHED_WRITES_MIN: u64 = 8 << 20;
 
+/// Time of a durable write over that of the write alone, from which on it is told.
+const DURABLE_SHARE: f64 = 1.1;
+
 /// A rate is clearly below what was expected under this share of it: twice the mean error that the
 /// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).
 const CLEARLY: f64 = 0.75;
@@ -86,6 +89,7 @@ pub(super) fn findings(seen: &PointSeen<'_>) -> Vec<Finding> {
     if let Some(changed) = &measured.changed {
         found(true, device_changed(changed));
     }
+    syncs_apart(point, outcome).into_iter().for_each(|finding| found(true, finding));
     let stood = measured.seen.stood;
     let more = [outcome.shortfall.map(rate_not_kept), stood.stall(outcome), stood.finding(outcome)];
     more.into_iter().flatten().for_each(|finding| found(true, finding));
@@ -106,6 +110,24 @@ fn busiest(workers: &[WorkerResult]) -> Option<f64> {
 fn cpu_share(outcome: &Outcome) -> f64 {
     let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
     cpu / outcome.duration.as_secs_f64().max(1e-9)
+}
+
+/// A sync behind a write makes it durable, and its time is in no latency of the write.
+fn syncs_apart(point: &Point, outcome: &Outcome) -> Option<Finding> {
+    let [_, writes, _, syncs] = &outcome.directions;
+    let mean = |direction: &DirectionOutcome| {
+        let histogram = &direction.service_time;
+        (histogram.count() > 0).then(|| histogram.sum() as f64 / histogram.count() as f64)
+    };
+    let every = point.fsync.every_writes;
+    let (write, sync) = (mean(writes)?, mean(syncs).filter(|_| every > 0)?);
+    // A write waits for the sync that makes it durable, not for those of others.
+    let operation = write + sync * syncs.completed as f64 / writes.completed as f64;
+    let finding = Finding::remark(Code::SyncsApart)
+        .value("write_ns", write)
+        .value("sync_ns", sync)
+        .value("operation_ns", operation);
+    (operation > DURABLE_SHARE * write).then_some(finding)
 }
 
 /// Direct I/O that was asked for and did not come.
