@@ -60,7 +60,7 @@ pub use resolve::{
 };
 pub use shipped::{
     shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
-    shipped_question,
+    shipped_title,
 };
 pub use size::SizeMix;
 pub use steps::{FlowSpec, LoadSpec, StaircaseSpec, StepSpec, SweepSpec};

@@ -31,12 +31,10 @@ pub fn shipped_plan_names() -> impl Iterator<Item = &'static str> {
 pub fn shipped_plan_text(name: &str) -> Option<&'static str> {
     find(PLANS, name)
 }
-/// The question that a shipped plan or profile answers: what its file begins with.
-pub fn shipped_question(text: &str) -> String {
-    let words = text.lines().map_while(|line| line.strip_prefix('#'));
-    let all = words.map(str::trim).collect::<Vec<_>>().join(" ");
-    // What the documents say of it is for those who change it.
-    all.split(" (docs/method/checklist.md").next().unwrap_or_default().to_owned()
+/// The title of a shipped plan or profile.
+pub fn shipped_title(text: &str) -> &str {
+    let titles = text.lines().filter_map(|line| line.strip_prefix("title = \""));
+    titles.filter_map(|rest| rest.strip_suffix('"')).next().unwrap_or_default()
 }
 /// Names of the shipped profiles.
 pub fn shipped_profile_names() -> impl Iterator<Item = &'static str> {

@@ -4,7 +4,7 @@
 //! for its numbers becomes a list.
 
 use qdepth_files::{Lines, visible};
-use qdepth_report::{Align, Column, Table};
+use qdepth_report::{Align, Cell, Column, Table};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Between two columns.
@@ -288,7 +288,9 @@ fn listed(data: &Table, width: usize) -> Vec<String> {
         if !lines.is_empty() {
             lines.push("─".repeat(width.min(WORDS_MIN)));
         }
-        for (column, cell) in data.columns.iter().zip(&row.cells) {
+        // What is not known takes no line.
+        let known = |(_, cell): &(&Column, &Cell)| cell.text != "–";
+        for (column, cell) in data.columns.iter().zip(&row.cells).filter(known) {
             let unit = if column.unit.is_empty() { "" } else { " " };
             let name = column.heading.replace("-\n", "").replace('\n', " ");
             let line = match name.as_str() {

@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use qdepth_report::{Align, Cell, Column, Row, Table};
 use qdepth_workload::{
     meant, shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
-    shipped_question,
+    shipped_title,
 };
 
 use crate::exit_status::Status;
@@ -51,8 +51,11 @@ pub(crate) fn shown(name: &str) -> Result<Status> {
 fn listed<'a>(what: &str, all: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Result<()> {
     let cell = |text: String| Cell { text, ..Cell::default() };
     let row = |(name, text): (&str, Option<&str>)| Row {
-        cells: vec![cell(name.to_owned()), cell(shipped_question(text.unwrap_or_default()))],
-        opens_group: true,
+        cells: vec![
+            cell(name.to_owned()),
+            cell(shipped_title(text.unwrap_or_default()).to_owned()),
+        ],
+        opens_group: false,
     };
     let column = |heading: &str| Column {
         heading: heading.to_owned(),
@@ -60,7 +63,7 @@ fn listed<'a>(what: &str, all: impl Iterator<Item = (&'a str, Option<&'a str>)>)
         align: Align::Text,
         rank: 0,
     };
-    let columns = vec![column(what), column("question")];
+    let columns = vec![column(what), column("title")];
     let (caption, note) = (String::new(), String::new());
     print_table(&Table { caption, columns, rows: all.map(row).collect(), note }, false)
 }
