@@ -102,7 +102,9 @@ codes! {
         "the numbers of requests, completions and histogram entries differ";
     BytesLaw = "bytes-law", INVALID, Point, ["expected_bytes", "counted_bytes"], [],
         "the number of bytes is not the number of I/Os times their size";
-    ForeignIo = "foreign-io", EITHER, Point, ["kernel_bytes", "our_bytes", "share"], [],
+    ForeignIo = "foreign-io", EITHER, Point,
+        ["kernel_bytes", "our_bytes", "share"],
+        ["processes"],
         "the kernel counted more I/O on the device than qdepth issued (B above 0.5 %, C above 2 \
          %; below a file B above 5 %, C above 25 % that cannot be the file system's own)";
     KernelSawLess = "kernel-saw-less", EITHER, Point, ["kernel_bytes", "our_bytes", "share"], [],
@@ -227,7 +229,9 @@ codes! {
     HealthChanged = "health-changed", EITHER, Point, ["rise"], ["device", "counter"],
         "a health counter of the drive increased: entries of its error log (B), media errors, \
          warnings (C)";
-    Pressure = "pressure", REMARK, Point, ["cpu_share", "memory_share"], [],
+    Pressure = "pressure", REMARK, Point,
+        ["cpu_share", "memory_share"],
+        ["processes"],
         "tasks of the machine, including the load generator, waited for a CPU for more than 10 % \
          of the time, or for memory for more than 2 %";
     FrequencyChanged = "frequency-changed", REMARK, Point, ["share"], [],

@@ -3,6 +3,7 @@
 mod clocks;
 mod disk;
 mod power;
+mod processes;
 mod sample;
 
 use std::io;
@@ -15,6 +16,7 @@ use crate::system::System;
 pub use clocks::{Clocks, Disagreement};
 pub use disk::{DiskActivity, DiskCounters, disks_of};
 pub use power::Power;
+pub use processes::Processes;
 pub use sample::{Interference, Sample, between, dirtied_bytes, interference, series};
 
 /// The counters of one block device (`/sys/class/block/DEV/stat`, Documentation/block/stat.rst),

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use qdepth_host::environment::health::{self, Health, TROUBLE};
 use qdepth_host::monitor::{
-    Clocks, CpuTimes, Disagreement, Interference, KernelStat, Sample, dirtied_bytes, interference,
-    series,
+    Clocks, CpuTimes, Disagreement, Interference, KernelStat, Processes, Sample, dirtied_bytes,
+    interference, series,
 };
 use qdepth_host::system::System;
 use qdepth_linux::errno_name;
@@ -133,6 +133,7 @@ impl Seen {
     pub(crate) fn append(&mut self, later: Self, offset: Nanos, share: f64) {
         let Self {
             kernel,
+            processes,
             dirtied_bytes,
             steal,
             clocks,
@@ -153,6 +154,10 @@ impl Seen {
             writes: mine.writes.saturating_add(theirs.writes),
             written_bytes: mine.written_bytes.saturating_add(theirs.written_bytes),
         });
+        // Those of the last segment stand for all.
+        if !processes.is_empty() {
+            self.processes = processes;
+        }
         self.dirtied_bytes = self.dirtied_bytes.zip(dirtied_bytes).map(|(a, b)| a + b);
         mean(&mut self.steal, steal);
         self.clocks.drift += (clocks.drift - self.clocks.drift) * share;
@@ -202,6 +207,7 @@ pub(crate) struct Monitors {
     cpu: io::Result<CpuTimes>,
     device: Option<io::Result<KernelStat>>,
     dirtied_bytes: Option<u64>,
+    processes: Processes,
     clocks: Clocks,
 }
 
@@ -210,6 +216,8 @@ pub(crate) struct Monitors {
 pub(crate) struct Seen {
     /// Kernel counters of the single device below.
     pub(crate) kernel: Option<KernelCounts>,
+    /// Other programs that used the CPUs or the disks, in words; empty if none did.
+    pub(crate) processes: String,
     /// Bytes that any program wrote to the page cache.
     pub(crate) dirtied_bytes: Option<u64>,
     /// Share of CPU time stolen by the hypervisor.
@@ -238,6 +246,7 @@ impl Monitors {
             cpu: CpuTimes::read(system),
             device: device.map(|name| KernelStat::read(system, name)),
             dirtied_bytes: dirtied_bytes(system),
+            processes: Processes::sample(system),
             clocks: Clocks::read(),
         }
     }
@@ -264,7 +273,9 @@ impl Monitors {
         let clocks = after.clocks.disagreement_since(&self.clocks);
         let both = after.dirtied_bytes.zip(self.dirtied_bytes);
         let dirtied_bytes = both.map(|(now, then)| now.saturating_sub(then));
-        Seen { kernel, dirtied_bytes, steal, clocks, missing, ..Seen::default() }
+        let seconds = after.clocks.monotonic.saturating_sub(self.clocks.monotonic) as f64 / 1e9;
+        let processes = after.processes.busiest_since(&self.processes, seconds);
+        Seen { kernel, processes, dirtied_bytes, steal, clocks, missing, ..Seen::default() }
     }
 }
 

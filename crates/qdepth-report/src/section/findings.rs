@@ -170,7 +170,12 @@ fn merged(view: &View<'_>, cases: Vec<Case>) -> Vec<Case> {
         let alike = |other: &&mut Case| {
             let named = |case: &Case| {
                 let first = case.findings.first();
-                first.map(|f| (f.labels.clone(), f.values.keys().cloned().collect::<Vec<_>>()))
+                // Programs differ from point to point; the first case names its own.
+                let labels = |f: &Finding| {
+                    let others = f.labels.iter().filter(|(name, _)| *name != "processes");
+                    others.map(|(name, text)| (name.clone(), text.clone())).collect::<Vec<_>>()
+                };
+                first.map(|f| (labels(f), f.values.keys().cloned().collect::<Vec<_>>()))
             };
             named(other) == named(&case) && other.locations.is_empty() == case.locations.is_empty()
         };

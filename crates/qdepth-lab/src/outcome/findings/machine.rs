@@ -56,7 +56,8 @@ fn load(seen: &Seen) -> Vec<Finding> {
     let [cpu, memory] = also.pressure.map(|share| share.unwrap_or(0.0));
     if cpu > PRESSURE.0 || memory > PRESSURE.1 {
         let finding = Finding::remark(Code::Pressure);
-        findings.push(finding.value("cpu_share", cpu).value("memory_share", memory));
+        let finding = finding.value("cpu_share", cpu).value("memory_share", memory);
+        findings.push(named(finding, seen));
     }
     if let Some(share) = also.frequency_change.filter(|share| *share > FREQUENCY) {
         findings.push(Finding::remark(Code::FrequencyChanged).value("share", share));
@@ -68,6 +69,14 @@ fn load(seen: &Seen) -> Vec<Finding> {
         findings.push(Finding::invalid(Code::BackgroundWork).label("device", device));
     }
     findings
+}
+
+/// Adds the programs that may be the cause.
+pub(super) fn named(finding: Finding, seen: &Seen) -> Finding {
+    match seen.processes.as_str() {
+        "" => finding,
+        processes => finding.label("processes", processes),
+    }
 }
 
 fn heat(seen: &Seen) -> Vec<Finding> {

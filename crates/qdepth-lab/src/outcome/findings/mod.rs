@@ -40,7 +40,11 @@ pub(crate) fn of_rank(point: &Point, prepared: &Prepared, measured: &Measured) -
 
 /// Every doubt about a point; `record` is what is kept of it.
 pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
-    let mut findings = check_laws(&laws::facts(seen));
+    let laws = check_laws(&laws::facts(seen)).into_iter().map(|finding| match finding.code {
+        Code::ForeignIo => machine::named(finding, &seen.measured.seen),
+        _ => finding,
+    });
+    let mut findings: Vec<Finding> = laws.collect();
     findings.extend(point::findings(seen));
     findings.extend(below::findings(seen, record));
     findings.extend(of_machine(&seen.measured.seen));

@@ -1,0 +1,119 @@
+//! Other programs that use the CPUs or the disks, by name.
+
+use std::collections::BTreeMap;
+
+use crate::system::System;
+
+/// Clock ticks of a second in `/proc/PID/stat` (`USER_HZ`, 100 on every Linux platform).
+const TICKS_PER_S: f64 = 100.0;
+/// Smaller shares of a CPU, and rates of bytes per second, disturb nothing.
+const CPU_MIN: f64 = 0.05;
+const BYTES_MIN: f64 = 1e6;
+/// So many are named.
+const NAMED: usize = 3;
+
+/// Used so far by each process but this one.
+#[derive(Clone, Debug, Default)]
+pub struct Processes(BTreeMap<u32, Used>);
+
+#[derive(Clone, Debug)]
+struct Used {
+    name: String,
+    ticks: u64,
+    /// Read and written below the page cache; `None` where only root may know.
+    bytes: Option<u64>,
+}
+
+impl Processes {
+    /// Reads `/proc/*/stat` and, as far as this user may, `/proc/*/io`.
+    pub fn sample(system: &System) -> Self {
+        let own = std::process::id();
+        let numbers = system.list_dir("/proc").unwrap_or_default();
+        let numbers = numbers.iter().filter_map(|name| name.parse().ok());
+        let others = numbers.filter(|number| *number != own);
+        Self(others.filter_map(|number| Some((number, used(system, number)?))).collect())
+    }
+
+    /// The busiest between two samples, so many seconds apart, as `dd 45 % CPU, 210 MB/s; …`; empty
+    /// if none used much.
+    pub fn busiest_since(&self, before: &Self, seconds: f64) -> String {
+        let mut by_name: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for (number, now) in &self.0 {
+            let then = before.0.get(number).filter(|then| then.name == now.name);
+            let ticks = now.ticks.saturating_sub(then.map_or(0, |then| then.ticks));
+            let bytes_then = then.and_then(|then| then.bytes).unwrap_or(0);
+            let bytes = now.bytes.unwrap_or(0).saturating_sub(bytes_then);
+            let entry = by_name.entry(&now.name).or_default();
+            entry.0 += ticks as f64 / TICKS_PER_S / seconds.max(1e-3);
+            entry.1 += bytes as f64 / seconds.max(1e-3);
+        }
+        let mut busy: Vec<(&str, f64, f64)> = by_name
+            .into_iter()
+            .map(|(name, (cpu, bytes))| (name, cpu, bytes))
+            .filter(|(_, cpu, bytes)| *cpu >= CPU_MIN || *bytes >= BYTES_MIN)
+            .collect();
+        busy.sort_by(|(_, cpu, bytes), (_, other_cpu, other_bytes)| {
+            other_cpu.total_cmp(cpu).then(other_bytes.total_cmp(bytes))
+        });
+        let text = |(name, cpu, bytes): &(&str, f64, f64)| {
+            let cpu = (*cpu >= CPU_MIN).then(|| format!("{:.0} % CPU", cpu * 100.0));
+            let bytes = (*bytes >= BYTES_MIN).then(|| format!("{:.0} MB/s", bytes / 1e6));
+            let used: Vec<String> = cpu.into_iter().chain(bytes).collect();
+            format!("{name} {}", used.join(", "))
+        };
+        busy.iter().take(NAMED).map(text).collect::<Vec<_>>().join("; ")
+    }
+}
+
+fn used(system: &System, number: u32) -> Option<Used> {
+    let stat = system.read_file(format!("/proc/{number}/stat")).ok()?;
+    // A name may hold brackets and spaces: it ends at the last one.
+    let (name, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace().skip(11).map(str::parse::<u64>);
+    let ticks = fields.next()?.ok()?.saturating_add(fields.next()?.ok()?);
+    let io = system.read_file(format!("/proc/{number}/io")).ok();
+    let bytes = io.map(|text| {
+        let lines = text.lines().filter_map(|line| {
+            line.strip_prefix("read_bytes: ").or_else(|| line.strip_prefix("write_bytes: "))
+        });
+        lines.filter_map(|count| count.trim().parse::<u64>().ok()).fold(0, u64::saturating_add)
+    });
+    Some(Used { name: name.to_owned(), ticks, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::FakeMachine;
+
+    fn machine(number: u32, name: &str, ticks: u64, written: u64) -> FakeMachine {
+        let zeros = "0 ".repeat(10);
+        let stat = format!("{number} ({name}) S {zeros}{ticks} {ticks} 0 0\n");
+        let io = format!("rchar: 9\nread_bytes: 0\nwrite_bytes: {written}\n");
+        FakeMachine::new()
+            .with_file(&format!("/proc/{number}/stat"), &stat)
+            .with_file(&format!("/proc/{number}/io"), &io)
+    }
+
+    #[test]
+    fn busy_programs_are_named_with_what_they_use() {
+        let at = |ticks, written| {
+            Processes::sample(&machine(4_000_000, "a (b) c", ticks, written).system)
+        };
+        // 200 ticks in both modes, and 400 MB in 4 s.
+        assert_eq!(
+            at(100, 400_000_000).busiest_since(&at(0, 0), 4.0),
+            "a (b) c 50 % CPU, 100 MB/s"
+        );
+        assert_eq!(at(2, 1000).busiest_since(&at(0, 0), 4.0), "");
+        // Another process that got the number has used all that it used.
+        let other = Processes::sample(&machine(4_000_000, "x", 50, 0).system);
+        assert_eq!(at(100, 0).busiest_since(&other, 4.0), "a (b) c 50 % CPU");
+    }
+
+    #[test]
+    fn this_machine_has_others_and_not_this_one() {
+        let all = Processes::sample(&System::real());
+        assert!(!all.0.contains_key(&std::process::id()) && !all.0.is_empty());
+    }
+}
