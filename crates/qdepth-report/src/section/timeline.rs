@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qdepth_record::{IntervalRecord, MonitorRecord};
+use qdepth_record::{IntervalRecord, MonitorRecord, PointRecord};
 
 use crate::document::{Block, Cell, Picture, Row, Section, Table, number_in, text};
 use crate::figure::{
@@ -58,7 +58,11 @@ pub(crate) fn throughput_over_time(view: &View<'_>) -> Picture {
 fn sentences(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<String> {
     let slice = slice_ns(end_ns);
     let of_target = |target: &u32| {
-        let marks = stretches.iter().flat_map(|stretch| rates(view, stretch, *target, slice));
+        let marks = stretches.iter().flat_map(|stretch| {
+            let valid = stretch.points.iter().filter(|(_, point)| point.is_valid());
+            let points = valid.map(|(load, point)| (*load, *point)).collect();
+            rates(view, &Stretch { from_ns: stretch.from_ns, points }, *target, slice)
+        });
         let known = |mark: Mark| match mark.value {
             MarkValue::Known(value, _) => Some(value),
             _ => None,
@@ -149,30 +153,63 @@ fn figure(
     }
 }
 
-/// The throughput of a target in each slice of a stretch, after a gap.
+/// The visits of a point: samples that follow one another, and the measured time before them. The
+/// time between two visits belongs to other points, so it has no place on the axis.
+fn visits(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
+    let follows = |a: &IntervalRecord, b: &IntervalRecord| {
+        b.start_ns <= a.start_ns.saturating_add(a.length_ns.saturating_mul(2))
+    };
+    let mut before = 0u64;
+    let visit = |samples: &'_ [IntervalRecord]| {
+        let begins = before;
+        before = before.saturating_add(samples.iter().map(|sample| sample.length_ns).sum());
+        begins
+    };
+    let all: Vec<&[IntervalRecord]> = record.intervals.chunk_by(follows).collect();
+    let begins: Vec<u64> = all.iter().copied().map(visit).collect();
+    begins.into_iter().zip(all).collect()
+}
+
+/// The measured time of a moment of a point, ns; `None` between its visits.
+fn measured_ns(record: &PointRecord, at_ns: u64) -> Option<u64> {
+    visits(record).into_iter().find_map(|(before, samples)| {
+        let (first, last) = (samples.first()?, samples.last()?);
+        let is_in = at_ns >= first.start_ns && at_ns <= last.start_ns + last.length_ns;
+        is_in.then(|| before + at_ns - first.start_ns)
+    })
+}
+
+/// The throughput of a target in each slice of a stretch, after a gap; visits of a point stand one
+/// behind the other, with a gap between them.
 fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64) -> Vec<Mark> {
-    let mut marks = vec![Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing)];
+    let mut marks = Vec::new();
     for (_, point) in stretch.points.iter().filter(|(_, p)| p.record.target == target) {
-        let from = stretch.from_ns.saturating_add(point.record.warm_up_ns) as f64;
+        let from = stretch.from_ns.saturating_add(point.record.warm_up_ns);
         let same =
             |a: &IntervalRecord, b: &IntervalRecord| a.start_ns / slice_ns == b.start_ns / slice_ns;
-        let of_slice = |slice: &[IntervalRecord]| {
-            let (first, last) = (slice.first()?, slice.last()?);
-            let bytes: f64 =
-                slice.iter().map(|i| i.read_bytes as f64 + i.written_bytes as f64).sum();
-            let ns: u64 = slice.iter().map(|i| i.length_ns).sum();
-            let middle =
-                (first.start_ns as f64 + last.start_ns as f64 + last.length_ns as f64) / 2.0;
-            let rate = bytes / MIB / (ns as f64 / 1e9);
-            let value =
-                if rate.is_finite() { MarkValue::Known(rate, None) } else { MarkValue::Missing };
-            Some(Mark {
-                at: (from + middle) / 1e9,
-                value,
-                points: trace::point_indices(view, point),
-            })
-        };
-        marks.extend(point.record.intervals.chunk_by(same).filter_map(of_slice));
+        for (before, samples) in visits(point.record) {
+            let begins = samples.first().map_or(0, |first| first.start_ns);
+            let of_slice = |slice: &[IntervalRecord]| {
+                let (first, last) = (slice.first()?, slice.last()?);
+                let bytes: f64 =
+                    slice.iter().map(|i| i.read_bytes as f64 + i.written_bytes as f64).sum();
+                let ns: u64 = slice.iter().map(|i| i.length_ns).sum();
+                let middle = (first.start_ns - begins) as f64
+                    + (last.start_ns + last.length_ns - first.start_ns) as f64 / 2.0;
+                let rate = bytes / MIB / (ns as f64 / 1e9);
+                let is_known = rate.is_finite();
+                let value =
+                    if is_known { MarkValue::Known(rate, None) } else { MarkValue::Missing };
+                let at = (from.saturating_add(before) as f64 + middle) / 1e9;
+                Some(Mark { at, value, points: trace::point_indices(view, point) })
+            };
+            let at = from.saturating_add(before) as f64 / 1e9;
+            marks.push(Mark::at(at, MarkValue::Missing));
+            marks.extend(samples.chunk_by(same).filter_map(of_slice));
+        }
+    }
+    if marks.is_empty() {
+        marks.push(Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing));
     }
     marks
 }
@@ -235,19 +272,24 @@ fn levels(
     let monitors = stretch.points.iter().find_map(|(_, point)| {
         let own = point.record.monitors.iter().filter(|monitor| monitor.name == name);
         let own: Vec<&MonitorRecord> = own.collect();
-        (!own.is_empty()).then_some((own, point.record.index))
+        (!own.is_empty()).then_some((own, point.record))
     });
-    let Some((monitors, index)) = monitors else {
+    let Some((monitors, record)) = monitors else {
         return vec![Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing)];
     };
     let slices = monitors.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
     let mark = |slice: &[&MonitorRecord]| {
         let values: Vec<f64> = slice.iter().map(|monitor| monitor.value).collect();
         let value = MarkValue::Known(reduce(&values), None);
-        let at = slice.last().map_or(0, |last| last.at_ns).saturating_add(stretch.from_ns);
-        Mark { at: at as f64 / 1e9, value, points: vec![index] }
+        let last = slice.last().map_or(0, |last| last.at_ns);
+        let at = match visits(record).len() {
+            0 | 1 => last,
+            _ => record.warm_up_ns + measured_ns(record, last.saturating_sub(record.warm_up_ns))?,
+        };
+        let at = at.saturating_add(stretch.from_ns) as f64 / 1e9;
+        Some(Mark { at, value, points: vec![record.index] })
     };
-    slices.map(mark).collect()
+    slices.filter_map(mark).collect()
 }
 
 /// Every slice would be hundreds of rows: the numbers behind the picture are those of the points.
@@ -348,6 +390,44 @@ mod tests {
         let mean = first.iter().sum::<f64>() / first.len() as f64;
         assert!((mean * MIB * seconds / bytes as f64 - 1.0).abs() < 0.01, "{mean}");
         assert!(known(line).iter().all(|(at, _)| *at > 1.0), "nothing in the warm-up");
+    }
+
+    /// Two points that take turns, a second each: a sample of the second visit is nine seconds
+    /// behind the first one, and its place on the axis is not.
+    #[test]
+    fn time_runs_forward_through_points_that_were_measured_in_turns() {
+        let mut points = vec![fixture::one_point(1), fixture::one_point(8)];
+        for (nth, point) in points.iter_mut().enumerate() {
+            (point.index, point.group) = (nth as u32, nth as u32);
+            (point.warm_up_ns, point.duration_ns) = (0, 2 * SECOND_NS);
+            let sample = point.intervals[0].clone();
+            let at =
+                |start_ns| IntervalRecord { start_ns, length_ns: SECOND_NS / 4, ..sample.clone() };
+            let visit = |begins: u64| (0..4).map(move |n| begins + n * SECOND_NS / 4);
+            point.intervals = visit(0).chain(visit(9 * SECOND_NS)).map(at).collect();
+            point.monitors = vec![
+                saw(1, "nvme0n1 busy_share", 0.5),
+                saw(5, "nvme0n1 busy_share", 0.9),
+                saw(10, "nvme0n1 busy_share", 0.6),
+            ];
+        }
+        let (run, presentation) = (fixture::run(1), Presentation::from(Lang::En));
+        let view = View::new(&run, &points, None, &presentation);
+        let section = section(&view).unwrap();
+        let [_, Block::Pictures(pictures), _] = &section.blocks[..] else { panic!("{section:?}") };
+        for picture in pictures {
+            let times: Vec<f64> = picture.figure.series[0].marks.iter().map(|m| m.at).collect();
+            assert!(times.is_sorted() && times.iter().all(|at| *at <= 4.0), "{times:?}");
+        }
+        let line = known(&pictures[0].figure.series[0]);
+        assert_eq!(line.len(), 16);
+        // What was seen while the other point had its turn is not this one's.
+        let busy = known(&pictures[1].figure.series[0]);
+        assert_eq!(busy, [(1.0, 50.0), (2.0, 60.0), (3.0, 50.0), (4.0, 60.0)]);
+        let gaps = |marks: &[Mark]| {
+            marks.iter().filter(|mark| matches!(mark.value, MarkValue::Missing)).count()
+        };
+        assert_eq!(gaps(&pictures[0].figure.series[0].marks), 4, "a gap before each visit");
     }
 
     #[test]
