@@ -158,8 +158,11 @@ impl Clients {
             files.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
         }
         for (_, connection) in self.slots.iter().flatten() {
-            let flags = if connection.is_sending() { PollFlags::OUT } else { PollFlags::empty() };
-            files.push(PollFd::from_borrowed_fd(connection.stream(), flags | PollFlags::IN));
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::OUT, connection.is_sending());
+            // What there is no room for wakes nobody.
+            flags.set(PollFlags::IN, connection.can_receive());
+            files.push(PollFd::from_borrowed_fd(connection.stream(), flags));
         }
         let limit = Timespec {
             tv_sec: (limit.0 / 1_000_000_000) as i64,

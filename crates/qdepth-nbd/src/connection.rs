@@ -82,6 +82,11 @@ impl Connection {
         self.sent < self.output.len() || !self.answers.is_empty()
     }
 
+    /// True if there is room for bytes that come.
+    pub(crate) fn can_receive(&self) -> bool {
+        self.filled - self.taken < self.input.len()
+    }
+
     /// True if another request of it may be taken.
     pub(crate) fn has_room(&self) -> bool {
         self.in_flight + self.answers.len() < REQUESTS_MAX
