@@ -65,6 +65,14 @@ pub struct Best {
 /// From so many bytes per I/O on, a load is judged by its throughput.
 const LARGE: u64 = 128 << 10;
 
+/// A whole number with a comma between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<&str> = groups.filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
 impl Best {
     /// `233,311 IOPS`, or `2,661 MiB/s` for large I/Os; empty without valid points.
     pub fn figure(&self) -> String {
@@ -75,14 +83,7 @@ impl Best {
             LARGE.. => (bytes >> 20, "MiB/s"),
             _ => (io, "IOPS"),
         };
-        let digits = value.to_string();
-        let groups: Vec<&str> = digits
-            .as_bytes()
-            .rchunks(3)
-            .rev()
-            .filter_map(|group| std::str::from_utf8(group).ok())
-            .collect();
-        format!("{} {unit}", groups.join(","))
+        format!("{} {unit}", grouped(value))
     }
 
     /// The worst grade of its points, with the number of points if only some are of grade C;

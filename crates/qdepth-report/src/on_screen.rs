@@ -17,7 +17,7 @@ use crate::section::steps::Steps;
 use crate::section::summary;
 use crate::section::sweep::tables;
 use crate::view::View;
-use crate::words::{about, aside, counted};
+use crate::words::{Lang, about, aside, counted};
 
 /// Lines of findings below a table.
 const FINDING_LINES: usize = 3;
@@ -35,31 +35,49 @@ pub struct OnScreen {
     pub findings: Vec<String>,
 }
 
+/// Looks at a run.
+fn seen<T>(
+    run: &RunRecord,
+    points: &[PointRecord],
+    presentation: impl Into<Presentation>,
+    look: impl FnOnce(&View<'_>) -> T,
+) -> T {
+    let presentation = presentation.into();
+    let compared = Compared::from_run(run, points, &presentation.columns);
+    let view = View::new(run, points, compared.as_ref(), &presentation);
+    look(&view)
+}
+
 /// The answer of a run.
 pub fn on_screen(
     run: &RunRecord,
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> OnScreen {
-    let presentation = presentation.into();
-    let compared = Compared::from_run(run, points, &presentation.columns);
-    let view = View::new(run, points, compared.as_ref(), &presentation);
-    let mut findings = lines(&view);
+    seen(run, points, presentation, answered)
+}
+
+fn answered(view: &View<'_>) -> OnScreen {
+    let mut findings = lines(view);
     if findings.len() > FINDING_LINES {
         let more = findings.split_off(FINDING_LINES - 1).len();
         findings.push(counted(view.words.findings.more, more));
     }
-    if let Some(grid) = disk_mark::table(&view) {
+    if let Some(grid) = disk_mark::table(view) {
         return OnScreen { tables: vec![grid], answer: None, sentence: String::new(), findings };
     }
-    let answer = answer::blocks(&view).into_iter().find_map(|block| match block {
+    let answer = answer::blocks(view).into_iter().find_map(|block| match block {
         Block::Table(table) => Some(untraced(table)),
         _ => None,
     });
     OnScreen {
-        tables: tables_of(&view, compared.is_some()).into_iter().map(untraced).collect(),
+        tables: tables_of(view).into_iter().map(untraced).collect(),
         answer,
-        sentence: answer::sentence(&view),
+        sentence: [Some(answer::sentence(view)), summary::expected(view)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(view.words.gap),
         findings,
     }
 }
@@ -71,11 +89,12 @@ pub fn finding_sentences(
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> Vec<String> {
-    let presentation = presentation.into();
-    let compared = Compared::from_run(run, points, &presentation.columns);
-    let view = View::new(run, points, compared.as_ref(), &presentation);
+    seen(run, points, presentation, sentences_of)
+}
+
+fn sentences_of(view: &View<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
-    for block in findings(&view) {
+    for block in findings(view) {
         let Block::Finding(group) = block else { continue };
         for (number, case) in group.cases.iter().enumerate() {
             let location = match case.location.as_str() {
@@ -100,16 +119,12 @@ pub fn summary_sentences(
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> Vec<String> {
-    let presentation = presentation.into();
-    let compared = Compared::from_run(run, points, &presentation.columns);
-    summary::summary(&View::new(run, points, compared.as_ref(), &presentation))
+    seen(run, points, presentation, summary::summary)
 }
 
 /// True if the run measured reads beside writes at rising rates, which a limit of latency asks for.
 pub fn has_write_pressure(run: &RunRecord, points: &[PointRecord]) -> bool {
-    let presentation = Presentation::default();
-    let compared = Compared::from_run(run, points, &presentation.columns);
-    Steps::new(&View::new(run, points, compared.as_ref(), &presentation)).are_write_pressure()
+    seen(run, points, Lang::En, |view| Steps::new(view).are_write_pressure())
 }
 
 /// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
@@ -119,10 +134,7 @@ pub fn point_tables(
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> Vec<Table> {
-    let presentation = presentation.into();
-    let compared = Compared::from_run(run, points, &presentation.columns);
-    let view = View::new(run, points, compared.as_ref(), &presentation);
-    tables_of(&view, compared.is_some()).into_iter().map(untraced).collect()
+    seen(run, points, presentation, |view| tables_of(view).into_iter().map(untraced).collect())
 }
 
 /// Without the points of each row, which would make lines of a terminal too long.
@@ -141,8 +153,8 @@ fn untraced(mut table: Table) -> Table {
     table
 }
 
-fn tables_of(view: &View<'_>, compares: bool) -> Vec<Table> {
-    if compares && !view.loads.is_empty() {
+fn tables_of(view: &View<'_>) -> Vec<Table> {
+    if view.compared.is_some() && !view.loads.is_empty() {
         return comparison::all_tables(view);
     }
     let by_snia = pts::tables(view);

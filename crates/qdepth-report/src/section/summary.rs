@@ -32,7 +32,7 @@ pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
 }
 
 /// The range of the shares of what the emulated medium does that valid points reached.
-fn expected(view: &View<'_>) -> Option<String> {
+pub(crate) fn expected(view: &View<'_>) -> Option<String> {
     let words = view.words.summary;
     let share = |point: &Point<'_>| {
         let expected = view.run.expected_at(point.record.index)?;

@@ -406,16 +406,9 @@ fn clock(ns: u64) -> String {
     }
 }
 
-/// `12,345`; nothing is told as `0`, whatever its sign.
+/// A rate in whole numbers, with a comma between thousands.
 fn grouped(value: f64) -> String {
-    let digits = format!("{:.0}", value.round_ties_even() + 0.0);
-    let parts: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .filter_map(|part| std::str::from_utf8(part).ok())
-        .collect();
-    parts.join(",")
+    qdepth_record::grouped(value.round_ties_even().max(0.0) as u64)
 }
 
 /// `0.498 ms`.
