@@ -278,4 +278,23 @@ mod tests {
         let rows = page.lines().filter(|line| line.starts_with("| `qdepth_"));
         assert_eq!(rows.count(), METRICS.len());
     }
+
+    /// Each metric has its place on the dashboard, which asks for no other.
+    #[test]
+    fn the_dashboard_shows_each() {
+        let text = include_str!("../../../docs/examples/grafana.json");
+        let dashboard: serde_json::Value = serde_json::from_str(text).unwrap();
+        let asked: Vec<&str> = dashboard["panels"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|panel| panel["targets"].as_array().unwrap())
+            .map(|target| target["expr"].as_str().unwrap().split('{').next().unwrap())
+            .collect();
+        for Metric { prometheus, .. } in METRICS {
+            assert!(asked.contains(&prometheus), "{prometheus} is on no panel");
+        }
+        let known = |name: &&str| METRICS.iter().any(|metric| metric.prometheus == *name);
+        assert!(asked.iter().all(|name| *name == "qdepth_runs" || known(name)), "{asked:?}");
+    }
 }
