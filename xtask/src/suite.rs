@@ -131,7 +131,7 @@ pub fn run(
         });
         let mut counts = lane(first, behind_first);
         counts.add(rest.join().map_err(|_| anyhow::anyhow!("a lane of tests panicked"))?);
-        counts.void_stolen();
+        counts.void_stolen().iter().for_each(|line| println!("{line}"));
         Ok(counts)
     })
 }
