@@ -35,17 +35,17 @@ pub struct OnScreen {
     pub findings: Vec<String>,
 }
 
-/// Looks at a run.
-fn seen<T>(
+/// The description of a run by this function.
+fn described<T>(
     run: &RunRecord,
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
-    look: impl FnOnce(&View<'_>) -> T,
+    describe: impl FnOnce(&View<'_>) -> T,
 ) -> T {
     let presentation = presentation.into();
     let compared = Compared::from_run(run, points, &presentation.columns);
     let view = View::new(run, points, compared.as_ref(), &presentation);
-    look(&view)
+    describe(&view)
 }
 
 /// The answer of a run.
@@ -54,7 +54,7 @@ pub fn on_screen(
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> OnScreen {
-    seen(run, points, presentation, answered)
+    described(run, points, presentation, answered)
 }
 
 fn answered(view: &View<'_>) -> OnScreen {
@@ -89,7 +89,7 @@ pub fn finding_sentences(
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> Vec<String> {
-    seen(run, points, presentation, sentences_of)
+    described(run, points, presentation, sentences_of)
 }
 
 fn sentences_of(view: &View<'_>) -> Vec<String> {
@@ -119,12 +119,12 @@ pub fn summary_sentences(
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> Vec<String> {
-    seen(run, points, presentation, summary::summary)
+    described(run, points, presentation, summary::summary)
 }
 
 /// True if the run measured reads beside writes at rising rates, which a limit of latency asks for.
 pub fn has_write_pressure(run: &RunRecord, points: &[PointRecord]) -> bool {
-    seen(run, points, Lang::En, |view| Steps::new(view).are_write_pressure())
+    described(run, points, Lang::En, |view| Steps::new(view).are_write_pressure())
 }
 
 /// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
@@ -134,7 +134,7 @@ pub fn point_tables(
     points: &[PointRecord],
     presentation: impl Into<Presentation>,
 ) -> Vec<Table> {
-    seen(run, points, presentation, |view| tables_of(view).into_iter().map(untraced).collect())
+    described(run, points, presentation, |view| tables_of(view).into_iter().map(untraced).collect())
 }
 
 /// Without the points of each row, which would make lines of a terminal too long.
