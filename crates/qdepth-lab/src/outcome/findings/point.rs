@@ -1,6 +1,7 @@
 //! Doubts about a point that its own counts raise, besides the laws.
 
 use qdepth_engine::{DirectionOutcome, Errors, Outcome, Shortfall};
+use qdepth_host::target::Kind;
 use qdepth_linux::errno_name;
 use qdepth_measure::{Code, Finding, Nanos, Severity, label};
 use qdepth_record::{EndedBy, ExpectedRecord, PointRecord, PointSummary};
@@ -27,10 +28,13 @@ const WORKER_CPU: f64 = 0.8;
 /// most 0.05 %.
 const CLOCK_DRIFT: f64 = 0.001;
 
-/// Share of what was written directly that must have been written to the page cache too, and the
-/// least that says anything.
-const CACHED_WRITES: f64 = 0.8;
-const CACHED_WRITES_MIN: u64 = 8 << 20;
+/// Bytes that were written to the page cache as a share of what was written directly, from which on
+/// btrfs buffered the writes, which it is known to do; and the least that says anything.
+const CACHED_BY_BTRFS: f64 = 0.8;
+const CACHED_BY_BTRFS_MIN: u64 = 1 << 20;
+/// Of other file systems both must be about the same: other programs write to the page cache, too.
+const CACHED_BY_OTHERS: std::ops::RangeInclusive<f64> = 0.9..=1.2;
+const CACHED_BY_OTHERS_MIN: u64 = 8 << 20;
 
 /// Time of a durable write over that of the write alone, from which on it is told.
 const DURABLE_SHARE: f64 = 1.1;
@@ -154,11 +158,18 @@ pub(super) fn not_direct(
 fn writes_were_cached(point: &Point, prepared: &Prepared, measured: &Measured) -> bool {
     let [_, writes, ..] = &measured.outcome.directions;
     let dirtied = measured.seen.dirtied_bytes.unwrap_or(0);
-    let is_file = prepared.real().is_some() && !prepared.is_device();
-    is_file
-        && point.operation.is_transfer()
-        && writes.bytes >= CACHED_WRITES_MIN
-        && dirtied as f64 >= CACHED_WRITES * writes.bytes as f64
+    let kind = prepared.real().map(|real| &real.inspected.kind);
+    let Some(Kind::RegularFile { file_system, .. } | Kind::Directory(file_system)) = kind else {
+        return false;
+    };
+    // The kernel counted the warm-up, too.
+    let outside = measured.outcome.bytes_outside as f64 * point.write_share();
+    let share = dirtied as f64 / (writes.bytes as f64 + outside).max(1.0);
+    let cached = match file_system.kind.as_str() {
+        "btrfs" => writes.bytes >= CACHED_BY_BTRFS_MIN && share >= CACHED_BY_BTRFS,
+        _ => writes.bytes >= CACHED_BY_OTHERS_MIN && CACHED_BY_OTHERS.contains(&share),
+    };
+    cached && point.operation.is_transfer()
 }
 
 fn rate_not_kept(short: Shortfall) -> Finding {
