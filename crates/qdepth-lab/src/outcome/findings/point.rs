@@ -32,7 +32,7 @@ const CLOCK_DRIFT: f64 = 0.001;
 /// btrfs buffered the writes, which it is known to do; and the least that says anything.
 const CACHED_BY_BTRFS: f64 = 0.8;
 const CACHED_BY_BTRFS_MIN: u64 = 1 << 20;
-/// The same on other file systems, where both must be about equal: other programs buffer writes, too.
+/// The same on other file systems, where both must be about equal: others buffer writes, too.
 const CACHED_BY_OTHERS: std::ops::RangeInclusive<f64> = 0.9..=1.2;
 const CACHED_BY_OTHERS_MIN: u64 = 8 << 20;
 
