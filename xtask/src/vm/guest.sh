@@ -386,7 +386,7 @@ EOF
 check "engines: polling is refused without poll queues" turned_away io_uring-polled /dev/$D 'no poll queues'
 check "engines: polled commands likewise" turned_away io_uring-passthrough-polled /dev/$D 'no poll queues'
 check "engines: a request larger than a command" turned_away io_uring-passthrough /dev/$A 'more than one command'
-check "engines: commands to a directory" turned_away io_uring-passthrough /tmp 'no NVMe namespace'
+check "engines: commands to a directory" turned_away io_uring-passthrough /tmp 'not an NVMe namespace'
 printf 'label: gpt\nstart=1MiB, size=400MiB\n' | sfdisk -q /dev/$C >/dev/null 2>&1; sleep 1
 check "engines: commands to a partition" turned_away io_uring-passthrough /dev/${C}p1 'is a partition'
 wipefs -q -a /dev/$C; blockdev --rereadpt /dev/$C 2>/dev/null; blkdiscard -f /dev/$C
