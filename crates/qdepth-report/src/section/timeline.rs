@@ -154,7 +154,8 @@ fn figure(
 }
 
 /// The visits of a point: samples that follow one another, and the measured time before them. The
-/// time between two visits belongs to other points, so it has no place on the axis.
+/// time between two visits belongs to other points, so it has no place on the axis. A logbook may
+/// hold any numbers: none may overflow.
 fn visits(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
     let follows = |a: &IntervalRecord, b: &IntervalRecord| {
         b.start_ns <= a.start_ns.saturating_add(a.length_ns.saturating_mul(2))
@@ -162,7 +163,7 @@ fn visits(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
     let mut before = 0u64;
     let visit = |samples: &'_ [IntervalRecord]| {
         let begins = before;
-        before = before.saturating_add(samples.iter().map(|sample| sample.length_ns).sum());
+        before = before.saturating_add(length_ns(samples));
         begins
     };
     let all: Vec<&[IntervalRecord]> = record.intervals.chunk_by(follows).collect();
@@ -170,17 +171,23 @@ fn visits(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
     begins.into_iter().zip(all).collect()
 }
 
+/// The sum of the lengths of samples, ns.
+fn length_ns(samples: &[IntervalRecord]) -> u64 {
+    samples.iter().map(|sample| sample.length_ns).fold(0, u64::saturating_add)
+}
+
 /// The measured time of a moment of a point, ns; `None` between its visits.
-fn measured_ns(record: &PointRecord, at_ns: u64) -> Option<u64> {
-    visits(record).into_iter().find_map(|(before, samples)| {
+fn measured_ns(visits: &[(u64, &[IntervalRecord])], at_ns: u64) -> Option<u64> {
+    visits.iter().find_map(|(before, samples)| {
         let (first, last) = (samples.first()?, samples.last()?);
-        let is_in = at_ns >= first.start_ns && at_ns <= last.start_ns + last.length_ns;
-        is_in.then(|| before + at_ns - first.start_ns)
+        let end_ns = last.start_ns.saturating_add(last.length_ns);
+        let is_in = at_ns >= first.start_ns && at_ns <= end_ns;
+        is_in.then(|| before.saturating_add(at_ns - first.start_ns))
     })
 }
 
-/// The throughput of a target in each slice of a stretch, after a gap; visits of a point stand one
-/// behind the other, with a gap between them.
+/// The throughput of a target in each slice of a stretch. The visits of a point follow one another,
+/// each after a gap in the line.
 fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (_, point) in stretch.points.iter().filter(|(_, p)| p.record.target == target) {
@@ -193,10 +200,10 @@ fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64)
                 let (first, last) = (slice.first()?, slice.last()?);
                 let bytes: f64 =
                     slice.iter().map(|i| i.read_bytes as f64 + i.written_bytes as f64).sum();
-                let ns: u64 = slice.iter().map(|i| i.length_ns).sum();
-                let middle = (first.start_ns - begins) as f64
-                    + (last.start_ns + last.length_ns - first.start_ns) as f64 / 2.0;
-                let rate = bytes / MIB / (ns as f64 / 1e9);
+                let end_ns = last.start_ns.saturating_add(last.length_ns);
+                let middle = first.start_ns.saturating_sub(begins) as f64
+                    + end_ns.saturating_sub(first.start_ns) as f64 / 2.0;
+                let rate = bytes / MIB / (length_ns(slice) as f64 / 1e9);
                 let is_known = rate.is_finite();
                 let value =
                     if is_known { MarkValue::Known(rate, None) } else { MarkValue::Missing };
@@ -277,14 +284,18 @@ fn levels(
     let Some((monitors, record)) = monitors else {
         return vec![Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing)];
     };
+    let visits = visits(record);
     let slices = monitors.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
     let mark = |slice: &[&MonitorRecord]| {
         let values: Vec<f64> = slice.iter().map(|monitor| monitor.value).collect();
         let value = MarkValue::Known(reduce(&values), None);
         let last = slice.last().map_or(0, |last| last.at_ns);
-        let at = match visits(record).len() {
+        let at = match visits.len() {
             0 | 1 => last,
-            _ => record.warm_up_ns + measured_ns(record, last.saturating_sub(record.warm_up_ns))?,
+            _ => {
+                let measured = measured_ns(&visits, last.saturating_sub(record.warm_up_ns))?;
+                record.warm_up_ns.saturating_add(measured)
+            }
         };
         let at = at.saturating_add(stretch.from_ns) as f64 / 1e9;
         Some(Mark { at, value, points: vec![record.index] })
@@ -428,6 +439,25 @@ mod tests {
             marks.iter().filter(|mark| matches!(mark.value, MarkValue::Missing)).count()
         };
         assert_eq!(gaps(&pictures[0].figure.series[0].marks), 4, "a gap before each visit");
+    }
+
+    /// A logbook from elsewhere: samples that end after the end of time, and go backwards.
+    #[test]
+    fn no_numbers_of_a_logbook_overflow() {
+        let mut point = fixture::one_point(1);
+        let sample = point.intervals[0].clone();
+        let at = |(start_ns, length_ns)| IntervalRecord { start_ns, length_ns, ..sample.clone() };
+        let samples = [(0, 1), (u64::MAX, u64::MAX), (u64::MAX - 1, u64::MAX), (5, u64::MAX)];
+        point.intervals = samples.into_iter().map(at).collect();
+        point.warm_up_ns = u64::MAX - 3;
+        let late = MonitorRecord { at_ns: u64::MAX, ..saw(0, "nvme0n1 busy_share", 0.5) };
+        point.monitors = vec![saw(1, "nvme0n1 busy_share", 0.5), late];
+        let (run, presentation) = (fixture::run(1), Presentation::from(Lang::En));
+        let points = vec![point];
+        let section = section(&View::new(&run, &points, None, &presentation)).unwrap();
+        let Block::Pictures(pictures) = &section.blocks[1] else { panic!("{section:?}") };
+        let times = pictures.iter().flat_map(|picture| &picture.figure.series[0].marks);
+        assert!(times.map(|mark| mark.at).all(f64::is_finite));
     }
 
     #[test]
