@@ -18,7 +18,7 @@ pub(crate) fn keep(connection: &Connection, number: i64, run: &RunRecord) -> Res
 }
 
 /// The best figures of a run that has ended. While it is measured they would be read again for
-/// each point.
+/// each point. `total` is a floating-point sum: `sum` fails where the integers overflow.
 fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
     let mut best = Best::default();
     if state == RunState::Running {
@@ -26,12 +26,12 @@ fn best(connection: &Connection, number: i64, state: RunState) -> Result<Best> {
     }
     let mut points = connection.prepare_cached(
         "SELECT p.duration_ns,
-            coalesce((SELECT sum(completed) FROM direction AS d
-                      WHERE d.point = p.id AND d.direction IN ('read', 'write')), 0)
-                + coalesce((SELECT sum(completed) FROM trim AS t WHERE t.point = p.id), 0),
-            coalesce((SELECT sum(bytes) FROM direction AS d
-                      WHERE d.point = p.id AND d.direction IN ('read', 'write')), 0)
-                + coalesce((SELECT sum(bytes) FROM trim AS t WHERE t.point = p.id), 0),
+            CAST((SELECT total(completed) FROM direction AS d
+                  WHERE d.point = p.id AND d.direction IN ('read', 'write'))
+                + (SELECT total(completed) FROM trim AS t WHERE t.point = p.id) AS INTEGER),
+            CAST((SELECT total(bytes) FROM direction AS d
+                  WHERE d.point = p.id AND d.direction IN ('read', 'write'))
+                + (SELECT total(bytes) FROM trim AS t WHERE t.point = p.id) AS INTEGER),
             (SELECT min(f.severity) FROM finding AS f WHERE f.point = p.id)
          FROM point AS p WHERE p.run = ?1
          AND p.attempt = (SELECT max(q.attempt) FROM point AS q

@@ -109,6 +109,20 @@ mod tests {
     }
 
     #[test]
+    fn runs_are_listed_whatever_numbers_a_logbook_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = logbook_of(folder.path(), "old.db", &[1, 2]);
+        let by_hand = rusqlite::Connection::open(&file).unwrap();
+        let most = "DROP TRIGGER direction_is_final;
+             UPDATE direction SET completed = 9223372036854775807;
+             DELETE FROM headline";
+        by_hand.execute_batch(most).unwrap();
+        drop(by_hand);
+        let opened = Logbook::open_read_only(&file).unwrap();
+        assert_eq!(opened.listed(usize::MAX, 1, |_| true).unwrap().len(), 2);
+    }
+
+    #[test]
     fn damage_of_a_run_is_found_where_it_is_looked_at_and_a_damaged_line_is_passed_over() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook_of(folder.path(), "old.db", &[1, 2, 3]);
