@@ -31,13 +31,15 @@ const BESIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
-/// Opens for writing; makes the file where there is none, or an empty one. A file that was made and
-/// could not become a logbook is not left behind.
+/// Opens for writing; makes the file where there is none, or an empty one. A file that a full file
+/// system keeps empty is not left behind. After any other failure, an empty file may be one that
+/// another process is about to fill.
 pub(crate) fn open_for_writing(path: &Path) -> Result<(Connection, Named)> {
     let was_there = std::fs::symlink_metadata(path).is_ok();
-    open_or_make(path).inspect_err(|_| {
+    open_or_make(path).inspect_err(|error| {
         let is_empty = std::fs::symlink_metadata(path).is_ok_and(|found| found.len() == 0);
         if !was_there
+            && matches!(error, LogbookError::Full { .. })
             && is_empty
             && let Ok(Some(made)) = Kept::open(path, Trust::Data, false)
         {
