@@ -160,7 +160,7 @@ impl Clients {
         for (_, connection) in self.slots.iter().flatten() {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::OUT, connection.is_sending());
-            // What there is no room for wakes nobody.
+            // Without room, bytes that come must not wake the server: it would spin.
             flags.set(PollFlags::IN, connection.can_receive());
             files.push(PollFd::from_borrowed_fd(connection.stream(), flags));
         }

@@ -11,6 +11,8 @@ use crate::wire::{Command, Kind, LENGTH_MAX, REPLY_BYTES, REQUEST_BYTES, reply};
 
 /// Bytes of a buffer; a client has two, whatever the length of its requests.
 const BUFFER: usize = 512 << 10;
+/// Buffers that are sent to one client before it is the turn of the next.
+const BUFFERS_MAX: usize = 4;
 /// Requests in flight and answers that have not left, of one client.
 const REQUESTS_MAX: usize = 4096;
 
@@ -160,13 +162,18 @@ impl Connection {
         });
     }
 
-    /// Sends as much as the client takes now.
+    /// Sends as much as the client takes now, at most a few buffers: the other clients wait.
     ///
     /// # Errors
     /// If the client is gone, or data of an answer that has begun cannot be read.
     pub(crate) fn send(&mut self, store: &Store) -> io::Result<()> {
+        let mut buffers = 0;
         while self.is_sending() {
             if self.sent == self.output.len() {
+                if buffers == BUFFERS_MAX {
+                    return Ok(());
+                }
+                buffers += 1;
                 self.prepare(store)?;
             }
             match self.stream.write(&self.output[self.sent..]) {
