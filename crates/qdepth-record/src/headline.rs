@@ -62,7 +62,7 @@ pub struct Best {
     pub bytes_per_s: Option<u64>,
 }
 
-/// From so many bytes per I/O on, a load is judged by its throughput.
+/// A load of at least this many bytes per I/O is judged by its throughput.
 const LARGE: u64 = 128 << 10;
 
 /// A whole number with a comma between thousands.

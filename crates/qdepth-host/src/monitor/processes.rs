@@ -9,7 +9,7 @@ const TICKS_PER_S: f64 = 100.0;
 /// Smaller shares of a CPU, and rates of bytes per second, disturb nothing.
 const CPU_MIN: f64 = 0.05;
 const BYTES_MIN: f64 = 1e6;
-/// So many are named.
+/// Number of programs that are named.
 const NAMED: usize = 3;
 
 /// Used so far by each process but this one.
@@ -34,8 +34,8 @@ impl Processes {
         Self(others.filter_map(|number| Some((number, used(system, number)?))).collect())
     }
 
-    /// The busiest between two samples, so many seconds apart, as `dd 45 % CPU, 210 MB/s; …`; empty
-    /// if none used much.
+    /// The busiest between two samples that are `seconds` apart, as `dd 45 % CPU, 210 MB/s; …`;
+    /// empty if none used much.
     pub fn busiest_since(&self, before: &Self, seconds: f64) -> String {
         let mut by_name: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (number, now) in &self.0 {

@@ -154,7 +154,7 @@ impl Seen {
             writes: mine.writes.saturating_add(theirs.writes),
             written_bytes: mine.written_bytes.saturating_add(theirs.written_bytes),
         });
-        // Those of the last segment stand for all.
+        // The last segment with busy programs represents the point.
         if !processes.is_empty() {
             self.processes = processes;
         }

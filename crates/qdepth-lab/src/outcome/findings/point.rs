@@ -36,7 +36,7 @@ const CACHED_BY_BTRFS_MIN: u64 = 1 << 20;
 const CACHED_BY_OTHERS: std::ops::RangeInclusive<f64> = 0.9..=1.2;
 const CACHED_BY_OTHERS_MIN: u64 = 8 << 20;
 
-/// Time of a durable write over that of the write alone, from which on it is told.
+/// Ratio of the time of a durable write to that of the write alone from which it is reported.
 const DURABLE_SHARE: f64 = 1.1;
 
 /// A rate is clearly below what was expected under this share of it: twice the mean error that the
