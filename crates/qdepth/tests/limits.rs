@@ -5,6 +5,7 @@
 mod tests {
     use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use crate::common::{Ended, Workspace, can, codes, points, sh};
 
@@ -109,8 +110,11 @@ mod tests {
     impl Group {
         /// `old` and `new` are the files of the limit and what is written to them.
         fn new(controller: &str, old: &[(&str, &str)], new: &[(&str, &str)]) -> Option<Self> {
+            // Tests of one process run side by side, and two of them limit the same controller.
+            static MADE: AtomicUsize = AtomicUsize::new(0);
+            let number = MADE.fetch_add(1, Ordering::Relaxed);
             // Without the word that stands for the program in a line.
-            let name = format!("limit-of-{controller}-{}", std::process::id());
+            let name = format!("limit-of-{controller}-{}-{number}", std::process::id());
             let root = Path::new("/sys/fs/cgroup");
             let unified = root.join("cgroup.controllers").exists();
             let above = if unified { root.to_owned() } else { root.join(controller) };
@@ -118,16 +122,17 @@ mod tests {
                 return None;
             }
             let _ = std::fs::write(root.join("cgroup.subtree_control"), format!("+{controller}"));
-            let group = Self(above.join(name));
-            std::fs::create_dir(&group.0).ok()?;
+            let place = above.join(name);
+            std::fs::create_dir(&place).ok()?;
+            let group = Self(place);
             let limits = if unified { new } else { old };
             let set = |(file, value): &(&str, &str)| std::fs::write(group.0.join(file), value);
             limits.iter().all(|limit| set(limit).is_ok()).then_some(group)
         }
 
-        /// The words before a command that is to run in it.
+        /// The words before a command that is to run in it, or not at all.
         fn within(&self) -> String {
-            format!("echo $$ >{}/cgroup.procs; exec", self.0.display())
+            format!("echo $$ >{}/cgroup.procs || exit 99; exec", self.0.display())
         }
     }
 
