@@ -11,6 +11,9 @@ const CPU_MIN: f64 = 0.05;
 const BYTES_MIN: f64 = 1e6;
 /// Number of programs that are named.
 const NAMED: usize = 3;
+/// On a host with more processes none is looked at: two files of each, before and after each visit,
+/// would be the load that is looked for.
+const PROCESSES_MAX: usize = 1000;
 
 /// Used so far by each process but this one.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +28,17 @@ struct Used {
 }
 
 impl Processes {
-    /// Reads `/proc/*/stat` and, as far as this user may, `/proc/*/io`.
+    /// Reads `/proc/*/stat` and, as far as this user may, `/proc/*/io`; empty on a host with more
+    /// than 1,000 processes.
     pub fn sample(system: &System) -> Self {
         let own = std::process::id();
         let numbers = system.list_dir("/proc").unwrap_or_default();
         let numbers = numbers.iter().filter_map(|name| name.parse().ok());
-        let others = numbers.filter(|number| *number != own);
+        let others: Vec<u32> = numbers.filter(|number| *number != own).collect();
+        if others.len() > PROCESSES_MAX {
+            return Self::default();
+        }
+        let others = others.into_iter();
         Self(others.filter_map(|number| Some((number, used(system, number)?))).collect())
     }
 
@@ -109,6 +117,21 @@ mod tests {
         // Another process that got the number has used all that it used.
         let other = Processes::sample(&machine(4_000_000, "x", 50, 0).system);
         assert_eq!(at(100, 0).busiest_since(&other, 4.0), "a (b) c 50 % CPU");
+    }
+
+    #[test]
+    fn a_host_with_very_many_processes_is_left_alone() {
+        let stat = |number: usize| (format!("/proc/{number}/stat"), "1 (x) S 0 0\n".to_owned());
+        let with = |count: usize| {
+            let files = (1..=count).map(|number| stat(4_000_000 + number));
+            files.fold(FakeMachine::new(), |machine, (path, text)| machine.with_file(&path, &text))
+        };
+        let zeros = "0 ".repeat(12);
+        let busy = with(PROCESSES_MAX - 1)
+            .with_file("/proc/3999999/stat", &format!("3999999 (x) S {zeros}\n"));
+        assert_eq!(Processes::sample(&busy.system).0.len(), 1);
+        let more = busy.with_file("/proc/3999998/stat", "1 (x) S 0 0\n");
+        assert!(Processes::sample(&more.system).0.is_empty());
     }
 
     #[test]
