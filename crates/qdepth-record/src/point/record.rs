@@ -1,6 +1,6 @@
 //! The record of a point.
 
-use qdepth_measure::Finding;
+use qdepth_measure::{Code, Finding};
 
 use super::fields::rows;
 use super::merged::{both, direction, ended_by, least_each, series, sum_32};
@@ -38,6 +38,20 @@ impl PointRecord {
     /// Bytes of those.
     pub fn bytes(&self) -> u64 {
         self.transfers().map(|each| each.bytes).into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// The samples of each visit: parts of its time between which other points were measured, and
+    /// its series has gaps. Another program's series may have gaps for other reasons; it is one.
+    pub fn visits(&self) -> Vec<&[IntervalRecord]> {
+        if self.findings.iter().any(|finding| finding.code == Code::Imported) {
+            return vec![&self.intervals];
+        }
+        let nominal = self.intervals.iter().map(|sample| sample.length_ns).max().unwrap_or(0);
+        let goes_on = |a: &IntervalRecord, b: &IntervalRecord| {
+            let end_ns = a.start_ns.saturating_add(a.length_ns);
+            b.start_ns <= end_ns.saturating_add(nominal / 10)
+        };
+        self.intervals.chunk_by(goes_on).collect()
     }
 
     /// Share of requests that write data, 0..=1.

@@ -1,7 +1,7 @@
 //! Statistics of a point. Derived on reading, so that a better formula also applies to old runs.
 
 use qdepth_measure::{
-    Code, Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, rounds_mean,
+    Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, rounds_mean,
     series_mean, visits_mean,
 };
 
@@ -128,7 +128,7 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
         .filter(|slice| nominal > 0 && slice.length_ns >= nominal - nominal / 10)
         .map(|slice| slice.completed() as f64 / (slice.length_ns as f64 / 1e9))
         .collect();
-    let visits = visits(point, nominal);
+    let visits = rates_of_visits(point);
     let estimate = match visits.as_slice() {
         [] | [_] => series_mean(&series),
         rounds if point.ended_by == EndedBy::Steady => rounds_mean(rounds, &series),
@@ -157,21 +157,14 @@ fn turnovers_of_short(point: &PointRecord, visits: f64) -> Option<f64> {
     is_short.then(|| ratio(completed, in_flight * visits).unwrap_or(f64::INFINITY))
 }
 
-/// The rate of each visit, where the point was left and taken up again: its series then has gaps.
-/// Another program's series may have some for other reasons.
-fn visits(point: &PointRecord, nominal: u64) -> Vec<f64> {
-    let end = |slice: &IntervalRecord| slice.start_ns.saturating_add(slice.length_ns);
-    let goes_on =
-        |a: &IntervalRecord, b: &IntervalRecord| b.start_ns <= end(a).saturating_add(nominal / 10);
-    if point.findings.iter().any(|finding| finding.code == Code::Imported) {
-        return Vec::new();
-    }
+/// The rate of each visit, I/Os per second.
+fn rates_of_visits(point: &PointRecord) -> Vec<f64> {
     let rate = |visit: &[IntervalRecord]| {
         let ios: u64 = visit.iter().map(IntervalRecord::completed).fold(0, u64::saturating_add);
         let ns: u64 = visit.iter().map(|s| s.length_ns).fold(0, u64::saturating_add);
         ratio(ios as f64, ns as f64 / 1e9)
     };
-    point.intervals.chunk_by(goes_on).filter_map(rate).collect()
+    point.visits().into_iter().filter_map(rate).collect()
 }
 
 fn by_direction(

@@ -153,22 +153,16 @@ fn figure(
     }
 }
 
-/// The visits of a point: samples that follow one another, and the measured time before them. The
-/// time between two visits belongs to other points, so it has no place on the axis. A logbook may
-/// hold any numbers: none may overflow.
+/// The visits of a point, and the measured time before each. The time between two visits belongs to
+/// other points, so it has no place on the axis. A logbook may hold any numbers: none may overflow.
 fn visits(record: &PointRecord) -> Vec<(u64, &[IntervalRecord])> {
-    let follows = |a: &IntervalRecord, b: &IntervalRecord| {
-        b.start_ns <= a.start_ns.saturating_add(a.length_ns.saturating_mul(2))
-    };
     let mut before = 0u64;
-    let visit = |samples: &'_ [IntervalRecord]| {
+    let visit = |samples| {
         let begins = before;
         before = before.saturating_add(length_ns(samples));
-        begins
+        (begins, samples)
     };
-    let all: Vec<&[IntervalRecord]> = record.intervals.chunk_by(follows).collect();
-    let begins: Vec<u64> = all.iter().copied().map(visit).collect();
-    begins.into_iter().zip(all).collect()
+    record.visits().into_iter().map(visit).collect()
 }
 
 /// The sum of the lengths of samples, ns.
