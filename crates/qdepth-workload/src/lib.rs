@@ -56,7 +56,7 @@ pub use read::profiles;
 pub use request::{Direction, Request};
 pub use resolve::{
     Choices, Method, Preconditioning, ResolveError, STANDARD_AREA, Stairs, TargetShape, Wear,
-    needs_writing, resolve, side_by_side,
+    alike_profile, needs_writing, resolve, side_by_side,
 };
 pub use shipped::{
     shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,

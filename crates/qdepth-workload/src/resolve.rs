@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use qdepth_measure::{Credible, Seed};
 
-use crate::alike::meant;
+use crate::alike::alike;
 use crate::plan::{Plan, Point};
 use crate::profile::{PlanFile, Profile};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
@@ -241,12 +241,16 @@ const WORDS: [(&str, &str); 8] = [
     ("seqwrite", "sequential-1m-write"),
 ];
 
+/// The load profile that a word of fio's means, or whose name is spelled most like this one.
+pub fn alike_profile<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = WORDS.iter().find(|(word, _)| *word == name).map(|(_, profile)| *profile);
+    word.or_else(|| alike(name, known))
+}
+
 /// ` (did you mean `random-4k-read`?)`, or nothing.
 fn meant_profile(name: &str, known: &[&str]) -> String {
-    match WORDS.iter().find(|(word, _)| *word == name) {
-        Some((_, profile)) => format!(" (did you mean `{profile}`?)"),
-        None => meant(name, known.iter().copied()),
-    }
+    let meant = alike_profile(name, known.iter().copied());
+    meant.map_or_else(String::new, |profile| format!(" (did you mean `{profile}`?)"))
 }
 
 fn no_such<T>(name: &str, profiles: &[Profile]) -> Result<T, ResolveError> {

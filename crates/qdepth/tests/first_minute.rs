@@ -258,6 +258,8 @@ fn what_a_newcomer_types_wrong_is_answered() {
         ("run standart", 2, &["did you mean `standard`?", "`qdepth plans` lists"]),
         ("run nowhere/x", 2, &["there is no file, directory or device nowhere/x"]),
         ("run own.toml", 2, &["no profile `mail`"]),
+        ("run databse", 2, &["did you mean `--profile database`?"]),
+        ("run randread", 2, &["did you mean `--profile random-4k-read`?"]),
         ("run --profile databse media:null", 2, &["did you mean `database`?"]),
         ("plan --show quik", 2, &["did you mean `quick`?"]),
         ("run --queue-depth -1", 2, &["`-1` is not a number", "1-8"]),

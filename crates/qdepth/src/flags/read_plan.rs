@@ -9,7 +9,8 @@ use qdepth_media::{is_emulated, several};
 use qdepth_papers::Reference;
 use qdepth_papers::drive;
 use qdepth_workload::{
-    Choices, PlanFile, Stairs, meant, published_name, shipped_plan_names, shipped_plan_text,
+    Choices, PlanFile, Stairs, alike_profile, meant, published_name, shipped_plan_names,
+    shipped_plan_text, shipped_profile_names,
 };
 
 use crate::flags::{Load, Numbers, WearFlag};
@@ -164,7 +165,7 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
         let medium = qdepth_media::catalogue().find(|medium| *medium == name);
         let meant = match medium {
             Some(medium) => format!(" (did you mean `media:{medium}`?)"),
-            None => meant(&name, shipped_plan_names()),
+            None => meant_plan_or_profile(&name),
         };
         format!(
             "{name} is neither a plan{meant} nor a file, directory or device that exists; \
@@ -172,4 +173,16 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
         )
     };
     Err(Usage(what)).context("cannot start")
+}
+
+/// The plan or load profile that is spelled most like a word, as a question; empty if none is.
+fn meant_plan_or_profile(word: &str) -> String {
+    let profile = alike_profile(word, shipped_profile_names());
+    match (meant(word, shipped_plan_names()), profile) {
+        (plan, None) => plan,
+        (plan, Some(profile)) if plan.is_empty() || profile == word => {
+            format!(" (did you mean `--profile {profile}`?)")
+        }
+        (plan, Some(_)) => plan,
+    }
 }
