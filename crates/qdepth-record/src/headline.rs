@@ -62,43 +62,6 @@ pub struct Best {
     pub bytes_per_s: Option<u64>,
 }
 
-/// A load of at least this many bytes per I/O is judged by its throughput.
-const LARGE: u64 = 128 << 10;
-
-/// A whole number with a comma between thousands.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<&str> = groups.filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
-}
-
-impl Best {
-    /// `233,311 IOPS`, or `2,661 MiB/s` for large I/Os; empty without valid points.
-    pub fn figure(&self) -> String {
-        let (Some(io), Some(bytes)) = (self.io_per_s, self.bytes_per_s) else {
-            return String::new();
-        };
-        let (value, unit) = match bytes / io.max(1) {
-            LARGE.. => (bytes >> 20, "MiB/s"),
-            _ => (io, "IOPS"),
-        };
-        format!("{} {unit}", grouped(value))
-    }
-
-    /// The worst grade of its points, with the number of points if only some are of grade C;
-    /// empty without points.
-    pub fn grade(&self) -> String {
-        match self.grades {
-            [0, 0, 0] => String::new(),
-            [_, 0, 0] => "A".to_owned(),
-            [_, _, 0] => "B".to_owned(),
-            [0, 0, _] => "C".to_owned(),
-            [_, _, invalid] => format!("{invalid} C"),
-        }
-    }
-}
-
 impl RunHeadline {
     /// `running`, `sealed`, `interrupted`, `failed`, or `killed` where a run never ended and no
     /// process is measuring it.

@@ -24,6 +24,7 @@ mod live;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use lines::grouped;
 use lines::{Size, column_suffix, lines, load, target_among};
 use live::Live;
 

@@ -3,8 +3,8 @@
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_record::{
-    PointRecord, RunHeadline, RunRecord, events_json_schema, export_runs_json, host_json_schema,
-    json_schema, runs_json_schema,
+    Best, PointRecord, RunHeadline, RunRecord, events_json_schema, export_runs_json,
+    host_json_schema, json_schema, runs_json_schema,
 };
 use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table};
 use qdepth_workload::plan_schema;
@@ -13,7 +13,7 @@ use crate::exit_status::Status;
 use crate::flags::{
     ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions, must_have_no_limit,
 };
-use crate::screen::Screen;
+use crate::screen::{Screen, grouped};
 use crate::terminal::{self, print, print_document};
 use qdepth_lab::failure::Usage;
 
@@ -161,6 +161,32 @@ pub(crate) fn counted_runs(count: usize) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
+/// I/Os of at least this many bytes are judged by their throughput.
+const LARGE: u64 = 128 << 10;
+
+/// `233,311 IOPS`, or `2,661 MiB/s` for large I/Os; empty without valid points.
+fn best_figure(best: Best) -> String {
+    match (best.io_per_s, best.bytes_per_s) {
+        (Some(io), Some(bytes)) if bytes / io.max(1) >= LARGE => {
+            format!("{} MiB/s", grouped(bytes >> 20))
+        }
+        (Some(io), Some(_)) => format!("{} IOPS", grouped(io)),
+        _ => String::new(),
+    }
+}
+
+/// The worst grade of a run's points, with the number of points if only some are of grade C; empty
+/// without points.
+fn worst_grade(best: Best) -> String {
+    match best.grades {
+        [0, 0, 0] => String::new(),
+        [_, 0, 0] => "A".to_owned(),
+        [_, _, 0] => "B".to_owned(),
+        [0, 0, _] => "C".to_owned(),
+        [_, _, invalid] => format!("{invalid} C"),
+    }
+}
+
 /// The newest stands first; given is the oldest first.
 pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     let year = |run: &RunHeadline| run.started_at.chars().take(4).collect::<String>();
@@ -184,7 +210,7 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
                 .replace('T', " "),
             if is_whole { state } else { state + &points },
             run.plan.clone(),
-            format!("{} {}", run.best.figure(), run.best.grade()).trim().to_owned(),
+            format!("{} {}", best_figure(run.best), worst_grade(run.best)).trim().to_owned(),
             run.targets.join(", "),
         ];
         let cell = |text: String| Cell { text, ..Cell::default() };

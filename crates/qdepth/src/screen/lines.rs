@@ -246,7 +246,7 @@ fn machines(live: &Live, size: Size) -> Vec<String> {
         let mut parts = Vec::new();
         if several {
             parts.push((0, visible(&machine.host, Lines::One).into_owned()));
-            parts.push((0, format!("{} IOPS", grouped(machine.io_per_s))));
+            parts.push((0, format!("{} IOPS", whole(machine.io_per_s))));
             let mib = machine.bytes_per_s / f64::from(1 << 20);
             parts.push((2, format!("{mib:.1} MiB/s")));
         }
@@ -295,7 +295,7 @@ fn columns(names: &[String], figures: &[Option<&Figures>], has_names: bool) -> V
         let cells = names.to_vec();
         columns.push(Column { heading: "", rank: 1, least: 0, cells, is_name: true });
     }
-    let rate = cells(&|i| grouped(i.io_per_s().iter().sum()));
+    let rate = cells(&|i| whole(i.io_per_s().iter().sum()));
     columns.push(number("IOPS", 0, 9, rate));
     let mib =
         cells(&|i| format!("{:.1}", i.bytes_per_s().iter().sum::<f64>() / f64::from(1 << 20)));
@@ -305,7 +305,7 @@ fn columns(names: &[String], figures: &[Option<&Figures>], has_names: bool) -> V
     // Nothing where there is none yet.
     if interval.iter().any(|text| text.starts_with('±')) {
         let mean = cells(&|i| {
-            i.io_per_s_interval.map_or_else(String::new, |[low, high]| grouped((low + high) / 2.0))
+            i.io_per_s_interval.map_or_else(String::new, |[low, high]| whole((low + high) / 2.0))
         });
         columns.push(number("mean", 3, 9, mean));
         columns.push(number("95 %", 2, 6, interval));
@@ -325,7 +325,7 @@ fn row<'a>(columns: &'a [Column], text: impl Fn(&'a Column) -> &'a str) -> Strin
 fn together(figures: &[Option<&Figures>], more: usize) -> String {
     let last = figures.iter().flatten().filter_map(|figures| figures.last.as_ref());
     let rates: Vec<f64> = last.map(|interval| interval.io_per_s().iter().sum()).collect();
-    let rate = if rates.is_empty() { "–".to_owned() } else { grouped(rates.iter().sum()) };
+    let rate = if rates.is_empty() { "–".to_owned() } else { whole(rates.iter().sum()) };
     match more {
         0 => format!("together {rate} IOPS"),
         more => format!("together {rate} IOPS, {more} more not shown"),
@@ -407,8 +407,16 @@ fn clock(ns: u64) -> String {
 }
 
 /// A rate in whole numbers, with a comma between thousands.
-fn grouped(value: f64) -> String {
-    qdepth_record::grouped(value.round_ties_even().max(0.0) as u64)
+fn whole(value: f64) -> String {
+    grouped(value.round_ties_even().max(0.0) as u64)
+}
+
+/// A whole number with a comma between thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<&str> = groups.filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
 }
 
 /// `0.498 ms`.
