@@ -46,7 +46,7 @@ pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, RefusedEngine, take_priority,
 };
 pub use loop_device::LoopBacking;
-pub use memory::{Memory, keep_freed};
+pub use memory::{Memory, explain_aborts, keep_freed};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};
 pub use open_files::{has_writer, share_descriptors};

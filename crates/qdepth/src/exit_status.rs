@@ -61,14 +61,20 @@ pub(crate) fn caught(work: impl FnOnce() -> u8) -> u8 {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(FAILED)
 }
 
+/// Panics of the standard library, and of nothing else, where a thread cannot be started.
+const NO_THREAD: [&str; 3] = [
+    "failed to spawn thread",
+    "failed to allocate an alternative stack",
+    "failed to set up alternative stack guard page",
+];
+
 fn fault_text(fault: &PanicHookInfo<'_>) -> String {
     let words = fault.payload_as_str().unwrap_or("no words");
-    // What the standard library says where it gets no thread, and what nothing else does.
-    if words.starts_with("failed to spawn thread") {
+    if NO_THREAD.iter().any(|beginning| words.starts_with(beginning)) {
         return String::from(
-            "qdepth: no further thread can be started: a limit on threads is in the way (`ulimit \
-             -u`, or pids.max of the control group). What was finished before is kept in the \
-             logbook; raise the limit, then `qdepth run --resume`",
+            "qdepth: no further thread can be started: a limit on threads (`ulimit -u`, pids.max \
+             of the control group) or on memory (`ulimit -v`) is in the way. What was finished \
+             before is kept in the logbook; raise the limit, then `qdepth run --resume`",
         );
     }
     let location = fault.location().map_or_else(String::new, |location| format!(" ({location})"));

@@ -28,6 +28,7 @@ static MEMORY: qdepth_linux::Memory = qdepth_linux::Memory;
 const STACK_BYTES: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    qdepth_linux::explain_aborts();
     let words: Vec<OsString> = std::env::args_os().collect();
     // What waits at a server that does not answer cannot be ended, only left behind.
     if qdepth_host::served::is_named(&System::real(), words.get(1..).unwrap_or_default()) {

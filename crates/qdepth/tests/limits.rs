@@ -104,6 +104,55 @@ mod tests {
         assert_eq!(kept(&workspace), 1);
     }
 
+    /// Whatever is started in whatever little memory ends soon, and as it should or in words.
+    #[test]
+    fn every_command_ends_in_words_under_any_limit_on_memory() {
+        let workspace = Workspace::new();
+        workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
+        // Below 40 MB the program's own file does not fit, and the kernel ends it.
+        for kilobytes in [40_000, 60_000, 100_000, 200_000, 400_000, 600_000, 900_000] {
+            for line in every_command() {
+                let line = format!("ulimit -v {kilobytes}; timeout -k 1 20 qdepth {line}");
+                let ended = limited(&workspace, &line);
+                let told = ["memory", "Resource temporarily unavailable"];
+                must_be_told(&ended, &told, &line);
+            }
+        }
+    }
+
+    /// The commands, with loads of all engines.
+    fn every_command() -> Vec<String> {
+        let load = format!("run . {POINT} --area 8MiB --no-report");
+        vec![
+            load.clone(),
+            format!("{load} --engine threads"),
+            format!("{load} --engine linux-aio"),
+            format!("{load} --engine sync"),
+            "run quick media:p3700-800gb --profile database --duration 100ms".to_owned(),
+            "run bandwidth . --threads 4 --transfer 64KiB --bytes-per-thread 256KiB".to_owned(),
+            format!("{load} --repeat 2"),
+            "list".to_owned(),
+            "show latest".to_owned(),
+            "export latest --csv".to_owned(),
+            "report latest --replace".to_owned(),
+            "plan quick".to_owned(),
+            "host".to_owned(),
+            "media".to_owned(),
+            "fio --name=a --size=4m --rw=randread --bs=4k --number_ios=8".to_owned(),
+            "ior -t 1m -b 4m".to_owned(),
+        ]
+    }
+
+    /// It finished, or says why not with one of the words of the limit.
+    #[track_caller]
+    fn must_be_told(ended: &Ended, words: &[&str], line: &str) {
+        let in_words = words.iter().any(|words| ended.err.contains(words));
+        let is_right =
+            matches!(ended.status, Some(0 | 1)) || matches!(ended.status, Some(3..=5)) && in_words;
+        let is_fault = ended.err.contains("a fault of this program");
+        assert!(is_right && !is_fault, "{line}: {ended:?}");
+    }
+
     /// A control group with a limit, of either version; `None` if there is no such controller.
     struct Group(PathBuf);
 
@@ -194,40 +243,16 @@ mod tests {
     fn every_command_ends_in_words_under_any_limit_on_threads() {
         let workspace = Workspace::new();
         workspace.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
-        let load = format!("run . {POINT} --area 8MiB --no-report");
-        let lines = [
-            load.clone(),
-            format!("{load} --engine threads"),
-            format!("{load} --engine linux-aio"),
-            format!("{load} --engine sync"),
-            "run quick media:p3700-800gb --profile database --duration 100ms".to_owned(),
-            "run bandwidth . --threads 4 --transfer 64KiB --bytes-per-thread 256KiB".to_owned(),
-            format!("{load} --repeat 2"),
-            "list".to_owned(),
-            "show latest".to_owned(),
-            "export latest --csv".to_owned(),
-            "report latest --replace".to_owned(),
-            "plan quick".to_owned(),
-            "host".to_owned(),
-            "media".to_owned(),
-            "fio --name=a --size=4m --rw=randread --bs=4k --number_ios=8".to_owned(),
-            "ior -t 1m -b 4m".to_owned(),
-        ];
         for limit in [2, 3, 4, 6, 9, 20, 64] {
             let limit = limit.to_string();
             let (old, new) = ([("pids.max", &*limit)], [("pids.max", &*limit)]);
             let Some(group) = Group::new("pids", &old, &new) else {
                 return println!("SKIPPED: threads of a control group: there is none here");
             };
-            for line in &lines {
+            for line in every_command() {
                 let asked = format!("{} timeout -k 1 15 qdepth {line}", group.within());
                 let ended = limited(&workspace, &asked);
-                let told = ["threads", "Resource temporarily unavailable"];
-                let in_words = told.iter().any(|words| ended.err.contains(words));
-                let is_right = matches!(ended.status, Some(0 | 1))
-                    || matches!(ended.status, Some(3..=5)) && in_words;
-                let is_fault = ended.err.contains("a fault of this program");
-                assert!(is_right && !is_fault, "{limit}: {line}: {ended:?}");
+                must_be_told(&ended, &["threads", "Resource temporarily unavailable"], &line);
             }
         }
     }

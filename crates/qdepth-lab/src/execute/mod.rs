@@ -368,9 +368,9 @@ fn in_real_time(
 
 fn no_thread(why: &std::io::Error) -> anyhow::Error {
     anyhow!(
-        "a worker cannot be started ({why}): a limit on threads is in the way (`ulimit -u`, or \
-         pids.max of the control group). What was finished before is kept in the logbook; raise \
-         the limit, then `qdepth run --resume`"
+        "a worker cannot be started ({why}): a limit on threads (`ulimit -u`, pids.max of \
+         the control group) or on memory (`ulimit -v`) is in the way. What was finished before is \
+         kept in the logbook; raise the limit, then `qdepth run --resume`"
     )
 }
 
