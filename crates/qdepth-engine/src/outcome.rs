@@ -28,7 +28,7 @@ impl Errors {
         self.count_many(errno, 1);
     }
 
-    /// Counts so many of one kind.
+    /// Adds to the count of one kind.
     pub fn count_many(&mut self, errno: i32, count: u64) {
         self.total += count;
         let room = self.kinds.iter_mut().find(|(e, n)| *e == errno || *n == 0);

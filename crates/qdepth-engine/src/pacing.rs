@@ -38,7 +38,7 @@ pub(crate) trait Pacing {
     fn most(&self) -> u64 {
         0
     }
-    /// Each stream ends once it has moved so many bytes in the window.
+    /// Each stream ends once it has moved this many bytes in the window.
     fn go_on_to(&mut self, _: u64) {}
     /// Nothing is issued any more.
     fn ends(&mut self) {}
@@ -241,7 +241,7 @@ struct Thinker {
     resumes: Option<Instant>,
 }
 
-/// Closed loop with think time: after so many requests a stream waits until all of them came back,
+/// Closed loop with think time: after this many requests a stream waits until all of them came back,
 /// and then for the time.
 #[derive(Debug)]
 pub(crate) struct Thinking {

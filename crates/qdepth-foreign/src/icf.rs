@@ -162,7 +162,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// The loads of so many workers, each with its specification of this number.
+    /// The loads of this many workers, each with its specification of this number.
     fn test(
         &mut self,
         test: usize,

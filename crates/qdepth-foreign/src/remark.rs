@@ -79,7 +79,7 @@ remarks! {
     EntriesClosedAtOnce = "entries-closed-at-once";
     EntriesMadeBefore = "entries-made-before";
     GuardsDecide = "guards-decide";
-    // What is written, forced out and checked.
+    // Payload, syncs and verification.
     PayloadDrawnOnce = "payload-drawn-once";
     CompressibleInEachBlock = "compressible-in-each-block";
     CompressibleWithoutPattern = "compressible-without-pattern";
@@ -110,7 +110,7 @@ remarks! {
     NoPriorityHint = "no-priority-hint";
     PrioritiesReportedTogether = "priorities-reported-together";
     OwnClock = "own-clock";
-    // What is reported and logged.
+    // Reports and logs.
     LatenciesRecorded = "latencies-recorded";
     SeriesRecorded = "series-recorded";
     SeriesOfHundredMs = "series-of-100-ms";

@@ -25,7 +25,7 @@ const SLOW_NS: u64 = 1_000_000_000;
 pub enum Wrong {
     /// It panicked; what it said.
     Panic(String),
-    /// It took so many nanoseconds.
+    /// Time that it took, ns.
     Slow(u64),
 }
 

@@ -67,7 +67,7 @@ fn plan_file(input: &[u8]) {
     let Ok(file) = toml::from_str::<PlanFile>(&text(input)) else { return };
     for targets in [&[SHAPE][..], &[SHAPE, SHAPE]] {
         let Ok(plan) = resolve(&file, &Choices::default(), targets) else { continue };
-        // What is resolved can be stored, read back, and fits.
+        // A resolved plan can be stored and read back, and fits.
         let back = Plan::from_text(&plan.text());
         assert!(back.as_ref() == Ok(&plan), "{back:?}");
         assert!(plan.fits(targets).is_ok());

@@ -216,7 +216,7 @@ impl OwnFiles {
         Ok(file)
     }
 
-    /// Makes a directory for the entries of a point, with these in it: files of so many bytes, or
+    /// Makes a directory for the entries of a point, with these in it: files of this many bytes, or
     /// directories. Its name holds the run's, so that it can be no other's. What runs that were
     /// killed left there goes first.
     ///

@@ -133,7 +133,7 @@ impl OwnFolder {
         }
     }
 
-    /// Makes entries in it: files of so many bytes, or directories.
+    /// Makes entries in it: files of this many bytes, or directories.
     pub(crate) fn fill(
         &self,
         names: impl Iterator<Item = String>,

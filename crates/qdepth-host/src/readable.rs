@@ -11,7 +11,7 @@ use crate::target::Inspected;
 const NAMES_MAX: usize = 10_000;
 
 /// The name of the largest regular file in a directory that may be read and that is written all
-/// through, of so many bytes at least. Nothing below other directories, and no link.
+/// through, of at least this many bytes. Nothing below other directories, and no link.
 pub fn largest_file(directory: &Inspected, bytes_min: u64) -> Option<OsString> {
     let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let listed = rustix::fs::openat(directory.handle(), c".", open, Mode::empty()).ok()?;

@@ -11,7 +11,7 @@ pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A name of so many letters: what is left out of its middle is an ellipsis.
+/// A name of at most this many letters; an ellipsis replaces the middle.
 pub(super) fn middle_out(name: &str, letters: usize) -> String {
     let count = name.chars().count();
     if count <= letters {

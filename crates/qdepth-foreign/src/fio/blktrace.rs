@@ -118,7 +118,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Log, String> {
 mod tests {
     use super::*;
 
-    /// A record with this time, sector, bytes and action, and so many bytes behind it.
+    /// A record with this time, sector, bytes and action, followed by this many bytes.
     fn record(time: u64, sector: u64, bytes: u32, action: u32, behind: u16) -> Vec<u8> {
         let mut all = Vec::new();
         all.extend((MAGIC | VERSION).to_ne_bytes());

@@ -60,7 +60,7 @@ pub(super) fn time_ns(text: &str) -> Result<u64, String> {
     time_with(text, 1e9)
 }
 
-/// The same, in units of so many nanoseconds where none is written.
+/// The same; a number without a unit counts units of this many nanoseconds.
 pub(super) fn time_with(text: &str, unit_ns: f64) -> Result<u64, String> {
     let text = text.trim();
     if text.starts_with('(') {

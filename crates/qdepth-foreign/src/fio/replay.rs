@@ -1,7 +1,7 @@
 //! Traces that a job replays: fio's iolog of versions 2 and 3, and blktrace's records.
 //!
 //! Times are as fio 3.33 takes them when it is run: microseconds in version 3; in version 2 a
-//! `wait` is for so many milliseconds since the beginning.
+//! `wait` lasts until this many milliseconds after the start.
 
 use std::collections::BTreeMap;
 

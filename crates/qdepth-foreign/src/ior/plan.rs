@@ -12,7 +12,7 @@ use super::Ior;
 const UNTIL_DONE_S: u64 = 86_400;
 
 impl Ior {
-    /// The plan, on as many targets as there are [`names`](Self::names), for so many tasks.
+    /// The plan for this many tasks, with one target per [`names`](Self::names).
     pub fn plan(&self, tasks: u32) -> PlanFile {
         let targets = self.names().len() as u32;
         let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned();

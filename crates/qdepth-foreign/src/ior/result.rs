@@ -502,7 +502,7 @@ fn exponent(value: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// The ranks of which a time is further than so many seconds from the mean (`-j`).
+/// The ranks with a time further than this many seconds from the mean (`-j`).
 pub fn ior_outliers(phases: &[IorPhase], most_s: u32) -> Vec<String> {
     type Time = (&'static str, fn(&IorRank) -> f64);
     let times: [Time; 3] = [

@@ -54,7 +54,7 @@ struct World {
     serials: bool,
     read_only: bool,
     target: usize,
-    /// The target is a loop device on that device, from this sector on and of so many.
+    /// The target is a loop device on that device: first sector and number of sectors.
     above: Option<(u64, u64)>,
     change: (usize, Change),
 }

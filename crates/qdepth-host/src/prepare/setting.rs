@@ -1,5 +1,5 @@
 //! Settings of the kernel that a preparation may change: a list, each with the values that it may
-//! have. What is not on it is not written, whoever asks.
+//! have. Nothing else is ever written.
 
 use serde::{Deserialize, Serialize};
 

@@ -156,7 +156,7 @@ fn a_setting_is_one_of_the_list() {
         let no = set(path, value).unwrap_err().to_string();
         assert!(no.contains(possible), "{path}: {no}");
     }
-    // What is done is told in our words, whatever its author says of it.
+    // Our words describe the change, whatever its author says of it.
     let steps = set("/proc/sys/vm/dirty_ratio", "5").unwrap();
     assert_eq!(steps[0].describe(), "dirty pages at which writers wait, %: 5");
     assert_eq!(lines(&steps[0]), ["echo 5 > /proc/sys/vm/dirty_ratio"]);
@@ -187,7 +187,7 @@ fn a_setting_is_the_kernels_own_file() {
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), "kept\n");
     let ratio = crate::kernel_file::read(root, true, Path::new("/proc/sys/vm/dirty_ratio"));
     assert!(ratio.unwrap().parse::<u32>().is_ok());
-    // What is no text, or more than a value, is not taken for one.
+    // Bytes that are no text, or more than a value, are not taken for a value.
     let machine = FakeMachine::new().with_file("/sys/long", &"1".repeat(5000));
     std::fs::write(machine.system.path("/sys/raw"), [0x1b, b'[', 0xff]).unwrap();
     for path in ["/sys/long", "/sys/raw"] {

@@ -12,7 +12,7 @@ const PROGRESS_EVERY: Nanos = Nanos::from_secs(1);
 pub trait Observer {
     /// Something happened.
     fn event(&self, event: &RunEvent);
-    /// Asks for a line; `None` if there is no one to answer.
+    /// Asks the user for a line; `None` if nobody can answer.
     fn ask(&self, question: &str) -> Option<String>;
 }
 

@@ -14,9 +14,9 @@ use crate::target::prepare::{Prepared, emulation};
 
 /// Virtual time before the window: many times what fills the write buffer of a drive.
 pub const WARM_UP: Nanos = Nanos::from_millis(300);
-/// A window ends after so many requests: the share of reads among them is then within 0.5 %.
+/// A window ends after this many requests: the share of reads is then within 0.5 %.
 const REQUESTS: u64 = 40_000;
-/// … or, where they are large, after so many bytes, but not before each slot had twenty.
+/// Large requests end it after this many bytes, but not before each slot had twenty.
 const BYTES: u64 = 4 << 30;
 const ROUNDS: u64 = 20;
 /// … or after so long.

@@ -26,7 +26,7 @@ const CLOCK: f64 = 0.000_5;
 /// Shares by which a rate, and a median, may miss a known truth.
 const RATE: f64 = 0.001;
 const MEDIAN: f64 = 0.005;
-/// The scripted medium: so many servers, so long a service.
+/// The scripted medium: number of servers, service time.
 const SERVERS: u32 = 8;
 const SERVICE: Nanos = Nanos::from_micros(100);
 /// A generator that reaches less cannot load a hard disk.

@@ -124,7 +124,7 @@ impl AllRanks {
     }
 
     /// Does what may take long while the others hear that this rank lives: one that is silent for
-    /// 5 s is lost, and a drive that is asked for its health may take longer.
+    /// 5 s is lost, and a drive may take longer to report its health.
     pub(crate) fn alive_during<T: Send>(
         &self,
         stop: &AtomicBool,

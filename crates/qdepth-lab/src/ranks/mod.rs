@@ -35,6 +35,6 @@ pub trait Transport {
     fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String>;
     /// Nanoseconds of the clock that this rank measures by.
     fn now_ns(&self) -> u64;
-    /// Lets so many nanoseconds pass, or less or more where a message ends the wait.
+    /// Waits this many nanoseconds; a message may end the wait earlier or later.
     fn pause(&mut self, ns: u64);
 }

@@ -47,7 +47,7 @@ pub struct Lost {
 /// Symptom of a lost rank.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Loss {
-    /// It gave no sign of life for so many seconds.
+    /// It gave no sign of life for this many seconds.
     #[error("it has been silent for {0} s")]
     Silent(u64),
     /// It did not end when it was asked to.

@@ -33,7 +33,7 @@ pub struct ThreadTransport {
     clock: fn() -> u64,
 }
 
-/// The ends of so many ranks, by rank. `clock` is what they measure by.
+/// The ends of this many ranks, by rank. They measure by `clock`.
 pub fn threads(size: u32, clock: fn() -> u64) -> Vec<ThreadTransport> {
     let (ends, receivers): (Vec<Sender<Message>>, Vec<Receiver<Message>>) =
         (0..size).map(|_| channel()).unzip();

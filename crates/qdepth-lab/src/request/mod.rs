@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::request::provision::{Provision, ProvisionedFiles};
 use crate::request::worker_result::WorkerResults;
 
-/// A run that is asked for.
+/// A requested run.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// Plan to measure; `None` to resume the last run of the logbook that has not ended.
@@ -122,7 +122,7 @@ pub struct Ran {
     pub ranks: WorkerResults,
 }
 
-/// The load that is asked for: a plan as written, what is chosen of it, and on what.
+/// The requested load: the plan as written, the choices made, and the targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanRequest {

@@ -7,7 +7,7 @@ use qdepth_workload::{Plan, WrittenTargets};
 /// Files to create in a directory.
 #[derive(Clone, Debug)]
 pub enum Provision {
-    /// A measurement file with an area of so many bytes.
+    /// A measurement file with an area of this many bytes.
     MeasurementFile(u64),
     /// Files that the points make.
     OwnFiles(ProvisionedFiles),

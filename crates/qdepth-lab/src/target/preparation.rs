@@ -22,7 +22,7 @@ use crate::target::consent::consent_for;
 use crate::target::prepare::all_different;
 
 /// Asks whether the drives can do these steps, every guard of the devices whose contents they
-/// destroy, and the user. What is held of them is for the steps.
+/// destroy, and the user. The claims on them are for the steps.
 pub fn may_be_done(
     system: &System,
     steps: &[Step],

@@ -310,7 +310,7 @@ impl ClearedTargets {
     }
 }
 
-/// Asks the guards of each target. What is missing of consents is said at once.
+/// Asks the guards of each target, and reports all missing consents at once.
 fn clear_all(
     system: &System,
     found: &[Inspected],

@@ -27,7 +27,7 @@ pub fn would_refuse(system: &System, request: &RunRequest) -> Vec<Error> {
         Err(error) => all.push(error),
     }
     for (number, expression) in asked.targets.iter().enumerate() {
-        // What is not there was said by the preview.
+        // The preview has named missing targets.
         let Ok(found) = find(system, expression) else { continue };
         let Some(target) = found.real() else { continue };
         all.extend(guarded(system, asked, request, number, target).err());

@@ -152,7 +152,7 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("end_fsync", Honoured),
     ("fsync_on_close", Honoured),
     ("write_barrier", Only(OFF, "fsync=N forces data out")),
-    // What is written, and checked.
+    // Payload and verification.
     ("zero_buffers", Honoured),
     ("buffer_compress_percentage", Honoured),
     ("buffer_pattern", Honoured),
@@ -212,7 +212,7 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("cmdprio_hint", Remarked(Remark::NoPriorityHint)),
     ("cmdprio_bssplit", Honoured),
     ("write_hint", Only(&["none", "not-set"], "writes have no hints of their life time")),
-    // What is reported.
+    // Reports.
     ("percentile_list", Honoured),
     ("clat_percentiles", Honoured),
     ("lat_percentiles", Honoured),

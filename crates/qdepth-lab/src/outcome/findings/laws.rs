@@ -47,7 +47,7 @@ pub(super) fn facts(seen: &PointSeen<'_>) -> PointFacts {
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
         ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
         below_file: below_file(point, prepared, measured).filter(|_| one_host),
-        // What is discarded passes no link.
+        // Discarded data passes no link.
         link_bytes_per_s: prepared.link().filter(|_| !point.trims() && one_host),
         ceiling_io_per_s: seen.ceiling.filter(|_| one_host),
     }
@@ -83,7 +83,7 @@ fn ios_in_kernel_span(
     let kernel = measured.seen.kernel?;
     let outcome = &measured.outcome;
     let [reads, writes, ..] = &outcome.directions;
-    // What is outside the window may be a flush, which the kernel counts apart: only loads without.
+    // Requests outside the window may be flushes, which the kernel counts apart: only loads without.
     let comparable = u64::from(point.request_size.max()) <= most
         && !measured.seen.shared
         && point.fsync.every_writes == 0
