@@ -241,7 +241,7 @@ struct Thinker {
     resumes: Option<Instant>,
 }
 
-/// Closed loop with think time: after this many requests a stream waits until all of them came back,
+/// Closed loop with think time: after this many requests a stream waits until all are back,
 /// and then for the time.
 #[derive(Debug)]
 pub(crate) struct Thinking {

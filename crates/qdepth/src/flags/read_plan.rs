@@ -9,7 +9,7 @@ use qdepth_media::{is_emulated, several};
 use qdepth_papers::Reference;
 use qdepth_papers::drive;
 use qdepth_workload::{
-    Choices, PlanFile, Stairs, alike_profile, meant, published_name, shipped_plan_names,
+    Choices, PlanFile, Stairs, alike_profile, published_name, shipped_plan_names,
     shipped_plan_text, shipped_profile_names,
 };
 
@@ -177,12 +177,11 @@ fn must_exist(target: &Path, words: &[String]) -> Result<()> {
 
 /// The plan or load profile that is spelled most like a word, as a question; empty if none is.
 fn meant_plan_or_profile(word: &str) -> String {
-    let profile = alike_profile(word, shipped_profile_names());
-    match (meant(word, shipped_plan_names()), profile) {
-        (plan, None) => plan,
-        (plan, Some(profile)) if plan.is_empty() || profile == word => {
-            format!(" (did you mean `--profile {profile}`?)")
+    match alike_profile(word, shipped_plan_names().chain(shipped_profile_names())) {
+        None => String::new(),
+        Some(name) if shipped_plan_names().any(|plan| plan == name) => {
+            format!(" (did you mean `{name}`?)")
         }
-        (plan, Some(_)) => plan,
+        Some(profile) => format!(" (did you mean `--profile {profile}`?)"),
     }
 }

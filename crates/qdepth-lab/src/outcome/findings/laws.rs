@@ -83,7 +83,7 @@ fn ios_in_kernel_span(
     let kernel = measured.seen.kernel?;
     let outcome = &measured.outcome;
     let [reads, writes, ..] = &outcome.directions;
-    // Requests outside the window may be flushes, which the kernel counts apart: only loads without.
+    // Requests outside the window may be flushes, counted apart: only loads without any.
     let comparable = u64::from(point.request_size.max()) <= most
         && !measured.seen.shared
         && point.fsync.every_writes == 0
