@@ -15,9 +15,9 @@ const NAMED: usize = 3;
 /// would be the load that is looked for.
 const PROCESSES_MAX: usize = 1000;
 
-/// Used so far by each process but this one.
+/// Used so far by each process but this one; `None` where they were not looked at.
 #[derive(Clone, Debug, Default)]
-pub struct Processes(BTreeMap<u32, Used>);
+pub struct Processes(Option<BTreeMap<u32, Used>>);
 
 #[derive(Clone, Debug)]
 struct Used {
@@ -28,26 +28,26 @@ struct Used {
 }
 
 impl Processes {
-    /// Reads `/proc/*/stat` and, as far as this user may, `/proc/*/io`; empty on a host with more
-    /// than 1,000 processes.
+    /// Reads `/proc/*/stat` and, as far as this user may, `/proc/*/io`; nothing on a host with
+    /// more than 1,000 processes.
     pub fn sample(system: &System) -> Self {
         let own = std::process::id();
         let numbers = system.list_dir("/proc").unwrap_or_default();
         let numbers = numbers.iter().filter_map(|name| name.parse().ok());
         let others: Vec<u32> = numbers.filter(|number| *number != own).collect();
-        if others.len() > PROCESSES_MAX {
-            return Self::default();
-        }
-        let others = others.into_iter();
-        Self(others.filter_map(|number| Some((number, used(system, number)?))).collect())
+        let looked_at = (others.len() <= PROCESSES_MAX).then_some(others);
+        let used = |number| Some((number, used(system, number)?));
+        Self(looked_at.map(|others| others.into_iter().filter_map(used).collect()))
     }
 
     /// The busiest between two samples that are `seconds` apart, as `dd 45 % CPU, 210 MB/s; …`;
-    /// empty if none used much.
+    /// empty if none used much. Empty, too, without one of the samples: one count is of the whole
+    /// life of a process, not of these seconds.
     pub fn busiest_since(&self, before: &Self, seconds: f64) -> String {
+        let (Some(all), Some(before)) = (&self.0, &before.0) else { return String::new() };
         let mut by_name: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-        for (number, now) in &self.0 {
-            let then = before.0.get(number).filter(|then| then.name == now.name);
+        for (number, now) in all {
+            let then = before.get(number).filter(|then| then.name == now.name);
             let ticks = now.ticks.saturating_sub(then.map_or(0, |then| then.ticks));
             let bytes_then = then.and_then(|then| then.bytes).unwrap_or(0);
             let bytes = now.bytes.unwrap_or(0).saturating_sub(bytes_then);
@@ -129,14 +129,20 @@ mod tests {
         let zeros = "0 ".repeat(12);
         let busy = with(PROCESSES_MAX - 1)
             .with_file("/proc/3999999/stat", &format!("3999999 (x) S {zeros}\n"));
-        assert_eq!(Processes::sample(&busy.system).0.len(), 1);
+        let few = Processes::sample(&busy.system);
+        assert_eq!(few.0.as_ref().unwrap().len(), 1);
         let more = busy.with_file("/proc/3999998/stat", "1 (x) S 0 0\n");
-        assert!(Processes::sample(&more.system).0.is_empty());
+        assert!(Processes::sample(&more.system).0.is_none());
+        // In between some ended: what the others used before is not of this time.
+        let after = Processes::sample(&machine(3_999_999, "x", 900, 0).system);
+        assert_eq!(after.busiest_since(&Processes::sample(&more.system), 1.0), "");
+        assert_eq!(after.busiest_since(&few, 1.0), "x 1800 % CPU");
     }
 
     #[test]
     fn this_machine_has_others_and_not_this_one() {
         let all = Processes::sample(&System::real());
-        assert!(!all.0.contains_key(&std::process::id()) && !all.0.is_empty());
+        let all = all.0.unwrap();
+        assert!(!all.contains_key(&std::process::id()) && !all.is_empty());
     }
 }
