@@ -9,6 +9,11 @@ use qdepth_workload::ResolveError;
 /// The exit status of what began and could not end.
 pub const FAILED: u8 = 4;
 
+/// Why no thread can be started, and what to do.
+pub const THREAD_LIMIT: &str = "a limit on threads (`ulimit -u`, pids.max of the control group) or \
+    on memory (`ulimit -v`) is in the way. What was finished before is kept in the logbook; raise \
+    the limit, then `qdepth run --resume`";
+
 /// Wrong usage: exit status 2.
 #[derive(Debug)]
 pub struct Usage(pub String);

@@ -1,6 +1,7 @@
 //! Behaviour at the end of memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The system's allocator, for a program that ends in words where it has nothing left to give: the
@@ -67,11 +68,13 @@ fn given(at: *mut u8, bytes: usize) -> *mut u8 {
 fn ended(bytes: usize) -> ! {
     let mut digits = [0; 20];
     end_with(&[
-        b"qdepth: there is no memory for another ",
-        decimal(bytes, &mut digits),
-        b" bytes: a limit of this process (`ulimit -v`), of its control group or of the machine. \
-          What was finished before is kept in the logbook; raise the limit, or ask for less at a \
-          time (--queue-depth, --block-size), then `qdepth run --resume`\n",
+        IoSlice::new(b"qdepth: there is no memory for another "),
+        IoSlice::new(decimal(bytes, &mut digits)),
+        IoSlice::new(
+            b" bytes: a limit of this process (`ulimit -v`), of its control group or of the \
+              machine. What was finished before is kept in the logbook; raise the limit, or ask \
+              for less at a time (--queue-depth, --block-size), then `qdepth run --resume`\n",
+        ),
     ])
 }
 
@@ -79,34 +82,28 @@ fn ended(bytes: usize) -> ! {
 /// thread that finds no memory for its own variables is aborted without a call of the allocator.
 pub fn explain_aborts() {
     let handler: extern "C" fn(libc::c_int) = aborted;
-    // SAFETY: the handler calls only what a signal handler may: write(2) and _exit(2).
+    // SAFETY: the handler calls system calls alone, and allocates nothing.
     unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
 }
 
 extern "C" fn aborted(_signal: libc::c_int) {
-    end_with(&[
+    end_with(&[IoSlice::new(
         b"qdepth: this process was aborted; a line above may say why. Often memory has run out: \
         a limit of this process (`ulimit -v`), of its control group or of the machine. What was \
         finished before is kept in the logbook; raise the limit, then `qdepth run --resume`\n",
-    ])
+    )])
 }
 
 /// Writes the message to standard error in one piece, and ends the process. Of threads that run out
 /// of memory at the same time one speaks.
-fn end_with(parts: &[&[u8]]) -> ! {
+fn end_with(parts: &[IoSlice<'_>]) -> ! {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     if IS_ENDING.swap(true, Ordering::Relaxed) {
         loop {
             std::thread::yield_now();
         }
     }
-    let mut message = [0; 512];
-    let mut length = 0;
-    for byte in parts.iter().copied().flatten().take(message.len()) {
-        message[length] = *byte;
-        length += 1;
-    }
-    let _ = rustix::io::write(rustix::stdio::stderr(), &message[..length]);
+    let _ = rustix::io::writev(rustix::stdio::stderr(), parts);
     // SAFETY: nothing runs on the way out that would need memory.
     unsafe { libc::_exit(FAILED) }
 }

@@ -16,7 +16,7 @@ use qdepth_workload::{alike, shipped_plan_names};
 
 use crate::flags::Flags;
 use crate::terminal::print_line;
-use qdepth_lab::failure::{FAILED, exit_status, file_error};
+use qdepth_lab::failure::{FAILED, THREAD_LIMIT, exit_status, file_error};
 
 /// Exit statuses that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +71,7 @@ const NO_THREAD: [&str; 3] = [
 fn fault_text(fault: &PanicHookInfo<'_>) -> String {
     let words = fault.payload_as_str().unwrap_or("no words");
     if NO_THREAD.iter().any(|beginning| words.starts_with(beginning)) {
-        return String::from(
-            "qdepth: no further thread can be started: a limit on threads (`ulimit -u`, pids.max \
-             of the control group) or on memory (`ulimit -v`) is in the way. What was finished \
-             before is kept in the logbook; raise the limit, then `qdepth run --resume`",
-        );
+        return format!("qdepth: no further thread can be started: {THREAD_LIMIT}");
     }
     let location = fault.location().map_or_else(String::new, |location| format!(" ({location})"));
     format!(

@@ -34,6 +34,7 @@ use crate::execute::cpu_placement::worker_cpus;
 use crate::execute::measure_options::MeasureOptions;
 use crate::execute::storage::Storage;
 use crate::execute::written::Written;
+use crate::failure::THREAD_LIMIT;
 use crate::monitor::monitors::{Monitors, Sampler};
 use crate::monitor::sight::{MachineNews, Sight};
 use crate::monitor::standstill::Stood;
@@ -367,11 +368,7 @@ fn in_real_time(
 }
 
 fn no_thread(why: &std::io::Error) -> anyhow::Error {
-    anyhow!(
-        "a worker cannot be started ({why}): a limit on threads (`ulimit -u`, pids.max of \
-         the control group) or on memory (`ulimit -v`) is in the way. What was finished before is \
-         kept in the logbook; raise the limit, then `qdepth run --resume`"
-    )
+    anyhow!("a worker cannot be started ({why}): {THREAD_LIMIT}")
 }
 
 /// Results of the workers of each point, and the largest share of time that one of them waited for
