@@ -24,7 +24,6 @@ mod live;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use lines::grouped;
 use lines::{Size, column_suffix, lines, load, target_among};
 use live::Live;
 

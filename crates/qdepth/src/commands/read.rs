@@ -6,14 +6,14 @@ use qdepth_record::{
     Best, PointRecord, RunHeadline, RunRecord, events_json_schema, export_runs_json,
     host_json_schema, json_schema, runs_json_schema,
 };
-use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table};
+use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table, count};
 use qdepth_workload::plan_schema;
 
 use crate::exit_status::Status;
 use crate::flags::{
     ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions, must_have_no_limit,
 };
-use crate::screen::{Screen, grouped};
+use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
 use qdepth_lab::failure::Usage;
 
@@ -168,9 +168,9 @@ const LARGE: u64 = 128 << 10;
 fn best_figure(best: Best) -> String {
     match (best.io_per_s, best.bytes_per_s) {
         (Some(io), Some(bytes)) if bytes / io.max(1) >= LARGE => {
-            format!("{} MiB/s", grouped(bytes >> 20))
+            format!("{} MiB/s", count(bytes >> 20))
         }
-        (Some(io), Some(_)) => format!("{} IOPS", grouped(io)),
+        (Some(io), Some(_)) => format!("{} IOPS", count(io)),
         _ => String::new(),
     }
 }

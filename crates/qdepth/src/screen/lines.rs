@@ -7,7 +7,7 @@ use std::time::Duration;
 use qdepth_files::{Lines, visible};
 use qdepth_measure::Bytes;
 use qdepth_record::event::{Machine, PointStarted};
-use qdepth_report::{Lang, column_in_words};
+use qdepth_report::{Lang, column_in_words, count};
 use unicode_width::UnicodeWidthStr;
 
 use super::live::{Figures, Live, MINUTE, Phase, Writing};
@@ -408,15 +408,7 @@ fn clock(ns: u64) -> String {
 
 /// A rate in whole numbers, with a comma between thousands.
 fn whole(value: f64) -> String {
-    grouped(value.round_ties_even().max(0.0) as u64)
-}
-
-/// A whole number with a comma between thousands.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev();
-    let groups: Vec<&str> = groups.filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
+    count(value.round_ties_even().max(0.0) as u64)
 }
 
 /// `0.498 ms`.
