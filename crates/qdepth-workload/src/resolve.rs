@@ -241,7 +241,7 @@ const WORDS: [(&str, &str); 8] = [
     ("seqwrite", "sequential-1m-write"),
 ];
 
-/// The load profile that a word of fio's means, or whose name is spelled most like this one.
+/// The load profile that a word of fio's means, or the known name that is spelled most like it.
 pub fn alike_profile<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = WORDS.iter().find(|(word, _)| *word == name).map(|(_, profile)| *profile);
     word.or_else(|| alike(name, known))

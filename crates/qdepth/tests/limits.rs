@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(kept(&workspace), 1);
     }
 
-    /// Whatever is started in whatever little memory ends soon, and as it should or in words.
+    /// Each command ends soon in little memory: finished, or with the reason.
     #[test]
     fn every_command_ends_in_words_under_any_limit_on_memory() {
         let workspace = Workspace::new();
@@ -114,8 +114,7 @@ mod tests {
             for line in every_command() {
                 let line = format!("ulimit -v {kilobytes}; timeout -k 1 20 qdepth {line}");
                 let ended = limited(&workspace, &line);
-                let told = ["memory", "Resource temporarily unavailable"];
-                must_be_told(&ended, &told, &line);
+                finishes_or_names(&ended, &["memory", "Resource temporarily unavailable"], &line);
             }
         }
     }
@@ -143,9 +142,9 @@ mod tests {
         ]
     }
 
-    /// It finished, or says why not with one of the words of the limit.
+    /// Fails unless the program finished, or named the limit in one of these words.
     #[track_caller]
-    fn must_be_told(ended: &Ended, words: &[&str], line: &str) {
+    fn finishes_or_names(ended: &Ended, words: &[&str], line: &str) {
         let in_words = words.iter().any(|words| ended.err.contains(words));
         let is_right =
             matches!(ended.status, Some(0 | 1)) || matches!(ended.status, Some(3..=5)) && in_words;
@@ -252,7 +251,7 @@ mod tests {
             for line in every_command() {
                 let asked = format!("{} timeout -k 1 15 qdepth {line}", group.within());
                 let ended = limited(&workspace, &asked);
-                must_be_told(&ended, &["threads", "Resource temporarily unavailable"], &line);
+                finishes_or_names(&ended, &["threads", "Resource temporarily unavailable"], &line);
             }
         }
     }
