@@ -284,7 +284,10 @@ fn run_page(
             run += usize::from(again);
             !again
         });
-        let script: Vec<String> = lines.map(|line| here(line, folder.path())).collect();
+        let lines: Vec<&str> = lines.collect();
+        // Asked before paths are put in: they name the folder of a checkout, which may be `qdepth`.
+        let calls_us = lines.iter().any(|line| line.contains("qdepth"));
+        let script: Vec<String> = lines.iter().map(|line| here(line, folder.path())).collect();
         let script = script.join("\n");
         if changes_this_machine(&script) {
             wrong.push(format!("{page}: this would change the machine: {script}"));
@@ -305,7 +308,7 @@ fn run_page(
         run += called.lines().count();
         let bad = |line: &&str| !GOOD.contains(&line.split(' ').next().unwrap_or_default());
         let said = String::from_utf8_lossy(&output.stderr);
-        let all_called = !script.contains("qdepth") || !called.is_empty();
+        let all_called = !calls_us || !called.is_empty();
         if !all_called || called.lines().any(|line| bad(&line)) {
             wrong.push(format!("{page}: {script}\n{called}{said}"));
         }
