@@ -200,6 +200,17 @@ fn writer_that_leaves_at_once_is_waited_for() {
     drop(claim(&bench, &device).unwrap());
 }
 
+#[test]
+fn descriptor_that_a_socket_holds_for_a_second_is_waited_for() {
+    let Some(bench) = bench("descriptors on their way") else { return };
+    let device = bench.device(SIZE);
+    // As a browser whose processes get no CPU time at once.
+    let lines = "a, b = socket.socketpair()\nsocket.send_fds(a, [b'x'], [1]); ready()\n\
+                 time.sleep(1.5); socket.recv_fds(b, 1, 1)";
+    let _writer = Writer::start(lines, &device);
+    drop(claim(&bench, &device).unwrap());
+}
+
 /// Two stacks of loop devices on one file, each layer a part of the one below, in MiB.
 #[derive(Clone, Debug)]
 struct World {

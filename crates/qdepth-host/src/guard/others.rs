@@ -24,35 +24,78 @@ pub(super) fn no_writers(system: &System, stack: &Stack, name: &Path) -> Result<
     after_brief_use(|| no_writers_but(system, stack, name, |_| false))
 }
 
-/// A program that searches for a free loop device opens others for a moment.
-fn after_brief_use(check: impl Fn() -> Result<(), Refusal>) -> Result<(), Refusal> {
-    again(5, |_| true, check)
+/// A program that searches for a free loop device opens others for a moment. Descriptors in a
+/// socket stay there until the receiver has CPU time, which on a busy machine takes seconds.
+fn after_brief_use(check: impl Fn() -> Result<(), Writer>) -> Result<(), Refusal> {
+    let short = || again(5, |_| true, &check);
+    again(IN_SOCKET_TRIES, |writer| writer.access == Access::InSocket, short)
+        .map_err(Writer::refusal)
 }
 
-/// Refuses at once what a process can write to, unless the lock keeps that process apart.
+/// Number of attempts, half a second apart, while descriptors wait in a socket.
+const IN_SOCKET_TRIES: u32 = 10;
+
+/// Way in which a process can write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Open,
+    /// Nothing says which descriptors wait in a socket.
+    InSocket,
+    Registered,
+    Mapped,
+}
+
+impl Access {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Open => "open for writing",
+            Self::InSocket => "perhaps among the descriptors that wait in a socket",
+            Self::Registered => "registered with an io_uring",
+            Self::Mapped => "mapped for writing",
+        }
+    }
+}
+
+/// Process that can write to a target.
+struct Writer {
+    target: PathBuf,
+    access: Access,
+    process: String,
+    program: String,
+}
+
+impl Writer {
+    fn refusal(self) -> Refusal {
+        let Self { target, access, process, program } = self;
+        let (target, access) = (target.display(), access.text());
+        Refusal::new(
+            Guard::G2Exclusive,
+            format!("{target} is {access} in process {process} ({program})"),
+            format!("Wait for its end, or end it (`kill {process}`)"),
+        )
+    }
+}
+
+/// Finds at once a process that can write, unless the lock keeps that process apart.
 fn no_writers_but(
     system: &System,
     stack: &Stack,
     name: &Path,
     is_kept_apart: impl Fn(&str) -> bool,
-) -> Result<(), Refusal> {
+) -> Result<(), Writer> {
     if !system.is_real() {
         return Ok(());
     }
     let own = std::process::id().to_string();
     let mut writers = Writers { system, stack, known: BTreeMap::new() };
     for process in numbered(Path::new("/proc")).filter(|process| *process != own) {
-        let Some(how) = writers.how(&process) else { continue };
+        let Some(access) = writers.access(&process) else { continue };
         if is_kept_apart(&process) {
             continue;
         }
-        let by = system.read_trimmed(format!("/proc/{process}/comm"));
-        let by = by.unwrap_or_else(|| "?".to_owned());
-        return Err(Refusal::new(
-            Guard::G2Exclusive,
-            format!("{} is {how} in process {process} ({by})", name.display()),
-            format!("Wait for its end, or end it (`kill {process}`)"),
-        ));
+        let program = system.read_trimmed(format!("/proc/{process}/comm"));
+        let program = program.unwrap_or_else(|| "?".to_owned());
+        return Err(Writer { target: name.to_owned(), access, process, program });
     }
     Ok(())
 }
@@ -102,34 +145,34 @@ struct Writers<'a> {
 
 impl Writers<'_> {
     /// Way in which a process can write to the stack; `None` if it cannot.
-    fn how(&mut self, process: &str) -> Option<&'static str> {
+    fn access(&mut self, process: &str) -> Option<Access> {
         let process = Path::new("/proc").join(process);
         // Threads may have descriptors of their own, and the first thread may have ended.
         let tasks = process.join("task");
         let threads = numbered(&tasks).map(|thread| tasks.join(thread)).collect();
         for table in own_tables(&process, threads) {
-            if let Some(how) = self.by_descriptor(&table) {
-                return Some(how);
+            if let Some(access) = self.by_descriptor(&table) {
+                return Some(access);
             }
         }
-        self.by_mapping(&process).then_some("mapped for writing")
+        self.by_mapping(&process).then_some(Access::Mapped)
     }
 
-    fn by_descriptor(&mut self, table: &Path) -> Option<&'static str> {
+    fn by_descriptor(&mut self, table: &Path) -> Option<Access> {
         for file in entries(&table.join("fd")) {
             let Some(number) = file.file_name() else { continue };
             let info = table.join("fdinfo").join(number);
             let text = std::fs::read_to_string(&info).unwrap_or_default();
             if is_open_for_writing(&text) && self.is_it(&file) {
-                return Some("open for writing");
+                return Some(Access::Open);
             }
             // A lease tells of files; nothing tells which devices are on their way.
             if carries_descriptors(&text) && self.stack.devices().next().is_some() {
-                return Some("perhaps among the descriptors that wait in a socket");
+                return Some(Access::InSocket);
             }
             // Files that are registered with a ring stay open after their descriptors are closed.
             if registered(&text).any(|path| self.is_it(Path::new(path))) {
-                return Some("registered with an io_uring");
+                return Some(Access::Registered);
             }
         }
         None
