@@ -63,18 +63,26 @@ pub(super) fn again<T, E>(
 /// Locks a file against other runs; record locks of other programs (a virtual machine's image, a
 /// database) stand in the way of writing as well.
 pub(crate) fn lock_file(file: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {
-    judge(try_lock(&file, how), name, how)?;
-    if how == Use::Read {
-        return Ok(());
+    if how == Use::Write {
+        no_record_lock(&file, name)?;
     }
-    // Taken, not asked for: rustix's F_GETLK fails on locks without an owner. That the lock goes
-    // with the first descriptor closed does not matter, flock is what stays.
-    let taken = fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
-    if matches!(taken, Err(Errno::AGAIN | Errno::ACCESS)) {
-        let found = format!("{} carries a record lock of another program", name.display());
-        return Err(locked(found));
+    judge(try_lock(&file, how), name, how)
+}
+
+/// Refuses a file with a record lock of another program. Ours is given back at once: NFS and SMB
+/// make a record lock of a flock, which would meet our own (flock(2)).
+fn no_record_lock(file: impl AsFd, name: &Path) -> Result<(), Refusal> {
+    // Taken, not asked for: rustix's F_GETLK fails on locks without an owner.
+    let take = || fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
+    // A run that was killed leaves its lock to an NFS server for a moment.
+    match again(TRIES, |error| matches!(*error, Errno::AGAIN | Errno::ACCESS), take) {
+        Err(Errno::AGAIN | Errno::ACCESS) => {
+            let found = format!("{} carries a record lock of another program", name.display());
+            Err(locked(found))
+        }
+        Ok(()) => judge(fcntl_lock(&file, FlockOperation::Unlock), name, Use::Write),
+        failed => judge(failed, name, Use::Write),
     }
-    judge(taken, name, how)
 }
 
 fn operation(how: Use) -> FlockOperation {
