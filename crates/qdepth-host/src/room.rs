@@ -23,8 +23,8 @@ fn remedy(free: u64, spare: u64) -> String {
     };
     match (24..63).rev().map(|power| 1 << power).find(has_room) {
         Some(size) => format!(
-            "Ask for a smaller file (--file-size {}, or a smaller --area), or give a file system \
-             with more room",
+            "Ask for a smaller file (--file-size {}, a smaller --area, or fewer --bytes-per-thread \
+             of `bandwidth`), or give a file system with more room",
             Bytes(size)
         ),
         None => "Free some space there, or give a file system with more room".to_owned(),

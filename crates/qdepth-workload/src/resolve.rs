@@ -149,6 +149,11 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     }
     if let Some(spec) = &file.bandwidth {
         let bad = |what| ResolveError::Value { profile: "bandwidth".to_owned(), what };
+        if let Some(size) = choices.file_size {
+            return Err(bad(format!(
+                "--file-size {size}: each thread makes a file of its own: give --bytes-per-thread"
+            )));
+        }
         for (title, loads) in spec.steps(targets).map_err(bad)? {
             let loads = loads.into_iter().map(|(profile, spec)| Load { profile, spec });
             steps.push(Step { title, loads: loads.collect() });

@@ -99,6 +99,7 @@ fn wrong_words_are_refused_before_anything_is_done() {
         ("run bandwidth media:p3700-800gb --transfer 3MiB", "not a whole number of transfers"),
         ("run bandwidth media:p3700-800gb --passes 0", "passes = 0"),
         ("run bandwidth media:p3700-800gb --area 1GiB", "leave --area out"),
+        ("run bandwidth . --file-size 16MiB", "give --bytes-per-thread"),
         ("run bandwidth . --read-only", "only reading is allowed"),
     ] {
         let ended = workspace.run(words).expect(2);

@@ -167,7 +167,8 @@ mod tests {
             let text = text.replace("[bandwidth]", "[bandwidth]\nthreads = [1]");
             let text = text.replace("256MiB", "32MiB");
             let file = text.parse().unwrap();
-            let choices = Choices { file_size: Some(Bytes(8 << 20)), ..Choices::default() };
+            let file_size = Some(Bytes(8 << 20)).filter(|_| plan != "bandwidth");
+            let choices = Choices { file_size, ..Choices::default() };
             let asked = PlanRequest { file, choices, targets: vec![target] };
             let seen = preview(&system, &asked).unwrap();
             let options = PrepareOptions {
