@@ -391,6 +391,8 @@ printf 'label: gpt\nstart=1MiB, size=400MiB\n' | sfdisk -q /dev/$C >/dev/null 2>
 check "engines: commands to a partition" turned_away io_uring-passthrough /dev/${C}p1 'is a partition'
 wipefs -q -a /dev/$C; blockdev --rereadpt /dev/$C 2>/dev/null; blkdiscard -f /dev/$C
 
+. /file-systems.sh
+
 # --- a drive goes ---
 reads() { awk '{print $1}' "/sys/block/$D/stat"; }
 gone() {
