@@ -16,6 +16,8 @@ use crate::target::{FileSystem, Inspected, Kind};
 const SUBJECT: &str = "identity";
 /// Written part of a file: a run that only reads needs at least as much.
 const DATA_BYTES: &str = "data_bytes";
+/// Place of a file on its device: a run that only reads needs the same.
+const EXTENTS: &str = "extents";
 /// Facts that are compared, and as what people are told of them.
 const COMPARED: [(&str, &str); 8] = [
     ("machine", "machine"),
@@ -58,7 +60,9 @@ pub fn identity_facts(system: &System, target: &Inspected) -> Vec<Observation> {
         }
         Kind::RegularFile { file_system, .. } => {
             add("kind", Some("file".to_owned()));
-            add(DATA_BYTES, data_bytes(target).map(|bytes| bytes.to_string()));
+            let bytes = data_bytes(target);
+            add(DATA_BYTES, bytes.map(|bytes| bytes.to_string()));
+            add(EXTENTS, bytes.and_then(|bytes| extents_digest(target, bytes)));
             file_system
         }
         Kind::Directory(file_system) => {
@@ -91,16 +95,24 @@ pub fn difference(then: &[Observation], now: &[Observation], only_reads: bool) -
     }
     let bytes = |facts| value(facts, DATA_BYTES).and_then(|text| text.parse::<u64>().ok());
     let (was, is) = (bytes(then)?, bytes(now).unwrap_or(0));
-    (only_reads && is < was).then(|| format!("{was} B of it were written, and {is} B are now"))
+    if only_reads && is < was {
+        return Some(format!("{was} B of it were written, and {is} B are now"));
+    }
+    let (was, is) = (value(then, EXTENTS)?, value(now, EXTENTS)?);
+    let moved = "it was written again since, to another place on its device".to_owned();
+    (only_reads && is != was).then_some(moved)
 }
 
 /// A digest of the machine's id, or its name.
 fn machine(system: &System) -> Option<String> {
     if let Some(id) = system.read_trimmed("/etc/machine-id") {
-        let digest = Sha256::digest(format!("qdepth {id}"));
-        return Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect());
+        return Some(short_digest(&format!("qdepth {id}")));
     }
     system.read_trimmed("/proc/sys/kernel/hostname")
+}
+
+fn short_digest(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// By UUID, or else as statfs(2) numbers it: of XFS that is the number of its device.
@@ -133,4 +145,12 @@ fn data_bytes(target: &Inspected) -> Option<u64> {
         bytes += at - data;
     }
     Some(bytes)
+}
+
+/// `None` if the file system does not say where the data lies, or has not placed all of it yet.
+fn extents_digest(target: &Inspected, data_bytes: u64) -> Option<String> {
+    let file = target.open(OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
+    let extents = qdepth_linux::extents(file.as_fd(), 0, target.identity().size_bytes())?;
+    let placed: u64 = extents.iter().map(|extent| extent.length).sum();
+    (placed >= data_bytes).then(|| short_digest(&format!("{extents:?}")))
 }

@@ -67,11 +67,11 @@ fn a_run_does_not_go_on_in_another_directory() {
 }
 
 #[test]
-fn a_run_does_not_go_on_in_a_file_that_was_emptied_or_exchanged() {
+fn a_run_does_not_go_on_in_a_file_that_was_emptied_moved_or_exchanged() {
     let workspace = Workspace::new();
     plan(&workspace);
     let data = workspace.join("data");
-    for way in ["emptied", "exchanged"] {
+    for way in ["emptied", "moved", "exchanged"] {
         full(&data);
         interrupted(&workspace, "data --read-only");
         match way {
@@ -80,6 +80,14 @@ fn a_run_does_not_go_on_in_a_file_that_was_emptied_or_exchanged() {
                 file.set_len(0).unwrap();
                 file.set_len(8 * MIB).unwrap();
                 refused(&workspace, "B are now");
+            }
+            "moved" => {
+                let (data, other) = (data.display(), workspace.join("other"));
+                sh(&format!("cp {data} {data}.bytes && fallocate -p -l 8M {data} && sync"))
+                    .unwrap();
+                full(&other);
+                sh(&format!("dd if={data}.bytes of={data} conv=notrunc,fsync")).unwrap();
+                refused(&workspace, "another place");
             }
             _ => {
                 fs::rename(&data, workspace.join("old")).unwrap();
