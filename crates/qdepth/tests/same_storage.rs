@@ -168,3 +168,78 @@ fn a_run_whose_logbook_is_taken_away_keeps_its_points_and_fails() {
         assert!(!workspace.has("qdepth-measurement-file"), "{way}");
     }
 }
+
+/// Accidents of an hour of measuring.
+#[cfg(test)]
+const ACCIDENTS: [&str; 5] =
+    ["killed", "logbook moved", "logbook removed", "exchanged", "led away"];
+
+/// A run of four points on a link to a file, to which something happens after so many ms. Returns
+/// the number of points that it reported, and how it ended.
+#[cfg(test)]
+fn struck(workspace: &Workspace, accident: &str, after_ms: u64) -> (usize, Ended) {
+    let run = workspace.start("run plan.toml link --read-only --no-report --logbook book.db");
+    pause(after_ms);
+    let path = |name| workspace.join(name);
+    match accident {
+        "logbook moved" => drop(fs::rename(path("book.db"), path("moved.db"))),
+        "logbook removed" => drop(fs::remove_file(path("book.db"))),
+        "exchanged" => {
+            fs::rename(path("data"), path("old")).unwrap();
+            full(&path("data"));
+        }
+        _ => {}
+    }
+    let ended = if ["killed", "led away"].contains(&accident) { run.kill() } else { run.wait() };
+    (ended.err.lines().filter(|line| line.contains("MiB/s")).count(), ended)
+}
+
+/// Number of points in a logbook; none if it holds no run.
+#[cfg(test)]
+fn stored(workspace: &Workspace, logbook: &str) -> usize {
+    let ended = workspace.run(&format!("export latest --logbook {logbook}"));
+    if ended.status == Some(0) { points(&ended.json()).len() } else { 0 }
+}
+
+#[test]
+fn an_accident_at_any_moment_loses_no_point_and_leads_to_no_other_storage() {
+    let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok());
+    let tries: u64 = tries.unwrap_or(10);
+    let mut reported = 0;
+    for number in 0..tries {
+        let accident = ACCIDENTS[(number % 5) as usize];
+        // The golden ratio spreads the moments over the time of a run.
+        let after_ms = (number * 1483) % 2400 + 100;
+        let workspace = Workspace::new();
+        plan(&workspace);
+        let plan = fs::read_to_string(workspace.join("plan.toml")).unwrap();
+        workspace
+            .write("plan.toml", &plan.replace("[1, 2]", "[1, 2, 3, 4]").replace("500ms", "100ms"));
+        full(&workspace.join("data"));
+        symlink("data", workspace.join("link")).unwrap();
+        let (points, ended) = struck(&workspace, accident, after_ms);
+        reported += points;
+        let what = format!("{accident} after {after_ms} ms, {points} reported: {}", ended.err);
+        if accident == "killed" && workspace.has("book.db") {
+            fs::copy(workspace.join("book.db"), workspace.join("copy.db")).unwrap();
+            assert!(stored(&workspace, "copy.db") >= points, "{what}");
+        }
+        if accident == "led away" {
+            full(&workspace.join("other"));
+            fs::remove_file(workspace.join("link")).unwrap();
+            symlink("other", workspace.join("link")).unwrap();
+        }
+        let copy = ended.err.split("--logbook ").nth(1).and_then(|line| line.split('`').next());
+        let books = ["book.db", "moved.db"].into_iter().chain(copy);
+        let kept = books.map(|book| stored(&workspace, book)).max().unwrap_or(0);
+        let has_finished = matches!(ended.status, Some(0 | 1));
+        let was_removed_later = accident == "logbook removed" && has_finished && points == 4;
+        assert!(kept >= points || was_removed_later, "{kept} kept: {what}");
+        if !has_finished && ["exchanged", "led away"].contains(&accident) {
+            let again = workspace.run("run --resume --no-report --logbook book.db");
+            assert!(again.status >= Some(2), "resumed: {}\n{what}", again.err);
+            assert_eq!(stored(&workspace, "book.db"), kept, "{what}");
+        }
+    }
+    println!("TRIES accidents {tries} points-reported={reported} lost=0 resumed-elsewhere=0");
+}
