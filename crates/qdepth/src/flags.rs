@@ -20,8 +20,6 @@ mod logbook;
 mod media;
 mod numbers;
 pub(crate) mod read_plan;
-#[cfg(test)]
-mod reference;
 mod request;
 mod resumed;
 mod serve;

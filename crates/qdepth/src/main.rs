@@ -10,7 +10,7 @@ mod screen;
 mod terminal;
 
 #[cfg(test)]
-mod hostile_names;
+mod tests;
 
 use std::ffi::OsString;
 use std::path::Path;

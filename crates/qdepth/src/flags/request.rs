@@ -90,8 +90,9 @@ impl ConsentOptions {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
     use std::collections::BTreeSet;
 
     use clap::Parser;

@@ -1,5 +1,7 @@
 //! The command line as a whole.
 
+mod reference;
+
 use clap::{Arg, CommandFactory};
 
 use super::resumed::APPLIES;

@@ -16,7 +16,7 @@ use qdepth_report::{Lang, finding_template, reason_text};
 use qdepth_workload::plan_schema;
 use serde_json::{Map, Value};
 
-use super::with_examples;
+use crate::flags::with_examples;
 
 /// Holds a page against what it must be, or writes it.
 #[track_caller]

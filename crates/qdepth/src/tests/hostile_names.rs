@@ -44,7 +44,7 @@ fn start(folder: &Path, words: &[OsString]) -> Command {
     let all: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["hostile_names::as_the_program", "--exact", "--ignored", "--nocapture"])
+        .args(["tests::hostile_names::as_the_program", "--exact", "--ignored", "--nocapture"])
         .env(
             WORDS,
             OsString::from_vec([b"qdepth".to_vec(), b"\n".to_vec(), all.join(&b'\n')].concat()),
