@@ -4,14 +4,15 @@
 use std::fmt;
 
 use qdepth_words::{Lang, entry, fill, words};
+use serde::Deserialize;
 
 macro_rules! remarks {
     ($($variant:ident = $code:literal $([$($value:literal),+])?;)+) => {
         /// A difference from what was requested, or missing input. Its text form is stored in the
         /// logbook and in JSON and never changes its meaning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
         pub enum Remark {
-            $(#[doc = concat!("`", $code, "`")] $variant),+
+            $(#[doc = concat!("`", $code, "`")] #[serde(rename = $code)] $variant),+
         }
 
         impl Remark {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::getopt::{Word, words};
+use super::options::ProgramOption;
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use crate::remark::Remark;
 
@@ -58,28 +59,6 @@ pub struct CommandLine {
     pub remarks: Vec<FioRemark>,
 }
 
-/// Options that say how fio itself works, and that have no effect here.
-const WITHOUT_EFFECT: &[&str] =
-    &["eta", "eta-newline", "eta-interval", "max-jobs", "alloc-size", "warnings-fatal", "aux-path"];
-
-const REFUSED: &[(&str, &str)] = &[
-    ("client", "jobs run on this machine; start qdepth on each, or under mpirun"),
-    ("server", "jobs run on this machine; start qdepth on each, or under mpirun"),
-    ("remote-config", "jobs run on this machine; name the job file itself"),
-    ("daemonize", "jobs run in the foreground; leave it out, and put `nohup … &` around it"),
-    ("trigger", "no trigger is run; leave it out"),
-    ("trigger-file", "no trigger is run; leave it out"),
-    ("trigger-timeout", "no trigger is run; leave it out"),
-    ("trigger-remote", "no trigger is run; leave it out"),
-    ("crctest", "a test of fio itself; nothing is measured with it"),
-    ("memcpytest", "a test of fio itself; nothing is measured with it"),
-    ("cpuclock-test", "a test of fio itself; `qdepth host` says what the clock is"),
-    ("inflate-log", "logs are never compressed here; read them as they are"),
-    ("merge-blktrace-only", "no trace is replayed; leave it out"),
-    ("profile", "qdepth has no profiles of fio; `qdepth plan` lists its own"),
-    ("latency-log", "write_lat_log=NAME of a job is it"),
-];
-
 impl CommandLine {
     /// Reads the words behind `fio`.
     ///
@@ -100,7 +79,7 @@ impl CommandLine {
                     line.job_option(name, value);
                     Ok(())
                 }
-                Word::Own(name, value) => line.own_option(name, value, &mut output_options),
+                Word::Own(option, value) => line.own_option(option, value, &mut output_options),
             };
             refused.keep(read);
         }
@@ -123,11 +102,12 @@ impl CommandLine {
 
     fn own_option(
         &mut self,
-        name: &str,
+        option: &ProgramOption,
         value: Option<String>,
         output_options: &mut OutputOptions,
     ) -> Result<(), FioRefusal> {
-        if let Some((_, why)) = REFUSED.iter().find(|(known, _)| *known == name) {
+        let name = option.name.as_str();
+        if let Some(why) = &option.refused {
             return Err(refuse(&format!("--{name}"), format!("refused: {why}")));
         }
         match name {
@@ -150,7 +130,7 @@ impl CommandLine {
             "status-interval" => self.remark(name, Remark::OneResultAtEnd),
             "debug" => self.remark(name, Remark::NoSuchOutput),
             "idle-prof" => self.remark(name, Remark::IdleTimeNotReported),
-            _ if WITHOUT_EFFECT.contains(&name) => {}
+            _ if option.ignored => {}
             _ => return Err(refuse(&format!("--{name}"), "refused: qdepth has no such thing")),
         }
         Ok(())

@@ -1,62 +1,7 @@
 //! Words of a command line as `getopt_long_only` takes them: one hyphen or two, `--name=value` or
 //! `--name value`, a name cut short where only one begins so.
 
-use super::options::{names, stands_alone};
-
-/// Form of the value of an fio option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    /// Behind `=` alone.
-    Attached,
-    /// Behind `=`, or as the next word.
-    Value,
-}
-
-use Takes::{Attached, Nothing, Value};
-
-/// Options of fio itself, with the letter that stands for some.
-const OWN: &[(&str, Option<char>, Takes)] = &[
-    ("output", Some('o'), Value),
-    ("latency-log", Some('l'), Value),
-    ("bandwidth-log", Some('b'), Nothing),
-    ("minimal", Some('m'), Nothing),
-    ("output-format", Some('F'), Value),
-    ("append-terse", Some('f'), Attached),
-    ("version", Some('v'), Nothing),
-    ("help", Some('h'), Nothing),
-    ("cmdhelp", Some('c'), Attached),
-    ("enghelp", Some('i'), Attached),
-    ("showcmd", Some('s'), Nothing),
-    ("readonly", Some('r'), Nothing),
-    ("eta", Some('e'), Value),
-    ("eta-newline", Some('E'), Value),
-    ("eta-interval", Some('O'), Value),
-    ("debug", Some('d'), Value),
-    ("parse-only", Some('P'), Nothing),
-    ("section", Some('x'), Value),
-    ("inflate-log", Some('X'), Value),
-    ("alloc-size", Some('a'), Value),
-    ("profile", Some('p'), Value),
-    ("warnings-fatal", Some('w'), Nothing),
-    ("max-jobs", Some('j'), Value),
-    ("terse-version", Some('V'), Value),
-    ("server", Some('S'), Attached),
-    ("daemonize", Some('D'), Value),
-    ("client", Some('C'), Value),
-    ("remote-config", Some('R'), Value),
-    ("cpuclock-test", Some('T'), Nothing),
-    ("crctest", Some('G'), Attached),
-    ("memcpytest", Some('M'), Attached),
-    ("idle-prof", Some('I'), Value),
-    ("status-interval", Some('L'), Value),
-    ("trigger-file", Some('W'), Value),
-    ("trigger-timeout", Some('B'), Value),
-    ("trigger", Some('H'), Value),
-    ("trigger-remote", Some('J'), Value),
-    ("aux-path", Some('K'), Value),
-    ("merge-blktrace-only", Some('A'), Nothing),
-];
+use super::options::{ProgramOption, Takes, names, program_options, stands_alone};
 
 /// A word of the command line, with what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +9,7 @@ pub(super) enum Word {
     /// A job file.
     File(String),
     /// An option of fio itself.
-    Own(&'static str, Option<String>),
+    Own(&'static ProgramOption, Option<String>),
     /// An option of a job.
     Job(String, Option<String>),
     /// No option: as written, and why not.
@@ -116,15 +61,15 @@ fn option_word<'a>(
         Ok(name) => name,
         Err(why) => return Word::Unknown(format!("{hyphens}{written}"), why),
     };
-    let own = OWN.iter().find(|(known, ..)| *known == name);
+    let own = program_options().iter().find(|known| known.name == name);
     let takes = match own {
-        Some((.., takes)) => *takes,
-        None if stands_alone(name) => Attached,
-        None => Value,
+        Some(own) => own.takes,
+        None if stands_alone(name) => Takes::Attached,
+        None => Takes::Value,
     };
     let value = match (value, takes) {
         (Some(value), _) => Some(value),
-        (None, Value) => match rest.next() {
+        (None, Takes::Value) => match rest.next() {
             Some(value) => Some(value.clone()),
             None => {
                 return Word::Unknown(format!("{hyphens}{name}"), "a value is missing".to_owned());
@@ -133,7 +78,7 @@ fn option_word<'a>(
         (None, _) => None,
     };
     match own {
-        Some((name, ..)) => Word::Own(name, value),
+        Some(own) => Word::Own(own, value),
         None => Word::Job(name.to_owned(), value),
     }
 }
@@ -141,14 +86,14 @@ fn option_word<'a>(
 fn letter(written: &str) -> Option<&'static str> {
     let mut letters = written.chars();
     let (first, more) = (letters.next()?, letters.next());
-    let known = OWN.iter().find(|(_, letter, _)| more.is_none() && *letter == Some(first));
-    known.map(|(name, ..)| *name)
+    let known = program_options().iter().find(|own| more.is_none() && own.letter == first);
+    known.map(|own| own.name.as_str())
 }
 
 /// The name that is meant: itself, or the only one that begins so; else why it is none, with the
 /// nearest one on request.
 fn full_name(written: &str, suggest: bool) -> Result<&'static str, String> {
-    let all = || OWN.iter().map(|(name, ..)| *name).chain(names());
+    let all = || program_options().iter().map(|own| own.name.as_str()).chain(names());
     if let Some(name) = all().find(|name| *name == written) {
         return Ok(name);
     }
@@ -178,6 +123,10 @@ mod tests {
         Word::Job(name.to_owned(), value.map(str::to_owned))
     }
 
+    fn own(name: &str) -> &'static ProgramOption {
+        program_options().iter().find(|own| own.name == name).unwrap()
+    }
+
     #[test]
     fn hyphens_blanks_and_short_names_are_taken_as_getopt_takes_them() {
         let wanted = [job("direct", Some("1")), job("iodepth", Some("4"))];
@@ -185,8 +134,11 @@ mod tests {
             assert_eq!(read(line), wanted, "{line}");
         }
         assert_eq!(read("-thread x.fio"), [job("thread", None), Word::File("x.fio".to_owned())]);
-        assert_eq!(read("-o out"), [Word::Own("output", Some("out".to_owned()))]);
-        assert_eq!(read("--minimal -v"), [Word::Own("minimal", None), Word::Own("version", None)]);
+        assert_eq!(read("-o out"), [Word::Own(own("output"), Some("out".to_owned()))]);
+        assert_eq!(
+            read("--minimal -v"),
+            [Word::Own(own("minimal"), None), Word::Own(own("version"), None)]
+        );
         let ambiguous = read("--iodept 4 --iod 4");
         assert!(
             matches!(

@@ -306,7 +306,7 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
         match rule {
             Rule::Honoured | Rule::Silent => {}
             Rule::Remarked(what) => remarks.push(setting.remark(&section.name, what)),
-            Rule::Only(values, _) if values.contains(&value) => {}
+            Rule::Only(values, _) if values.iter().any(|known| known == value) => {}
             // The engine is refused, which may be what the option belongs to.
             Rule::Only(..) | Rule::Refused(_) if is_engines => {}
             Rule::Only(_, why) | Rule::Refused(why) => {

@@ -2,41 +2,134 @@
 //! option is honoured, has no effect on figures (a remark), or is refused with the nearest way;
 //! none is passed over in silence.
 
-mod refused;
-mod rule;
-mod table;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use refused::REFUSED;
-pub(super) use rule::Rule;
-use table::{ALIASES, OPTIONS, STANDING_ALONE};
+use serde::Deserialize;
 
-use crate::remark::Remarked;
+use crate::remark::{Remark, Remarked};
+
+/// The table of options.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    honoured: Vec<String>,
+    silent: Vec<String>,
+    standing_alone: Vec<String>,
+    program: Vec<ProgramOption>,
+    aliases: BTreeMap<String, String>,
+    remarked: BTreeMap<Remark, Vec<String>>,
+    only: Vec<Only>,
+    refused: Vec<Refused>,
+}
+
+/// An option of fio itself.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProgramOption {
+    pub(super) name: String,
+    /// The letter that stands for it.
+    pub(super) letter: char,
+    pub(super) takes: Takes,
+    /// Why it cannot be honoured.
+    pub(super) refused: Option<String>,
+    /// True if it has no effect here.
+    #[serde(default)]
+    pub(super) ignored: bool,
+}
+
+/// Place of the value of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Takes {
+    Nothing,
+    /// Behind `=` alone.
+    Attached,
+    /// Behind `=`, or as the next word.
+    Value,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Only {
+    options: Vec<String>,
+    values: Vec<String>,
+    why: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refused {
+    options: Vec<String>,
+    why: String,
+}
+
+/// Support for an option of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Rule {
+    /// Read, and done.
+    Honoured,
+    /// Cannot change a figure here, or is told with the figures; what is done.
+    Remarked(Remark),
+    /// Says what is so anyway.
+    Silent,
+    /// Accepted only with one of these values, which ask for what is so anyway; else why not.
+    Only(&'static [String], &'static str),
+    /// Cannot be done; why, and what can.
+    Refused(&'static str),
+}
+
+// A test holds that it can be read.
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../data/fio-options.toml")).unwrap_or_default()
+});
+
+/// The rule of each option of a job, by its first name.
+static RULES: LazyLock<BTreeMap<&'static str, Rule>> = LazyLock::new(|| {
+    let table = &*TABLE;
+    let mut rules = BTreeMap::new();
+    let mut put = |options: &'static [String], rule| {
+        rules.extend(options.iter().map(|name| (name.as_str(), rule)));
+    };
+    put(&table.honoured, Rule::Honoured);
+    put(&table.silent, Rule::Silent);
+    for (remark, options) in &table.remarked {
+        put(options, Rule::Remarked(*remark));
+    }
+    for Only { options, values, why } in &table.only {
+        put(options, Rule::Only(values, why));
+    }
+    for Refused { options, why } in &table.refused {
+        put(options, Rule::Refused(why));
+    }
+    rules
+});
+
+/// The options of fio itself.
+pub(super) fn program_options() -> &'static [ProgramOption] {
+    &TABLE.program
+}
 
 /// The option's first name, where fio has it.
 pub(super) fn canonical(name: &str) -> Option<&'static str> {
-    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, first)| first);
-    first_names().find(|known| *known == name)
-}
-
-fn first_names() -> impl Iterator<Item = &'static str> {
-    OPTIONS.iter().map(|(name, _)| *name).chain(REFUSED.iter().map(|(name, _)| *name))
+    let name = TABLE.aliases.get(name).map_or(name, String::as_str);
+    RULES.get_key_value(name).map(|(known, _)| *known)
 }
 
 /// Every name and every other name of an option of a job.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    first_names().chain(ALIASES.iter().map(|(alias, _)| *alias))
+    RULES.keys().copied().chain(TABLE.aliases.keys().map(String::as_str))
 }
 
 /// Rule for an option, by its main name.
 pub(super) fn rule(name: &str) -> Rule {
-    let found = OPTIONS.iter().find(|(known, _)| *known == name).map(|(_, rule)| *rule);
-    let refused = REFUSED.iter().find(|(known, _)| *known == name).map(|(_, why)| *why);
-    found.or(refused.map(Rule::Refused)).unwrap_or(Rule::Refused("fio has no such option"))
+    RULES.get(name).copied().unwrap_or(Rule::Refused("fio has no such option"))
 }
 
 /// True if the option takes a value behind `=` alone, and none from the next word.
 pub(super) fn stands_alone(name: &str) -> bool {
-    STANDING_ALONE.contains(&canonical(name).unwrap_or(name))
+    let name = canonical(name).unwrap_or(name);
+    TABLE.standing_alone.iter().any(|known| known == name)
 }
 
 /// The known name that is nearest to a misspelt one, where one is near.
@@ -63,23 +156,22 @@ pub(super) fn nearest_of(
 pub fn fio_options(only: Option<&str>) -> String {
     let wanted =
         |name: &str| only.is_none_or(|option| name == option || canonical(option) == Some(name));
-    let mut list: Vec<&str> = first_names().filter(|name| wanted(name)).collect();
-    list.sort_unstable();
-    let line = |name: &str| {
-        let what = match rule(name) {
+    let line = |(name, rule): (&&str, &Rule)| {
+        let what = match *rule {
             Rule::Honoured => "honoured".to_owned(),
             Rule::Silent => "accepted: it is so anyway, or changes no figure".to_owned(),
             Rule::Remarked(what) => format!("accepted, with a remark: {}", Remarked::from(what)),
             Rule::Only(values, why) => {
                 let values: Vec<&str> =
-                    values.iter().copied().filter(|value| !value.is_empty()).collect();
+                    values.iter().map(String::as_str).filter(|value| !value.is_empty()).collect();
                 format!("only {}: {why}", values.join(", "))
             }
             Rule::Refused(why) => format!("refused: {why}"),
         };
         format!("{name:<28}: {what}")
     };
-    list.into_iter().map(line).collect::<Vec<_>>().join("\n")
+    let list = RULES.iter().filter(|(name, _)| wanted(name));
+    list.map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -87,20 +179,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_option_stands_twice_and_aliases_lead_somewhere() {
-        let mut names: Vec<&str> = names().collect();
-        names.sort_unstable();
-        let count = names.len();
-        let twice: Vec<&str> =
-            names.windows(2).filter(|two| two[0] == two[1]).map(|two| two[0]).collect();
-        assert!(twice.is_empty(), "{twice:?}");
-        names.dedup();
-        assert_eq!(names.len(), count);
-        for name in STANDING_ALONE {
-            assert_eq!(canonical(name), Some(*name));
+    fn the_table_is_read_whole_and_no_option_stands_twice() {
+        let table: Table = toml::from_str(include_str!("../../data/fio-options.toml")).unwrap();
+        let grouped = table.remarked.values().chain(table.only.iter().map(|only| &only.options));
+        let grouped = grouped.chain(table.refused.iter().map(|refused| &refused.options));
+        let rows = grouped.chain([&table.honoured, &table.silent]).map(Vec::len).sum::<usize>();
+        assert_eq!(RULES.len(), rows);
+        assert!(rows > 300, "{rows}");
+        for name in &TABLE.standing_alone {
+            assert_eq!(canonical(name), Some(name.as_str()));
         }
-        for (alias, first) in ALIASES {
-            assert_eq!(canonical(alias), Some(*first));
+        for (alias, first) in &TABLE.aliases {
+            assert_eq!(canonical(alias), Some(first.as_str()));
+            assert!(!RULES.contains_key(alias.as_str()), "{alias}");
         }
     }
 
