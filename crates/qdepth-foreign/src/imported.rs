@@ -1,5 +1,6 @@
 //! A run of another program, as read from its results.
 
+use jiff::Timestamp;
 use qdepth_measure::{Code, Finding, label};
 use qdepth_record::{
     MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
@@ -79,25 +80,10 @@ pub(crate) fn target_index(targets: &mut Vec<String>, name: &str) -> u32 {
     index as u32
 }
 
-/// RFC 3339 of seconds since 1970 (Hinnant, *chrono-compatible low-level date algorithms*).
+/// RFC 3339 of seconds since 1970.
 pub(crate) fn rfc3339(seconds: i64) -> Option<String> {
-    // The years 1970 to 9999.
-    if !(0..=253_402_300_799).contains(&seconds) {
-        return None;
-    }
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let z = days + 719_468;
-    let era = z / 146_097;
-    let day_of_era = z - era * 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hours, minutes) = (rest / 3600, rest / 60 % 60);
-    Some(format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}Z", rest % 60))
+    let moment = Timestamp::from_second(seconds).ok()?;
+    (seconds >= 0).then(|| moment.to_string())
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Iometer's result CSV: sections begin with a line that begins with `'`; columns are found by
 //! their names.
 
+use jiff::fmt::strtime::BrokenDownTime;
+
 use crate::imported::{Imported, target_index};
 use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
@@ -163,15 +165,6 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
 
 /// `2014-06-27 12:00:00:123`, taken as UTC since no zone is said.
 fn moment(line: &str) -> Option<String> {
-    let (date, time) = line.trim().split_once(' ')?;
-    let time: Vec<&str> = time.trim().split(':').collect();
-    let [hours, minutes, seconds, ..] = time.as_slice() else { return None };
-    let digits = |text: &str, length: usize| {
-        text.len() == length && text.bytes().all(|b| b.is_ascii_digit())
-    };
-    let parts: Vec<&str> = date.split('-').collect();
-    let [year, month, day] = parts.as_slice() else { return None };
-    let good =
-        digits(year, 4) && [month, day, hours, minutes, seconds].iter().all(|part| digits(part, 2));
-    good.then(|| format!("{date}T{hours}:{minutes}:{seconds}Z"))
+    let (parsed, _) = BrokenDownTime::parse_prefix("%Y-%m-%d %H:%M:%S", line.trim()).ok()?;
+    Some(format!("{}Z", parsed.to_datetime().ok()?))
 }

@@ -28,22 +28,26 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
+    /// Bytes of a number at this place, in the order of this machine; 0 beyond the end.
+    fn number<const N: usize>(&self, at: usize) -> [u8; N] {
+        let found = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<N>());
+        let mut number = found.copied().unwrap_or([0; N]);
+        if self.swapped {
+            number.reverse();
+        }
+        number
+    }
+
     fn u32(&self, at: usize) -> u32 {
-        let word = self.bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
-        let word = word.map_or(0, u32::from_ne_bytes);
-        if self.swapped { word.swap_bytes() } else { word }
+        u32::from_ne_bytes(self.number(at))
     }
 
     fn u64(&self, at: usize) -> u64 {
-        let word = self.bytes.get(at..at + 8).and_then(|word| word.try_into().ok());
-        let word = word.map_or(0, u64::from_ne_bytes);
-        if self.swapped { word.swap_bytes() } else { word }
+        u64::from_ne_bytes(self.number(at))
     }
 
     fn u16(&self, at: usize) -> u16 {
-        let word = self.bytes.get(at..at + 2).and_then(|word| word.try_into().ok());
-        let word = word.map_or(0, u16::from_ne_bytes);
-        if self.swapped { word.swap_bytes() } else { word }
+        u16::from_ne_bytes(self.number(at))
     }
 }
 

@@ -2,87 +2,60 @@
 
 use serde::Serialize;
 
-/// A disk from the first job to the last. Of two figures the first is of reads.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Activity of a disk from the first job to the last, as in fio's JSON.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FioDisk {
     /// The kernel's name of it.
     pub name: String,
-    /// Requests completed.
-    pub ios: [u64; 2],
-    /// Sectors of 512 bytes.
-    pub sectors: [u64; 2],
-    /// Requests merged into others.
-    pub merges: [u64; 2],
-    /// Time in flight, ms.
-    pub ticks: [u64; 2],
-    /// The same of all together.
+    /// Reads completed.
+    pub read_ios: u64,
+    /// Writes completed.
+    pub write_ios: u64,
+    /// Sectors of 512 bytes read.
+    pub read_sectors: u64,
+    /// Sectors of 512 bytes written.
+    pub write_sectors: u64,
+    /// Reads merged into others.
+    pub read_merges: u64,
+    /// Writes merged into others.
+    pub write_merges: u64,
+    /// Time of reads in flight, ms.
+    pub read_ticks: u64,
+    /// Time of writes in flight, ms.
+    pub write_ticks: u64,
+    /// Time in flight of all together, ms.
     pub in_queue: u64,
     /// Share of the time with a request in flight, per cent.
     pub util: f64,
 }
 
-/// Disk entry of fio's JSON.
-#[derive(Serialize)]
-pub(super) struct DiskEntry {
-    name: String,
-    read_ios: u64,
-    write_ios: u64,
-    read_sectors: u64,
-    write_sectors: u64,
-    read_merges: u64,
-    write_merges: u64,
-    read_ticks: u64,
-    write_ticks: u64,
-    in_queue: u64,
-    util: f64,
-}
-
-impl DiskEntry {
-    pub(super) fn new(disk: &FioDisk) -> Self {
-        let FioDisk { name, ios, sectors, merges, ticks, in_queue, util } = disk;
-        Self {
-            name: name.clone(),
-            read_ios: ios[0],
-            write_ios: ios[1],
-            read_sectors: sectors[0],
-            write_sectors: sectors[1],
-            read_merges: merges[0],
-            write_merges: merges[1],
-            read_ticks: ticks[0],
-            write_ticks: ticks[1],
-            in_queue: *in_queue,
-            util: *util,
-        }
-    }
-}
-
 impl FioDisk {
     /// The line of the normal text.
     pub(super) fn line(&self) -> String {
-        let pair = |[reads, writes]: [u64; 2]| format!("{reads}/{writes}");
+        let Self { name, in_queue, util, .. } = self;
+        let sectors = format!("{}/{}", self.read_sectors, self.write_sectors);
+        let [ios, merges, ticks] = self.pairs('/');
         format!(
-            "  {}: ios={}, sectors={}, merge={}, ticks={}, in_queue={}, util={:.2}%",
-            self.name,
-            pair(self.ios),
-            pair(self.sectors),
-            pair(self.merges),
-            pair(self.ticks),
-            self.in_queue,
-            self.util
+            "  {name}: ios={ios}, sectors={sectors}, merge={merges}, ticks={ticks}, \
+             in_queue={in_queue}, util={util:.2}%"
         )
     }
 
     /// The fields of a terse line, which has no sectors.
     pub(super) fn fields(&self) -> String {
-        let pair = |[reads, writes]: [u64; 2]| format!("{reads};{writes}");
-        format!(
-            "{};{};{};{};{};{:.2}%",
-            self.name,
-            pair(self.ios),
-            pair(self.merges),
-            pair(self.ticks),
-            self.in_queue,
-            self.util
-        )
+        let Self { name, in_queue, util, .. } = self;
+        let [ios, merges, ticks] = self.pairs(';');
+        format!("{name};{ios};{merges};{ticks};{in_queue};{util:.2}%")
+    }
+
+    /// Requests, merges and ticks of reads and of writes.
+    fn pairs(&self, between: char) -> [String; 3] {
+        let pair = |(reads, writes): (u64, u64)| format!("{reads}{between}{writes}");
+        [
+            (self.read_ios, self.write_ios),
+            (self.read_merges, self.write_merges),
+            (self.read_ticks, self.write_ticks),
+        ]
+        .map(pair)
     }
 }

@@ -4,18 +4,18 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::Settling;
-use qdepth_workload::{Operation, Priorities};
+use qdepth_workload::{Durability, FlowSpec, Operation, Priorities};
 
 use super::access::Access;
 use super::getopt::SUGGESTIONS_MAX;
-use super::job_parts::{Duplicates, Ends, Flow, Goal, Least, Reporting, Span};
+use super::job_parts::{Duplicates, Ends, Goal, Least, Reporting, Span};
 use super::number::Base;
 use super::option_reader::OptionReader;
 use super::options::{Rule, canonical, nearest, rule};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::replay_log::Replay;
 use super::setting::{Section, Setting};
-use super::values::{Distribution, Durability, Engine, Sizes, Trims, texts};
+use super::values::{Distribution, Engine, Sizes, Trims, texts};
 use crate::remark::Remark;
 
 /// Most clones of a job.
@@ -83,7 +83,7 @@ pub struct Job {
     /// The rate that it is to keep.
     pub least: Option<Least>,
     /// Coupling with other jobs.
-    pub flow: Option<Flow>,
+    pub flow: Option<FlowSpec>,
     /// The job that it waits for.
     pub waits_for: Option<String>,
     /// True if they arrive by a Poisson process.

@@ -54,17 +54,6 @@ pub enum Ends {
     Run,
 }
 
-/// Jobs of one flow issue requests in proportion to their weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
-    /// Group of jobs.
-    pub group: u32,
-    /// Its weight among them.
-    pub weight: u32,
-    /// Pause of a job that is ahead, nanoseconds.
-    pub pause_ns: u64,
-}
-
 /// The part of a target under load, and when the load ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {

@@ -7,7 +7,7 @@
 use qdepth_measure::{Code, LatencyHistogram, Settling};
 use serde::Serialize;
 
-use super::disk::{DiskEntry, FioDisk};
+use super::disk::FioDisk;
 use super::job_parts::{Goal, Unified};
 pub(super) use latency::FioLatency;
 use latency::shares;
@@ -67,7 +67,7 @@ pub struct FioEntry {
 }
 
 #[derive(Serialize)]
-struct Root {
+struct Root<'a> {
     #[serde(rename = "fio version")]
     version: String,
     timestamp: i64,
@@ -77,7 +77,7 @@ struct Root {
     globals: Pairs<String>,
     jobs: Vec<JobEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    disk_util: Option<Vec<DiskEntry>>,
+    disk_util: Option<&'a [FioDisk]>,
 }
 
 fn none<T>(pairs: &Pairs<T>) -> bool {
@@ -188,7 +188,7 @@ pub fn export_fio_json(
         time: moment.text.clone(),
         globals: Pairs(globals.to_vec()),
         jobs: jobs(moment, entries, points, plus),
-        disk_util: disks.map(|disks| disks.iter().map(DiskEntry::new).collect()),
+        disk_util: disks,
     };
     format::as_fio(&root)
 }

@@ -49,7 +49,7 @@ pub use refusal::{FioRefusal, FioRefusals, FioRemark};
 pub use replay_log::Replay;
 pub use surroundings::Surroundings;
 pub use terse::export_fio_terse;
-pub use values::{Amount, Distribution, Durability, Engine, SizePart, Sizes, Trims};
+pub use values::{Amount, Distribution, Engine, SizePart, Sizes, Trims};
 
 use crate::remark::{Remark, Remarked};
 use read::Reader;

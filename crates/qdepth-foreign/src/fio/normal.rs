@@ -1,4 +1,5 @@
-//! A run as fio prints it for people. Written from what fio 3.42 prints.
+//! A run as fio prints it for people. Written from what fio 3.42 prints. The results of `writeln!`
+//! are passed over: writing to a `String` never fails.
 
 use std::fmt::Write;
 
@@ -14,12 +15,12 @@ use super::values::SizePart;
 pub fn export_fio_heads(program: &str, jobs: &[(&Job, u32)]) -> String {
     let mut text = String::new();
     for (job, group) in jobs {
-        line(&mut text, &head(job, *group));
+        let _ = writeln!(text, "{}", head(job, *group));
         if job.clones > 1 {
-            line(&mut text, "...");
+            let _ = writeln!(text, "...");
         }
     }
-    line(&mut text, program);
+    let _ = writeln!(text, "{program}");
     let count = |threads: bool| {
         let members = jobs.iter().filter(|(job, _)| job.thread == threads);
         members.map(|(job, _)| u64::from(job.clones)).sum::<u64>()
@@ -32,7 +33,7 @@ pub fn export_fio_heads(program: &str, jobs: &[(&Job, u32)]) -> String {
     let started =
         [named(count(true), "thread", "threads"), named(count(false), "process", "processes")];
     let started: Vec<String> = started.into_iter().flatten().collect();
-    line(&mut text, &format!("Starting {}", started.join(" and ")));
+    let _ = writeln!(text, "Starting {}", started.join(" and "));
     text
 }
 
@@ -72,9 +73,11 @@ pub fn export_fio_normal(
         }
     }
     if !disks.is_empty() {
-        line(&mut text, "\nDisk stats (read/write):");
+        let _ = writeln!(text, "\nDisk stats (read/write):");
     }
-    disks.iter().for_each(|disk| line(&mut text, &disk.line()));
+    for disk in disks {
+        let _ = writeln!(text, "{}", disk.line());
+    }
     text
 }
 
@@ -100,19 +103,17 @@ fn append_job(text: &mut String, entry: &FioEntry, job: &JobEntry, moment: &FioM
             format!("{number:2} ({words})")
         }
     };
-    line(
+    let _ = writeln!(
         text,
-        &format!(
-            "{}: (groupid={}, jobs={}): err={error}: pid={}: {}",
-            job.jobname,
-            job.groupid,
-            entry.members,
-            std::process::id(),
-            moment.text
-        ),
+        "{}: (groupid={}, jobs={}): err={error}: pid={}: {}",
+        job.jobname,
+        job.groupid,
+        entry.members,
+        std::process::id(),
+        moment.text
     );
     if !job.desc.is_empty() {
-        line(text, &format!("  Description  : [{}]", job.desc));
+        let _ = writeln!(text, "  Description  : [{}]", job.desc);
     }
     for (name, side) in sides(job) {
         let moving = side.as_ref().filter(|side| side.io_bytes > 0);
@@ -122,7 +123,7 @@ fn append_job(text: &mut String, entry: &FioEntry, job: &JobEntry, moment: &FioM
     shares(text, "usec", &job.latency_us);
     shares(text, "msec", &job.latency_ms);
     if job.sync.total_ios > 0 {
-        line(text, "  fsync/fdatasync/sync_file_range/syncfs:");
+        let _ = writeln!(text, "  fsync/fdatasync/sync_file_range/syncfs:");
         latency(text, "sync", &job.sync.lat_ns);
         percentiles(text, "sync", &job.sync.lat_ns);
     }
@@ -130,20 +131,18 @@ fn append_job(text: &mut String, entry: &FioEntry, job: &JobEntry, moment: &FioM
 }
 
 fn footer(text: &mut String, job: &JobEntry) {
-    line(
+    let _ = writeln!(
         text,
-        &format!(
-            "  cpu          : usr={:.2}%, sys={:.2}%, ctx={}, majf={}, minf={}",
-            job.usr_cpu, job.sys_cpu, job.ctx, job.majf, job.minf
-        ),
+        "  cpu          : usr={:.2}%, sys={:.2}%, ctx={}, majf={}, minf={}",
+        job.usr_cpu, job.sys_cpu, job.ctx, job.majf, job.minf
     );
     let list = |pairs: &Pairs<f64>| {
         let entry = |(name, share): &(String, f64)| format!("{name}={share:.1}%");
         pairs.0.iter().map(entry).collect::<Vec<_>>().join(", ")
     };
-    line(text, &format!("  IO depths    : {}", list(&job.iodepth_level)));
-    line(text, &format!("     submit    : {}", list(&job.iodepth_submit)));
-    line(text, &format!("     complete  : {}", list(&job.iodepth_complete)));
+    let _ = writeln!(text, "  IO depths    : {}", list(&job.iodepth_level));
+    let _ = writeln!(text, "     submit    : {}", list(&job.iodepth_submit));
+    let _ = writeln!(text, "     complete  : {}", list(&job.iodepth_complete));
     let number =
         |side: &Option<Direction>, pick: fn(&Direction) -> u64| side.as_ref().map_or(0, pick);
     // What is reported together stands where reads do.
@@ -151,38 +150,32 @@ fn footer(text: &mut String, job: &JobEntry) {
     let each = |pick: fn(&Direction) -> u64| {
         format!("{},{},{}", number(first, pick), number(&job.write, pick), number(&job.trim, pick))
     };
-    line(
+    let _ = writeln!(
         text,
-        &format!(
-            "     issued rwts: total={},{} short={},0 dropped={},0",
-            each(|side| side.total_ios),
-            job.sync.total_ios,
-            each(|side| side.short_ios),
-            each(|side| side.drop_ios),
-        ),
+        "     issued rwts: total={},{} short={},0 dropped={},0",
+        each(|side| side.total_ios),
+        job.sync.total_ios,
+        each(|side| side.short_ios),
+        each(|side| side.drop_ios)
     );
-    line(
+    let _ = writeln!(
         text,
-        &format!(
-            "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
-            time(job.latency_target_ns),
-            time(job.latency_window_us.saturating_mul(1000)),
-            job.latency_percentile,
-            job.latency_depth
-        ),
+        "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
+        time(job.latency_target_ns),
+        time(job.latency_window_us.saturating_mul(1000)),
+        job.latency_percentile,
+        job.latency_depth
     );
     if let Some(steady) = &job.steadystate {
         let rate = |binary| figure(steady.data.bw_mean, 4, binary, Unit::BytesPerSecond);
-        line(
+        let _ = writeln!(
             text,
-            &format!(
-                "  steadystate  : attained={}, bw={} ({}), iops={}, {}",
-                if steady.attained == 1 { "yes" } else { "no" },
-                rate(true),
-                rate(false),
-                figure(steady.data.iops_mean, 4, false, Unit::None),
-                steady.criterion()
-            ),
+            "  steadystate  : attained={}, bw={} ({}), iops={}, {}",
+            if steady.attained == 1 { "yes" } else { "no" },
+            rate(true),
+            rate(false),
+            figure(steady.data.iops_mean, 4, false, Unit::None),
+            steady.criterion()
         );
     }
 }
@@ -200,16 +193,14 @@ fn time(ns: u64) -> String {
 
 fn direction(text: &mut String, name: &str, side: &Direction) {
     let rate = |binary| figure(side.bw_bytes, 4, binary, Unit::BytesPerSecond);
-    line(
+    let _ = writeln!(
         text,
-        &format!(
-            "  {name}: IOPS={}, BW={} ({})({}/{}msec)",
-            figure(side.iops as u64, 4, false, Unit::None),
-            rate(true),
-            rate(false),
-            figure(side.io_bytes, 4, true, Unit::Bytes),
-            side.runtime
-        ),
+        "  {name}: IOPS={}, BW={} ({})({}/{}msec)",
+        figure(side.iops as u64, 4, false, Unit::None),
+        rate(true),
+        rate(false),
+        figure(side.io_bytes, 4, true, Unit::Bytes),
+        side.runtime
     );
     for (name, times) in [("slat", &side.slat_ns), ("clat", &side.clat_ns), (" lat", &side.lat_ns)]
     {
@@ -223,25 +214,21 @@ fn direction(text: &mut String, name: &str, side: &Direction) {
     }
     if side.bw_samples > 0 {
         let (name, by) = unit;
-        line(
+        let _ = writeln!(
             text,
-            &format!(
-                "   bw ({name:>5}/s): min={:>5}, max={:>5}, per={:.2}%, avg={:>5.2}, \
+            "   bw ({name:>5}/s): min={:>5}, max={:>5}, per={:.2}%, avg={:>5.2}, \
                  stdev={:>5.2}, samples={}",
-                (side.bw_min as f64 / by) as u64,
-                (side.bw_max as f64 / by) as u64,
-                side.bw_agg,
-                side.bw_mean / by,
-                side.bw_dev / by,
-                side.bw_samples
-            ),
+            (side.bw_min as f64 / by) as u64,
+            (side.bw_max as f64 / by) as u64,
+            side.bw_agg,
+            side.bw_mean / by,
+            side.bw_dev / by,
+            side.bw_samples
         );
-        line(
+        let _ = writeln!(
             text,
-            &format!(
-                "   iops        : min={:>5}, max={:>5}, avg={:>5.2}, stdev={:>5.2}, samples={}",
-                side.iops_min, side.iops_max, side.iops_mean, side.iops_stddev, side.iops_samples
-            ),
+            "   iops        : min={:>5}, max={:>5}, avg={:>5.2}, stdev={:>5.2}, samples={}",
+            side.iops_min, side.iops_max, side.iops_mean, side.iops_stddev, side.iops_samples
         );
     }
 }
@@ -258,15 +245,13 @@ fn latency(text: &mut String, name: &str, times: &FioLatency) {
         () => ("nsec", 1),
     };
     let short = |value: u64| figure(value / by, 6, false, Unit::None);
-    line(
+    let _ = writeln!(
         text,
-        &format!(
-            "    {name} ({unit}): min={}, max={}, avg={:>5.2}, stdev={:>5.2}",
-            short(times.min),
-            short(times.max),
-            times.mean / by as f64,
-            times.stddev / by as f64
-        ),
+        "    {name} ({unit}): min={}, max={}, avg={:>5.2}, stdev={:>5.2}",
+        short(times.min),
+        short(times.max),
+        times.mean / by as f64,
+        times.stddev / by as f64
     );
 }
 
@@ -296,7 +281,7 @@ fn percentiles(text: &mut String, name: &str, times: &FioLatency) {
         .chunks(in_line)
         .map(|row| format!("     |{}", row.iter().map(cell).collect::<Vec<_>>().join(",")))
         .collect();
-    line(text, &format!("    {name} percentiles ({unit}):\n{}", rows.join(",\n")));
+    let _ = writeln!(text, "    {name} percentiles ({unit}):\n{}", rows.join(",\n"));
 }
 
 /// Digits behind the point that a percentile needs, two at least.
@@ -314,13 +299,13 @@ fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
         .map(|(name, share)| format!("{name}={share:.2}%"))
         .collect();
     for row in there.chunks(5) {
-        line(text, &format!("  lat ({unit})   : {}", row.join(", ")));
+        let _ = writeln!(text, "  lat ({unit})   : {}", row.join(", "));
     }
 }
 
 /// Totals of a group in each direction.
 fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
-    line(text, &format!("\nRun status group {group} (all jobs):"));
+    let _ = writeln!(text, "\nRun status group {group} (all jobs):");
     for (index, name) in ["   READ", "  WRITE", "   TRIM", "  MIXED"].into_iter().enumerate() {
         let job_facts = |job: &&JobEntry| sides(job)[index].1.as_ref().map(Facts::from_direction);
         let list: Vec<Facts> =
@@ -332,19 +317,17 @@ fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
         let least = list.iter().map(|facts| facts.rate).min().unwrap_or(0);
         let most = list.iter().map(|facts| facts.rate).max().unwrap_or(0);
         let rate = |value, binary| figure(value, 4, binary, Unit::BytesPerSecond);
-        line(
+        let _ = writeln!(
             text,
-            &format!(
-                "{name}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={shortest}-{longest}msec",
-                rate(all, true),
-                rate(all, false),
-                rate(least, true),
-                rate(most, true),
-                rate(least, false),
-                rate(most, false),
-                figure(bytes, 4, true, Unit::Bytes),
-                figure(bytes, 4, false, Unit::Bytes),
-            ),
+            "{name}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={shortest}-{longest}msec",
+            rate(all, true),
+            rate(all, false),
+            rate(least, true),
+            rate(most, true),
+            rate(least, false),
+            rate(most, false),
+            figure(bytes, 4, true, Unit::Bytes),
+            figure(bytes, 4, false, Unit::Bytes)
         );
     }
 }
@@ -360,9 +343,4 @@ impl Facts {
     fn from_direction(side: &Direction) -> Self {
         Self { runtime: side.runtime, bytes: side.io_bytes, rate: side.bw_bytes }
     }
-}
-
-fn line(text: &mut String, line: &str) {
-    // Writing to a String never fails.
-    let _ = writeln!(text, "{line}");
 }

@@ -7,8 +7,11 @@ mod settling;
 
 use std::cell::RefCell;
 
+use qdepth_measure::Nanos;
+use qdepth_workload::FlowSpec;
+
 use super::access::Access;
-use super::job_parts::{Flow, Reporting, Span};
+use super::job_parts::{Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting};
@@ -160,7 +163,7 @@ impl OptionReader<'_> {
     }
 
     /// Coupling of the job with others; its pause is in microseconds.
-    pub(super) fn flow(&self) -> Result<Option<Flow>, FioRefusal> {
+    pub(super) fn flow(&self) -> Result<Option<FlowSpec>, FioRefusal> {
         let up_to = |most: u32| {
             move |text: &str| match text.parse::<u32>() {
                 Ok(number) if number <= most => Ok(number),
@@ -169,8 +172,9 @@ impl OptionReader<'_> {
         };
         let weight = self.value("flow", 0, up_to(1000))?;
         let group = self.value("flow_id", 0, up_to(u32::MAX))?;
-        let pause_ns = 1000 * u64::from(self.value("flow_sleep", 0, up_to(u32::MAX))?);
-        Ok((weight > 0).then_some(Flow { group, weight, pause_ns }))
+        let pause_us = self.value("flow_sleep", 0, up_to(u32::MAX))?;
+        let pause = (pause_us > 0).then(|| Nanos::from_micros(pause_us.into()));
+        Ok((weight > 0).then_some(FlowSpec { group, weight, pause }))
     }
 
     pub(super) fn reporting(&self) -> Result<Reporting, FioRefusal> {

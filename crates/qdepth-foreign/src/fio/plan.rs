@@ -2,7 +2,7 @@
 
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
-    AreaSpec, Arrivals, Distribution, DuplicatesSpec, Durability, FilesSpec, FlowSpec, FsyncSpec,
+    AreaSpec, Arrivals, Distribution, DuplicatesSpec, Durability, FilesSpec, FsyncSpec,
     LeastRateSpec, LoadSpec, PlanFile, Profile, SizeSpec, StepSpec, StridesSpec, TargetsSpec,
     Trace, Zone,
 };
@@ -52,11 +52,7 @@ fn names(jobs: &[Job], loads: &[Load]) -> String {
 }
 
 fn load_spec(job: &Job, load: &Load) -> LoadSpec {
-    let flow = job.flow.filter(|_| !load.reads_back).map(|flow| FlowSpec {
-        group: flow.group,
-        weight: flow.weight,
-        pause: (flow.pause_ns > 0).then_some(Nanos(flow.pause_ns)),
-    });
+    let flow = job.flow.filter(|_| !load.reads_back);
     let least_rate = load.least.map(|least| LeastRateSpec {
         io_per_s: Some(least.ios),
         bytes_per_s: Some(least.bytes),
@@ -109,11 +105,7 @@ fn profile(job: &Job, load: &Load) -> Profile {
 fn drawn(job: &Job, load: &Load) -> Profile {
     let read = if load.reads_back { 100.0 } else { job.read };
     let writes = job.sizes.writes.as_ref().filter(|_| !load.reads_back);
-    let durability = match job.durability {
-        values::Durability::Cached => None,
-        values::Durability::Sync => Some(Durability::Sync),
-        values::Durability::DataSync => Some(Durability::DataSync),
-    };
+    let durability = Some(job.durability).filter(|durability| *durability != Durability::Cached);
     let duplicates = job.duplicates.filter(|_| !load.reads_back);
     Profile {
         trim: (job.trims == Trims::All).then_some(100.0),

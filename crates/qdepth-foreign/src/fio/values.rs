@@ -76,17 +76,6 @@ pub enum Engine {
     Null,
 }
 
-/// Durability that a write waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// The write has been submitted.
-    Cached,
-    /// Data and metadata are durable (`O_SYNC`).
-    Sync,
-    /// Data is durable (`O_DSYNC`).
-    DataSync,
-}
-
 impl Engine {
     /// True if its requests can have different priorities.
     pub(super) fn has_priorities(self) -> bool {

@@ -1,6 +1,6 @@
 //! Settings by name: those of `-O name=value,name=value`, and of scripts.
 
-use super::options::{hog, packet, size, whole};
+use super::options::{SWITCHES, hog, packet, size, whole};
 use super::{Hog, Ior, IorRefusal, Summary};
 use crate::remark::Remark;
 
@@ -88,25 +88,10 @@ impl Ior {
     }
 
     fn switch(&mut self, known: &str) -> Option<&mut bool> {
-        Some(match known {
-            "useo_direct" => &mut self.direct,
-            "fsync" => &mut self.fsync,
-            "fsyncperwrite" => &mut self.fsync_each,
-            "keepfile" => &mut self.keep,
-            "keepfilewitherror" => &mut self.keep_with_error,
-            "filepreproc" | "fileperproc" => &mut self.file_per_process,
-            "multifile" => &mut self.multi_file,
-            "uniquedir" => &mut self.unique_dir,
-            "useexistingtestfile" => &mut self.use_existing,
-            "intratestbarriers" => &mut self.barriers,
-            "readfile" => &mut self.reads,
-            "writefile" => &mut self.writes,
-            "checkread" => &mut self.check_read,
-            "checkwrite" => &mut self.check_write,
-            "singlexferattempt" => &mut self.single_attempt,
-            "stonewallingwearout" => &mut self.wear_out,
-            _ => return None,
-        })
+        // Some versions of IOR spell it so.
+        let known = if known == "filepreproc" { "fileperproc" } else { known };
+        let found = SWITCHES.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(known));
+        found.map(|(_, _, field)| field(self))
     }
 
     fn count(&mut self, known: &str) -> Option<&mut u32> {

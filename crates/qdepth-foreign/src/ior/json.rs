@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::options::SWITCHES;
 use super::result::{
     FORM, FileSystem, IorPhase, IorRun, IorTest, MIB, maximum, of_all, options, space,
 };
@@ -104,30 +105,19 @@ fn parameters(run: &IorRun, test: &IorTest) -> Value {
         "blockSize": ior.block,
         "numTasks": test.tasks,
     });
-    let switches = [
-        ("stoneWallingWearOut", ior.wear_out),
-        ("dryRun", false),
-        ("multiFile", ior.multi_file),
-        ("fsync", ior.fsync),
-        ("fsyncperwrite", ior.fsync_each),
-        ("useExistingTestFile", ior.use_existing),
-        ("uniqueDir", ior.unique_dir),
-        ("singleXferAttempt", ior.single_attempt),
-        ("readFile", ior.reads),
-        ("writeFile", ior.writes),
-        ("filePerProc", ior.file_per_process),
-        ("checkWrite", ior.check_write),
-        ("checkRead", ior.check_read),
-        ("keepFile", ior.keep),
-        ("keepFileWithError", ior.keep_with_error),
-        ("warningAsErrors", false),
-        ("collective", false),
-    ];
+    let mut own = ior.clone();
+    let switches = SWITCHES.iter().filter(|(_, name, _)| !UNPRINTED.contains(name));
+    let switches = switches.map(|(_, name, field)| (*name, *field(&mut own)));
+    let never = ["dryRun", "warningAsErrors", "collective"].map(|name| (name, false));
     if let Value::Object(all) = &mut all {
+        let switches = switches.chain(never);
         all.extend(switches.map(|(name, on)| (name.to_owned(), u32::from(on).into())));
     }
     all
 }
+
+/// Switches that IOR's JSON does not have.
+const UNPRINTED: [&str; 2] = ["useO_DIRECT", "intraTestBarriers"];
 
 fn access(test: &IorTest, phase: &IorPhase) -> Value {
     let figures = phase.figures();

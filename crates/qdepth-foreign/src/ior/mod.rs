@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::remark::{Remark, Remarked};
 
 pub use json::ior_json;
-pub use options::ior_help;
+pub use options::IOR_HELP;
 pub use result::{
     FileSystem, IorPhase, IorRank, IorRun, IorTest, ior_csv, ior_outliers, ior_ranks_csv, ior_text,
 };
@@ -83,7 +83,7 @@ pub enum Hog {
 }
 
 /// A command line, with IOR's defaults for what it leaves out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ior {
     /// Command line.
     pub command_line: String,
@@ -184,65 +184,23 @@ pub struct Ior {
     pub remarks: Vec<(String, Remarked)>,
 }
 
-impl Default for Ior {
-    fn default() -> Self {
-        Self {
-            command_line: String::new(),
-            help: false,
-            reference: 0,
-            transfer: 256 << 10,
-            block: 1 << 20,
-            segments: 1,
-            repetitions: 1,
-            repetition: 0,
-            multi_file: false,
-            delay_s: 0,
-            most_minutes: 0,
-            tasks: None,
-            files: vec!["testFile".to_owned()],
-            file_per_process: false,
-            unique_dir: false,
-            use_existing: false,
-            reorder: 0,
-            reorder_random: 0,
-            task_offset: 1,
-            reorder_seed: 0,
-            direct: false,
-            fsync: false,
-            fsync_each: false,
-            barriers: false,
-            keep: false,
-            keep_with_error: false,
-            writes: false,
-            reads: false,
-            check_read: false,
-            check_write: false,
-            single_attempt: false,
-            random: 0,
-            random_seed: None,
-            deadline_s: 0,
-            wear_out: false,
-            status_file: None,
-            pairs: None,
-            there: None,
-            outlier_s: 0,
-            hog: None,
-            packet: Packet::Unsaid,
-            verbose: 0,
-            signature: None,
-            script: None,
-            summary: Summary::Default,
-            summary_file: None,
-            ranks_file: None,
-            remarks: Vec::new(),
-        }
-    }
-}
-
 /// Most repetitions (`-i`): each takes some 30 KiB as steps of a plan.
 const REPETITIONS_MAX: u32 = 1_000;
 
 impl Ior {
+    /// Default of each option.
+    fn without_options() -> Self {
+        Self {
+            transfer: 256 << 10,
+            block: 1 << 20,
+            segments: 1,
+            repetitions: 1,
+            files: vec!["testFile".to_owned()],
+            task_offset: 1,
+            ..Self::default()
+        }
+    }
+
     /// The names that are used: without a file for each process, only the first.
     pub fn names(&self) -> &[String] {
         if self.file_per_process { &self.files } else { &self.files[..1] }

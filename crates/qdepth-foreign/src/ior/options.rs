@@ -10,35 +10,29 @@ const FLAGS: &str = "BCFKYZegkmruvwxzRWcEyHInpqSVP";
 const VALUES: &str = "aAbdijlMoqstDGfNOQTXUJ";
 
 /// Support for each option, as text.
-pub fn ior_help() -> String {
-    let lines = [
-        ("-a POSIX", "the interface; no other is measured"),
-        ("-A N", "number of reference, in the summary"),
-        ("-b SIZE, -t SIZE, -s N", "block, transfer and segments: 8, 4k, 2m, 1g"),
-        ("-w -r -W -R", "write, read, check what was written, check what is read"),
-        ("-G N", "stamps what is written, so that a later run with the same number can check it"),
-        ("-F -u", "a file for each task; and a directory for each"),
-        ("-o NAME[@NAME]", "the file, or several with -F, used in rotation"),
-        ("-k -K -E", "keep the files, those with errors; write again to those that were kept"),
-        ("-e -Y --posix.odirect", "fsync at the end, after each write; past the page cache"),
-        ("-z", "places in random order, each once; -z -z draws among what is there"),
-        ("-i N -m -d S -T MIN", "repetitions, files of their own for each, delay, time for all"),
-        ("-D S", "ends a phase; -O stoneWallingWearOut=1: all tasks go on to what the first made"),
-        ("-O stoneWallingStatusFile=FILE", "keeps how far a write came, for the read"),
-        ("-O stoneWallingWearOutIterations=N", "transfers of each task"),
-        ("-N N", "tasks: threads, or ranks of MPI"),
-        ("-C -Z -Q N -X N", "who reads what: of other nodes, where there are several"),
-        ("-g -x", "phases are apart, and a short transfer is counted, in any case"),
-        ("-j S", "says which task is further than that from the mean"),
-        ("-M SIZE|PER%", "takes so much memory from the page cache"),
-        ("-l TYPE, --dataPacketType=TYPE", "random and incompressible; others are written so too"),
-        ("-f FILE", "a script: IOR START, settings as of -O, RUN, IOR STOP"),
-        ("-O summaryFormat=default|JSON|CSV", "form; -O summaryFile=FILE where it goes"),
-        ("-O saveRankPerformanceDetailsCSV=FILE", "times and rates of each task"),
-        ("-v", "more: the greatest rates"),
-    ];
-    lines.iter().map(|(option, what)| format!("{option:<38} {what}\n")).collect()
-}
+pub const IOR_HELP: &str = include_str!("../../data/ior-options.txt");
+
+/// Letter of a switch, its name in settings and in JSON, and the switch itself.
+type Switch = (Option<char>, &'static str, fn(&mut Ior) -> &mut bool);
+
+pub(super) const SWITCHES: [Switch; 16] = [
+    (Some('B'), "useO_DIRECT", |ior| &mut ior.direct),
+    (Some('F'), "filePerProc", |ior| &mut ior.file_per_process),
+    (Some('Y'), "fsyncperwrite", |ior| &mut ior.fsync_each),
+    (Some('e'), "fsync", |ior| &mut ior.fsync),
+    (Some('g'), "intraTestBarriers", |ior| &mut ior.barriers),
+    (Some('k'), "keepFile", |ior| &mut ior.keep),
+    (Some('K'), "keepFileWithError", |ior| &mut ior.keep_with_error),
+    (Some('r'), "readFile", |ior| &mut ior.reads),
+    (Some('w'), "writeFile", |ior| &mut ior.writes),
+    (Some('R'), "checkRead", |ior| &mut ior.check_read),
+    (Some('W'), "checkWrite", |ior| &mut ior.check_write),
+    (Some('E'), "useExistingTestFile", |ior| &mut ior.use_existing),
+    (Some('m'), "multiFile", |ior| &mut ior.multi_file),
+    (Some('u'), "uniqueDir", |ior| &mut ior.unique_dir),
+    (Some('x'), "singleXferAttempt", |ior| &mut ior.single_attempt),
+    (None, "stoneWallingWearOut", |ior| &mut ior.wear_out),
+];
 
 impl Ior {
     /// Reads the words of a command line, without the program's name.
@@ -46,7 +40,7 @@ impl Ior {
     /// # Errors
     /// [`IorRefusal`], which names the option.
     pub fn read(words: &[String]) -> Result<Self, IorRefusal> {
-        let mut ior = Self { command_line: words.join(" "), ..Self::default() };
+        let mut ior = Self { command_line: words.join(" "), ..Self::without_options() };
         let mut rest = words.iter();
         while let Some(word) = rest.next() {
             if let Some(long) = word.strip_prefix("--") {
@@ -141,26 +135,15 @@ impl Ior {
     fn flag(&mut self, letter: char, to: Option<u32>) -> Result<(), IorRefusal> {
         let count = |was: u32| to.unwrap_or(was + 1);
         let on = to != Some(0);
+        if let Some((_, _, field)) = SWITCHES.iter().find(|(known, ..)| *known == Some(letter)) {
+            *field(self) = on;
+            return Ok(());
+        }
         match letter {
-            'B' => self.direct = on,
             'C' => self.reorder = count(self.reorder),
             'Z' => self.reorder_random = count(self.reorder_random),
             'z' => self.random = count(self.random),
             'v' => self.verbose = count(self.verbose),
-            'F' => self.file_per_process = on,
-            'Y' => self.fsync_each = on,
-            'e' => self.fsync = on,
-            'g' => self.barriers = on,
-            'k' => self.keep = on,
-            'K' => self.keep_with_error = on,
-            'r' => self.reads = on,
-            'w' => self.writes = on,
-            'R' => self.check_read = on,
-            'W' => self.check_write = on,
-            'E' => self.use_existing = on,
-            'm' => self.multi_file = on,
-            'u' => self.unique_dir = on,
-            'x' => self.single_attempt = on,
             _ if !on => {}
             _ => return Err(IorRefusal::Unsupported(format!("-{letter}"), why_not(letter))),
         }

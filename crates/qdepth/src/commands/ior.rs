@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use qdepth_files::{Input, Privacy, limit};
 use qdepth_foreign::ior::{
-    Ior, IorPhase, IorRank, IorRefusal, IorRun, IorTest, Summary, ior_csv, ior_help, ior_json,
+    IOR_HELP, Ior, IorPhase, IorRank, IorRefusal, IorRun, IorTest, Summary, ior_csv, ior_json,
     ior_outliers, ior_ranks_csv, ior_text,
 };
 use qdepth_measure::Nanos;
@@ -43,7 +43,7 @@ pub(crate) fn as_ior(words: &[String]) -> u8 {
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let words = Ior::read(&options.words).map_err(refused)?;
     if words.help {
-        print_document(ior_help().trim_end())?;
+        print_document(IOR_HELP.trim_end())?;
         return Ok(Status::Valid);
     }
     let tests = tests(&words)?;

@@ -1,6 +1,6 @@
 //! Values that other options, the machine or several words decide together.
 
-use qdepth_workload::Operation;
+use qdepth_workload::{Durability, Operation};
 
 use super::OptionReader;
 use crate::fio::access::Access;
@@ -8,7 +8,7 @@ use crate::fio::job_parts::{Duplicates, Ends, Goal, Unified};
 use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
-use crate::fio::values::{Durability, Engine, Sizes, Trims, number, operation};
+use crate::fio::values::{Engine, Sizes, Trims, number, operation};
 use crate::remark::Remark;
 
 /// Shortest measurement of a depth, nanoseconds: what a point lasts at least.

@@ -47,12 +47,20 @@ impl<'a> Watcher<'a> {
 }
 
 fn as_fio(disk: DiskActivity) -> FioDisk {
+    let [read_ios, write_ios] = disk.completed;
+    let [read_sectors, write_sectors] = disk.sectors;
+    let [read_merges, write_merges] = disk.merged;
+    let [read_ticks, write_ticks] = disk.in_flight_ms;
     FioDisk {
         name: disk.name,
-        ios: disk.completed,
-        sectors: disk.sectors,
-        merges: disk.merged,
-        ticks: disk.in_flight_ms,
+        read_ios,
+        write_ios,
+        read_sectors,
+        write_sectors,
+        read_merges,
+        write_merges,
+        read_ticks,
+        write_ticks,
         in_queue: disk.waited_ms,
         util: disk.busy_percent,
     }
