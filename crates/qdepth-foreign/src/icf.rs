@@ -205,8 +205,7 @@ impl Making<'_> {
     }
 
     fn step(&mut self, title: &str, loads: Vec<LoadSpec>) {
-        let translations = Default::default();
-        self.plan.steps.push(StepSpec { title: one_line(title), translations, times: None, loads });
+        self.plan.steps.push(StepSpec { title: one_line(title), loads, ..StepSpec::default() });
     }
 
     /// A profile of a specification on a worker's part of its targets; its name.

@@ -66,7 +66,7 @@ pub struct Stop {
     pub bytes: u64,
     /// Bytes that each stream moves in the window, in whole requests; the point ends with the last
     /// completion; 0 = no limit. What is in flight when a warm-up ends comes on top.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub bytes_per_stream: u64,
     /// Precision of the rate; none = the whole time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,11 +82,11 @@ pub struct Stop {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRule>,
     /// True if all that runs at the same time ends when it does.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub ends_step: bool,
     /// True if each stream continues, after its time, until it has moved as much as the fastest of
     /// its step.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub catches_up: bool,
     /// The rate that it is to keep; where it does not, it ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ pub struct Stop {
     #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
     pub visits: u32,
     /// Unrecorded lead-in of each visit where visits are short; 0: the usual one.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub visit_lead_in_ns: u64,
 }
 
@@ -188,10 +188,10 @@ pub struct Point {
     /// Share of reads, 0..=1.
     pub read_share: f64,
     /// Share of requests that discard what is stored, 0..=1.
-    #[serde(default, skip_serializing_if = "is_none_of_all")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub trim_share: f64,
     /// True if each write follows a trim of its place, which is complete by then.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub trims_first: bool,
     /// Operation of its requests.
     #[serde(default, skip_serializing_if = "Operation::is_transfer")]
@@ -218,7 +218,7 @@ pub struct Point {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strides: Option<Strides>,
     /// True if an access that follows another is before it.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub backwards: bool,
     /// Sources of requests, each on an equal part of the area.
     pub streams: u32,
@@ -235,7 +235,7 @@ pub struct Point {
     /// Data to write.
     pub payload: Payload,
     /// True if writes are stamped with their place, and reads compared with what the run wrote.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub verify: bool,
     /// True if reads of places that the run has not written are errors of a point that verifies.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
@@ -253,7 +253,7 @@ pub struct Point {
     /// True if the main result is the throughput.
     pub reported_as_throughput: bool,
     /// From the common start of its group to its own.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub delay_ns: u64,
     /// Unrecorded lead-in.
     pub warm_up_ns: u64,
@@ -263,16 +263,8 @@ pub struct Point {
     pub seed: u64,
 }
 
-fn is_zero(value: &u64) -> bool {
-    *value == 0
-}
-
-fn is_none_of_all(share: &f64) -> bool {
-    *share == 0.0
-}
-
-fn is_no(value: &bool) -> bool {
-    !value
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn yes() -> bool {
@@ -457,7 +449,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub file_suffix: String,
     /// True if the files that points make stay after the last.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub keep_files: bool,
     /// Stamp of verified writes; `None` for another one in each run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

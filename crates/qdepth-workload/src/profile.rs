@@ -36,6 +36,12 @@ pub enum SizeSpec {
     Mix(Vec<WeightedSize>),
 }
 
+impl Default for SizeSpec {
+    fn default() -> Self {
+        Self::Mix(Vec::new())
+    }
+}
+
 impl SizeSpec {
     /// A single size is not a mix, whatever its weight.
     pub fn weighted(sizes: impl IntoIterator<Item = (Bytes, u32)>) -> Self {
@@ -118,7 +124,7 @@ pub struct ProfileTranslation {
 }
 
 /// Load profile in a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Short name, for example `database`; lower case, digits and hyphens.
@@ -210,40 +216,7 @@ impl Profile {
     /// Profile with shares of random accesses and of reads in per cent, and the block size; every
     /// optional setting is unset, and the name is empty.
     pub fn new(random: f64, read: f64, request_size: SizeSpec) -> Self {
-        Self {
-            name: String::new(),
-            title: None,
-            application: None,
-            translations: BTreeMap::new(),
-            random,
-            distribution: None,
-            read,
-            trim: None,
-            trim_first: None,
-            operation: None,
-            trace: None,
-            request_size,
-            write_size: None,
-            write_alignment: None,
-            write_random: None,
-            alignment: None,
-            area: AreaSpec::default(),
-            streams: None,
-            workers: None,
-            segments: None,
-            strides: None,
-            backwards: None,
-            arrivals: None,
-            compressible: None,
-            duplicates: None,
-            verify: None,
-            verify_unwritten: None,
-            priorities: None,
-            durability: None,
-            direct: None,
-            fsync: None,
-            reported_as: None,
-        }
+        Self { random, read, request_size, ..Self::default() }
     }
 
     /// True if it changes stored data.

@@ -96,7 +96,7 @@ pub struct SweepSpec {
 }
 
 /// Loads that run at the same time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StepSpec {
     /// Title, for example `"100 MB/s"`.
@@ -146,9 +146,8 @@ impl StepSpec {
         }
         let pass = |number: u32| Self {
             title: pass_title(&self.title, number, times),
-            translations: BTreeMap::new(),
-            times: None,
             loads: self.loads.clone(),
+            ..Self::default()
         };
         Ok((1..=times).map(pass).collect())
     }
@@ -178,7 +177,7 @@ impl StaircaseSpec {
                 loads.push(LoadSpec { bytes_per_s: Some(rate), ..self.rising.clone() });
             }
             let title = format!("{} MB/s", rate.0 as f64 / f64::from(1 << 20));
-            StepSpec { title, translations: BTreeMap::new(), times: None, loads }
+            StepSpec { title, loads, ..StepSpec::default() }
         };
         Ok((0..count).map(step).filter(|step| !step.loads.is_empty()).collect())
     }

@@ -27,9 +27,8 @@ pub(super) fn plan(
     let profiles = steps.iter().flatten().map(|load| profile(&jobs[load.origin.job], load));
     let step = |(number, loads): (usize, &Vec<Load>)| StepSpec {
         title: format!("{}: {}", number + 1, names(jobs, loads)),
-        translations: Default::default(),
-        times: None,
         loads: loads.iter().map(|load| load_spec(&jobs[load.origin.job], load)).collect(),
+        ..StepSpec::default()
     };
     PlanFile {
         name: name.to_owned(),

@@ -25,9 +25,8 @@ impl Ior {
         let repetitions = (1..=self.repetitions).flat_map(|n| phases.iter().map(move |p| (n, p)));
         let steps = repetitions.map(|(repetition, phase)| StepSpec {
             title: format!("{phase}, repetition {}", repetition + self.repetition),
-            translations: Default::default(),
-            times: None,
             loads: on.iter().map(|target| self.load(phase, target + 1)).collect(),
+            ..StepSpec::default()
         });
         let duration_s = if self.deadline_s > 0 { self.deadline_s.into() } else { UNTIL_DONE_S };
         PlanFile {

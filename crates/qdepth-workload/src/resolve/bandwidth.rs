@@ -2,8 +2,6 @@
 //! of their own once, written and forced out, then read back; for every transfer size, number of
 //! threads and pass. The last pass is the result, those before it are measured to be discarded.
 
-use std::collections::BTreeMap;
-
 use crate::bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec};
 use crate::steps::{LoadSpec, pass_title};
@@ -88,43 +86,21 @@ impl BandwidthSpec {
 
     fn profile(&self, row: &Row<'_>, direction: usize, threads: u32) -> Profile {
         let bytes = self.bytes_per_thread.0.saturating_mul(u64::from(threads));
+        let titles = match row.names == BASELINE {
+            true => ["Write, one target", "Read, one target"],
+            false => ["Write", "Read"],
+        };
+        let size = SizeSpec::One(row.transfer.to_owned());
         Profile {
-            operation: None,
-            trace: None,
-            write_random: None,
             name: row.names[direction].to_owned(),
-            title: Some(if row.names == BASELINE {
-                ["Write, one target", "Read, one target"][direction].to_owned()
-            } else {
-                ["Write", "Read"][direction].to_owned()
-            }),
+            title: Some(titles[direction].to_owned()),
             application: Some("Checkpoints and their restart".to_owned()),
-            translations: BTreeMap::new(),
-            random: 0.0,
-            distribution: None,
-            read: [0.0, 100.0][direction],
-            trim: None,
-            trim_first: None,
-            request_size: SizeSpec::One(row.transfer.to_owned()),
-            priorities: None,
-            write_size: None,
-            write_alignment: None,
-            alignment: None,
             area: AreaSpec { size: Some(format!("{bytes}B")), offset: None },
             streams: Some(threads),
             workers: Some(threads),
-            segments: None,
-            strides: None,
-            backwards: None,
-            arrivals: None,
-            compressible: None,
-            duplicates: None,
-            verify: None,
-            verify_unwritten: None,
-            durability: None,
-            direct: None,
             fsync: Some([FsyncSpec::End, FsyncSpec::Never][direction]),
             reported_as: Some(ReportedAs::Throughput),
+            ..Profile::new(0.0, [0.0, 100.0][direction], size)
         }
     }
 
