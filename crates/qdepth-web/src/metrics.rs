@@ -8,7 +8,7 @@ use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted
 /// State of a run from its events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    pub(crate) run: Option<RunStarted>,
+    run: Option<RunStarted>,
     done: u32,
     /// Points of the group that is measured.
     began: BTreeMap<u32, PointStarted>,
@@ -19,116 +19,71 @@ pub(crate) struct Known {
     bytes: [u64; 3],
 }
 
-/// Labels of a value.
-pub(crate) type Labels = Vec<(Label, String)>;
-
-/// A label of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Label {
-    Direction,
-    Host,
-    Device,
-}
-
-impl Label {
-    fn prometheus(self) -> &'static str {
-        match self {
-            Self::Direction => "direction",
-            Self::Host => "host",
-            Self::Device => "device",
-        }
-    }
-}
-
-/// Type of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A value of now.
-    Gauge,
-    /// A count since the run began, or went on.
-    Counter,
-}
+/// Names and values of labels.
+type Labels = Vec<(&'static str, String)>;
 
 /// A metric of a run.
-pub(crate) struct Metric {
-    prometheus: &'static str,
-    pub(crate) help: &'static str,
-    pub(crate) kind: Kind,
-    pub(crate) values: fn(&Known) -> Vec<(Labels, f64)>,
+struct Metric {
+    name: &'static str,
+    help: &'static str,
+    /// `gauge`, a value of now, or `counter`, a count since the run began or went on.
+    kind: &'static str,
+    values: Values,
+}
+
+type Values = fn(&Known) -> Vec<(Labels, f64)>;
+
+const fn gauge(name: &'static str, help: &'static str, values: Values) -> Metric {
+    Metric { name, help, kind: "gauge", values }
+}
+
+const fn counter(name: &'static str, help: &'static str, values: Values) -> Metric {
+    Metric { name, help, kind: "counter", values }
 }
 
 /// Every metric of a run.
-pub(crate) const METRICS: [Metric; 11] = [
-    Metric {
-        prometheus: "qdepth_points_planned",
-        help: "Points of the plan.",
-        kind: Kind::Gauge,
-        values: |known| without_labels(known.run.as_ref().map_or(0.0, |run| f64::from(run.points))),
-    },
-    Metric {
-        prometheus: "qdepth_points_done",
-        help: "Points measured.",
-        kind: Kind::Gauge,
-        values: |known| without_labels(f64::from(known.done)),
-    },
-    Metric {
-        prometheus: "qdepth_outstanding_ios",
-        help: "Outstanding I/Os of the points that are measured at the same time, all streams.",
-        kind: Kind::Gauge,
-        values: |known| without_labels(known.outstanding()),
-    },
-    Metric {
-        prometheus: "qdepth_io_per_second",
-        help: "I/Os completed per second, over the last second.",
-        kind: Kind::Gauge,
-        values: |known| by_direction(known.sum(Interval::io_per_s)),
-    },
-    Metric {
-        prometheus: "qdepth_bytes_per_second",
-        help: "Bytes moved per second, over the last second.",
-        kind: Kind::Gauge,
-        values: |known| by_direction(known.sum(Interval::bytes_per_s)),
-    },
-    Metric {
-        prometheus: "qdepth_service_time_mean_seconds",
-        help: "Mean of completed - issued over the last second.",
-        kind: Kind::Gauge,
-        values: |known| {
+const METRICS: [Metric; 11] = [
+    gauge("qdepth_points_planned", "Points of the plan.", |known| {
+        without_labels(known.run.as_ref().map_or(0.0, |run| f64::from(run.points)))
+    }),
+    gauge("qdepth_points_done", "Points measured.", |known| without_labels(f64::from(known.done))),
+    gauge(
+        "qdepth_outstanding_ios",
+        "Outstanding I/Os of the points that are measured at the same time, all streams.",
+        |known| without_labels(known.outstanding()),
+    ),
+    gauge("qdepth_io_per_second", "I/Os completed per second, over the last second.", |known| {
+        by_direction(known.sum(Interval::io_per_s))
+    }),
+    gauge("qdepth_bytes_per_second", "Bytes moved per second, over the last second.", |known| {
+        by_direction(known.sum(Interval::bytes_per_s))
+    }),
+    gauge(
+        "qdepth_service_time_mean_seconds",
+        "Mean of completed - issued over the last second.",
+        |known| {
             known.mean(|i| i.service_time_mean_ns).into_iter().flat_map(without_labels).collect()
         },
-    },
-    Metric {
-        prometheus: "qdepth_response_time_mean_seconds",
-        help: "Mean of completed - due over the last second.",
-        kind: Kind::Gauge,
-        values: |known| {
+    ),
+    gauge(
+        "qdepth_response_time_mean_seconds",
+        "Mean of completed - due over the last second.",
+        |known| {
             known.mean(|i| i.response_time_mean_ns).into_iter().flat_map(without_labels).collect()
         },
-    },
-    Metric {
-        prometheus: "qdepth_ios_total",
-        help: "I/Os completed within measured windows.",
-        kind: Kind::Counter,
-        values: |known| by_direction(known.ios.map(|ios| ios as f64)),
-    },
-    Metric {
-        prometheus: "qdepth_bytes_total",
-        help: "Bytes moved within measured windows.",
-        kind: Kind::Counter,
-        values: |known| by_direction(known.bytes.map(|bytes| bytes as f64)),
-    },
-    Metric {
-        prometheus: "qdepth_cpu_busy_ratio",
-        help: "Share of a machine's CPU time that was not idle.",
-        kind: Kind::Gauge,
-        values: |known| known.of_machines("cpu busy_share", None),
-    },
-    Metric {
-        prometheus: "qdepth_device_temperature_celsius",
-        help: "Temperature of a drive.",
-        kind: Kind::Gauge,
-        values: |known| known.of_machines(" celsius", Some(Label::Device)),
-    },
+    ),
+    counter("qdepth_ios_total", "I/Os completed within measured windows.", |known| {
+        by_direction(known.ios.map(|ios| ios as f64))
+    }),
+    counter("qdepth_bytes_total", "Bytes moved within measured windows.", |known| {
+        by_direction(known.bytes.map(|bytes| bytes as f64))
+    }),
+    gauge("qdepth_cpu_busy_ratio", "Share of a machine's CPU time that was not idle.", |known| {
+        known.of_machines("cpu busy_share", None)
+    }),
+    gauge("qdepth_device_temperature_celsius", "Temperature of a drive.", |known| {
+        known.of_machines(" celsius", Some("device"))
+    }),
 ];
 
 impl Known {
@@ -197,11 +152,11 @@ impl Known {
     }
 
     /// Values of each machine whose names end like this, with their subject.
-    fn of_machines(&self, ending: &str, label: Option<Label>) -> Vec<(Labels, f64)> {
+    fn of_machines(&self, ending: &str, label: Option<&'static str>) -> Vec<(Labels, f64)> {
         let labelled = |machine: &Machine| {
             let found = machine.values.iter().filter_map(|(name, value)| {
                 let subject = name.strip_suffix(ending)?.to_owned();
-                let host = (Label::Host, machine.host.clone());
+                let host = ("host", machine.host.clone());
                 Some((std::iter::once(host).chain(label.map(|l| (l, subject))).collect(), *value))
             });
             found.collect::<Vec<(Labels, f64)>>()
@@ -215,7 +170,7 @@ fn without_labels(value: f64) -> Vec<(Labels, f64)> {
 }
 
 fn by_direction(values: [f64; 3]) -> Vec<(Labels, f64)> {
-    let labelled = |(name, value): (&str, f64)| (vec![(Label::Direction, name.to_owned())], value);
+    let labelled = |(name, value): (&str, f64)| (vec![("direction", name.to_owned())], value);
     ["read", "write", "trim"].into_iter().zip(values).map(labelled).collect()
 }
 
@@ -231,34 +186,26 @@ pub(crate) fn exposition(runs: &BTreeMap<String, Known>) -> String {
          qdepth_runs {}\n",
         runs.len()
     );
-    for Metric { prometheus: name, help, kind, values, .. } in METRICS {
+    for Metric { name, help, kind, values } in METRICS {
         let all: Vec<String> =
             runs.iter().flat_map(|(id, run)| lines(name, id, run, values)).collect();
         if all.is_empty() {
             continue;
         }
-        let kind = if kind == Kind::Counter { "counter" } else { "gauge" };
         // Writing into a String cannot fail.
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{}", all.join("\n"));
     }
     text
 }
 
-fn lines(
-    name: &str,
-    id: &str,
-    run: &Known,
-    values: fn(&Known) -> Vec<(Labels, f64)>,
-) -> Vec<String> {
+fn lines(name: &str, id: &str, run: &Known, values: Values) -> Vec<String> {
     let mut own = format!("run=\"{}\"", escaped(id));
     if let Some(RunStarted { plan, emulated, .. }) = &run.run {
         let _ = write!(own, ",plan=\"{}\",emulated=\"{emulated}\"", escaped(plan));
     }
     let line = |(labels, value): (Labels, f64)| {
-        let more: String = labels
-            .iter()
-            .map(|(label, text)| format!(",{}=\"{}\"", label.prometheus(), escaped(text)))
-            .collect();
+        let more: String =
+            labels.iter().map(|(label, text)| format!(",{label}=\"{}\"", escaped(text))).collect();
         format!("{name}{{{own}{more}}} {value}")
     };
     values(run).into_iter().map(line).collect()
@@ -271,8 +218,8 @@ mod tests {
     #[test]
     fn the_page_on_metrics_has_each() {
         let page = include_str!("../../../docs/web.md");
-        for Metric { prometheus, .. } in METRICS {
-            let row = format!("| `{prometheus}` | ");
+        for Metric { name, .. } in METRICS {
+            let row = format!("| `{name}` | ");
             assert!(page.contains(&row), "docs/web.md: no row {row}");
         }
         let rows = page.lines().filter(|line| line.starts_with("| `qdepth_"));
@@ -291,10 +238,10 @@ mod tests {
             .flat_map(|panel| panel["targets"].as_array().unwrap())
             .map(|target| target["expr"].as_str().unwrap().split('{').next().unwrap())
             .collect();
-        for Metric { prometheus, .. } in METRICS {
-            assert!(asked.contains(&prometheus), "{prometheus} is on no panel");
+        for Metric { name, .. } in METRICS {
+            assert!(asked.contains(&name), "{name} is on no panel");
         }
-        let known = |name: &&str| METRICS.iter().any(|metric| metric.prometheus == *name);
+        let known = |name: &&str| METRICS.iter().any(|metric| metric.name == *name);
         assert!(asked.iter().all(|name| *name == "qdepth_runs" || known(name)), "{asked:?}");
     }
 }
