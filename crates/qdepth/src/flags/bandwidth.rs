@@ -4,7 +4,6 @@ use clap::Args;
 use qdepth_measure::Bytes;
 use qdepth_workload::{FilesSpec, PlanFile};
 
-use crate::flags::numbers::listed;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::instrument::calibrate::cpus;
 
@@ -44,22 +43,6 @@ pub(crate) struct BandwidthOptions {
 }
 
 impl BandwidthOptions {
-    /// The words that ask for the same again; `threads` as they were decided on this machine.
-    pub(super) fn words_again(&self, decided: &[u32]) -> Vec<String> {
-        let Self { threads: _, transfer, bytes_per_thread, passes, shared_file } = self;
-        let options = [
-            ("threads", (!decided.is_empty()).then(|| listed(decided))),
-            ("transfer", transfer.as_deref().map(listed)),
-            ("bytes-per-thread", bytes_per_thread.map(|value| value.to_string())),
-            ("passes", passes.map(|value| value.to_string())),
-        ];
-        let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let mut words: Vec<String> =
-            given.flat_map(|(name, value)| [format!("--{name}"), value]).collect();
-        words.extend(shared_file.then(|| "--shared-file".to_owned()));
-        words
-    }
-
     /// Writes them into the plan, and fits what is left open to this machine.
     pub(crate) fn decide(&self, file: &mut PlanFile) -> Result<(), Usage> {
         let Self { threads, transfer, bytes_per_thread, passes, shared_file } = self.clone();

@@ -1,11 +1,14 @@
 //! Options of a load, and the words that request it again.
 
-use clap::{Args, ValueEnum};
+use std::ffi::OsStr;
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, ValueEnum};
 use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, SteadyRule};
 use qdepth_workload::{Preconditioning, Wear};
 
 use crate::flags::BandwidthOptions;
-use crate::flags::numbers::{Numbers, listed};
+use crate::flags::numbers::Numbers;
 
 /// State of targets before the first point.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -35,11 +38,6 @@ impl WearFlag {
     /// True if it is reached in rounds.
     pub(crate) fn has_rounds(self) -> bool {
         matches!(self, Self::UntilSteady | Self::UntilSteadySnia)
-    }
-
-    /// Name as typed.
-    fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -182,69 +180,55 @@ pub(crate) struct Load {
     pub(crate) array: Vec<String>,
     #[command(flatten)]
     pub(crate) bandwidth: BandwidthOptions,
+    #[arg(skip)]
+    pub(crate) typed: Vec<TypedOption>,
+}
+
+/// An option of a load as it was typed.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedOption {
+    pub(crate) name: String,
+    value: Option<String>,
 }
 
 impl Load {
+    /// Notes the options of a load among those that were typed.
+    pub(crate) fn note_typed(&mut self, typed: &ArgMatches) {
+        for arg in Self::augment_args(Command::new("load")).get_arguments() {
+            let (id, Some(name)) = (arg.get_id().as_str(), arg.get_long()) else { continue };
+            if typed.value_source(id) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            let mut note = |value| self.typed.push(TypedOption { name: name.to_owned(), value });
+            if !arg.get_action().takes_values() {
+                note(None);
+                continue;
+            }
+            for values in typed.get_raw_occurrences(id).into_iter().flatten() {
+                let values: Vec<_> = values.map(OsStr::to_string_lossy).collect();
+                note(Some(values.join(",")));
+            }
+        }
+    }
+
     /// The words that ask for the same plan, its name or file first, but for the seed. `threads`
     /// are those of a plan of bandwidth as they were decided on this machine.
     pub(crate) fn words_again(&self, plan: &str, threads: &[u32]) -> Vec<String> {
-        // Each is named, so that a new option does not compile before it is said here.
-        let Self {
-            words,
-            queue_depth,
-            profile,
-            duration,
-            warm_up,
-            file_size,
-            until,
-            area,
-            block_size,
-            step_from,
-            step_to,
-            step_by,
-            reader_rate,
-            until_credible,
-            precondition,
-            round,
-            read_only,
-            seed: _,
-            variants,
-            base,
-            processes,
-            array,
-            bandwidth,
-        } = self;
         let mut again = Vec::new();
-        if words.first().is_none_or(|first| first != plan) {
+        if self.words.first().is_none_or(|first| first != plan) {
             again.push(plan.to_owned());
         }
-        again.extend(words.iter().cloned());
-        let options = [
-            ("queue-depth", queue_depth.as_deref().map(Numbers::all).as_deref().map(listed)),
-            ("profile", profile.as_deref().map(listed)),
-            ("duration", duration.map(|value| value.to_string())),
-            ("warm-up", warm_up.map(|value| value.to_string())),
-            ("file-size", file_size.map(|value| value.to_string())),
-            ("until", until.map(|value| value.to_string())),
-            ("area", area.clone()),
-            ("block-size", block_size.map(|value| value.to_string())),
-            ("step-from", step_from.map(|value| value.to_string())),
-            ("step-to", step_to.map(|value| value.to_string())),
-            ("step-by", step_by.map(|value| value.to_string())),
-            ("reader-rate", reader_rate.map(|value| value.to_string())),
-            ("until-credible", until_credible.map(|value| value.to_string())),
-            ("precondition", precondition.map(WearFlag::name)),
-            ("round", round.map(|value| value.to_string())),
-            ("variants", variants.as_deref().map(listed)),
-            ("base", base.clone()),
-            ("processes", processes.as_deref().map(Numbers::all).as_deref().map(listed)),
-        ];
-        for (name, value) in options {
-            again.extend(value.into_iter().flat_map(|value| [format!("--{name}"), value]));
+        again.extend(self.words.iter().cloned());
+        for TypedOption { name, value } in &self.typed {
+            if !["seed", "threads"].contains(&name.as_str()) {
+                again.push(format!("--{name}"));
+                again.extend(value.clone());
+            }
         }
-        again.extend(read_only.then(|| "--read-only".to_owned()));
-        again.extend(array.iter().flat_map(|array| ["--array".to_owned(), array.clone()]));
-        again.extend(bandwidth.words_again(threads));
+        if !threads.is_empty() {
+            let threads: Vec<String> = threads.iter().map(u32::to_string).collect();
+            again.extend(["--threads".to_owned(), threads.join(",")]);
+        }
         again
     }
 }

@@ -52,11 +52,6 @@ impl FromStr for Numbers {
     }
 }
 
-/// Values as an option takes them.
-pub(super) fn listed<T: ToString>(values: &[T]) -> String {
-    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

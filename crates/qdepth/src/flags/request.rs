@@ -32,7 +32,7 @@ impl RunOptions {
         let mut alone = self.clone();
         let (plan, _) = plan_word(&self.load);
         alone.load.words = vec![plan.to_owned(), target.to_owned()];
-        alone.load.variants = None;
+        alone.load.typed.retain(|option| option.name != "variants");
         alone
     }
 
@@ -95,7 +95,6 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    use clap::Parser;
     use qdepth_host::system::System;
     use qdepth_workload::shipped_plan_names;
 
@@ -105,8 +104,7 @@ mod tests {
     use qdepth_lab::target::preview::{Preview, preview};
 
     fn options(words: &[String]) -> RunOptions {
-        match Flags::try_parse_from(words).unwrap_or_else(|why| panic!("{words:?}: {why}")).command
-        {
+        match Flags::read_from(words).unwrap_or_else(|why| panic!("{words:?}: {why}")).command {
             Some(Command::Run(options)) => *options,
             _ => panic!("{words:?} is not a run"),
         }

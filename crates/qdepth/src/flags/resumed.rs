@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
 
-use crate::flags::{Flags, with_examples};
+use crate::flags::{Command as Verb, Flags, with_examples};
 
 /// Options of a resumed run: outputs, consent, and placement of workers. Everything else comes from
 /// the stored plan.
@@ -54,7 +54,13 @@ impl Flags {
                 return Err(refused(&known, &ignored));
             }
         }
-        Self::from_arg_matches(&found)
+        let mut flags = Self::from_arg_matches(&found)?;
+        if let (Some(Verb::Run(options)), Some((_, typed))) =
+            (&mut flags.command, found.subcommand())
+        {
+            options.load.note_typed(typed);
+        }
+        Ok(flags)
     }
 }
 
