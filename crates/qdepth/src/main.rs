@@ -12,7 +12,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -58,13 +58,15 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         return exit_status::explain(&error);
     }
     let mut words = words.peekable();
-    if words.peek().is_some_and(|name| Path::new(name).file_name() == Some("fio".as_ref())) {
+    let called = words.peek().and_then(|name| Path::new(name).file_name());
+    let other: Option<fn(&[String]) -> u8> = match called.and_then(OsStr::to_str) {
+        Some("fio") => Some(commands::fio::as_fio),
+        Some("ior") => Some(commands::ior::as_ior),
+        _ => None,
+    };
+    if let Some(other) = other {
         let words: Vec<String> = words.skip(1).map(|word| word.to_string_lossy().into()).collect();
-        return commands::fio::as_fio(&words);
-    }
-    if words.peek().is_some_and(|name| Path::new(name).file_name() == Some("ior".as_ref())) {
-        let words: Vec<String> = words.skip(1).map(|word| word.to_string_lossy().into()).collect();
-        return commands::ior::as_ior(&words);
+        return other(&words);
     }
     let flags = match Flags::read_from(words) {
         Ok(flags) => flags,

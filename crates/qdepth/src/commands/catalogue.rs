@@ -4,12 +4,13 @@
 use anyhow::Result;
 use clap_complete::generate;
 use clap_mangen::Man;
-use qdepth_report::{Align, Cell, Column, Row, Table};
+use qdepth_report::Align;
 use qdepth_workload::{
     meant, shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
     shipped_title,
 };
 
+use crate::commands::read::table;
 use crate::exit_status::Status;
 use crate::flags::{CatalogueOptions, CompletionsOptions, ManOptions, with_examples};
 use crate::terminal::{print, print_document, print_table};
@@ -49,23 +50,12 @@ pub(crate) fn shown(name: &str) -> Result<Status> {
 }
 
 fn listed<'a>(what: &str, all: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Result<()> {
-    let cell = |text: String| Cell { text, ..Cell::default() };
-    let row = |(name, text): (&str, Option<&str>)| Row {
-        cells: vec![
-            cell(name.to_owned()),
-            cell(shipped_title(text.unwrap_or_default()).to_owned()),
-        ],
-        opens_group: false,
+    let row = |(name, text): (&str, Option<&str>)| {
+        vec![name.to_owned(), shipped_title(text.unwrap_or_default()).to_owned()]
     };
-    let column = |heading: &str| Column {
-        heading: heading.to_owned(),
-        unit: String::new(),
-        align: Align::Text,
-        rank: 0,
-    };
-    let columns = vec![column(what), column("title")];
-    let (caption, note) = (String::new(), String::new());
-    print_table(&Table { caption, columns, rows: all.map(row).collect(), note }, false)
+    let mut table = table(&[what, "title"], all.map(row).collect());
+    table.columns[1].align = Align::Text;
+    print_table(&table, false)
 }
 
 pub(crate) fn completions(options: CompletionsOptions) -> Result<Status> {

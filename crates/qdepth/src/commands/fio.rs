@@ -18,10 +18,11 @@ use qdepth_host::placement::{Cpus, cpus_of_node};
 use qdepth_host::system::System;
 use qdepth_host::target::Kind;
 use qdepth_linux::{Engine as linux, EngineChoice};
-use qdepth_record::{PointRecord, export_json};
+use qdepth_record::export_json;
 use qdepth_workload::{Choices, Extent, TargetShape, resolve};
 
-use crate::commands::{remarks, run};
+use crate::commands::remarks::{self, has_errors};
+use crate::commands::run;
 use crate::exit_status::{self, Status};
 use crate::flags::{EngineFlag, FioOptions, FioRun, SortedWords, own_options};
 use crate::result_file::ResultFile;
@@ -162,10 +163,6 @@ fn jobs(line: &CommandLine, elsewhere: bool) -> Result<JobSet> {
         around.is_directory = &|_| true;
     }
     Ok(JobSet::read(line, &files, &around).map_err(refused)?)
-}
-
-fn has_errors(point: &PointRecord) -> bool {
-    point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
 }
 
 /// Request of the jobs; options of qdepth take precedence.

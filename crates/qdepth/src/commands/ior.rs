@@ -13,10 +13,10 @@ use qdepth_foreign::ior::{
     ior_outliers, ior_ranks_csv, ior_text,
 };
 use qdepth_measure::Nanos;
-use qdepth_record::PointRecord;
 use qdepth_workload::{Choices, Point};
 
-use crate::commands::{remarks, run};
+use crate::commands::remarks::{self, has_errors};
+use crate::commands::run;
 use crate::exit_status::{self, Status};
 use crate::flags::{EngineFlag, IorOptions, LOGBOOK_NAME, LogbookOption, RunReport};
 use crate::result_file::ResultFile;
@@ -180,10 +180,6 @@ fn take(results: &mut IorRun, part: &Ior, ran: &Ran) {
         test.file_system = surroundings::file_system(part);
     }
     test.phases.extend(phases(&ran.ranks, part.repetition));
-}
-
-fn has_errors(point: &PointRecord) -> bool {
-    point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
 }
 
 /// Request of the command line.

@@ -3,6 +3,7 @@
 use qdepth_foreign::Remarked;
 use qdepth_lab::outcome::findings::not_literal;
 use qdepth_measure::Finding;
+use qdepth_record::PointRecord;
 
 /// The finding of an option, with the values of its sentence.
 pub(crate) fn finding(option: &str, what: &Remarked) -> Finding {
@@ -15,4 +16,9 @@ pub(crate) fn finding(option: &str, what: &Remarked) -> Finding {
         Some((name, value)) => finding.value(name, value as f64),
         None => finding,
     }
+}
+
+/// True if an I/O of the point failed.
+pub(crate) fn has_errors(point: &PointRecord) -> bool {
+    point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
 }

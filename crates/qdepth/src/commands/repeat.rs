@@ -14,10 +14,11 @@ use qdepth_report::{
 };
 use qdepth_workload::Choices;
 
+use crate::commands::read::print_list;
 use crate::exit_status::{Status, status_of};
 use crate::flags::{REPORT_NAME, RunOptions};
 use crate::screen::Screen;
-use crate::terminal::{print, print_document, print_table};
+use crate::terminal::{print, print_document};
 use qdepth_lab::campaign::repeat::Repeat;
 use qdepth_lab::campaign::{Campaign, CampaignColumn, CampaignRequest, Kept, Member};
 use qdepth_lab::events::signals::Signals;
@@ -317,9 +318,7 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
         } else if desk.options.json {
             print_document(repeated_json(&report).trim_end())?;
         } else {
-            let table = repeated_table(&report, lang);
-            print(&table.caption)?;
-            print_table(&table, false)?;
+            print_list(&repeated_table(&report, lang))?;
             rounds_sentences(&report.rounds, lang)
                 .iter()
                 .try_for_each(|sentence| print(sentence))?;
@@ -332,9 +331,7 @@ fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
             print_document(versus_json(comparison).trim_end())?;
             continue;
         }
-        let table = versus_table(comparison, lang);
-        print(&table.caption)?;
-        print_table(&table, false)?;
+        print_list(&versus_table(comparison, lang))?;
         versus_sentences(comparison, lang).iter().try_for_each(|sentence| print(sentence))?;
     }
     let ids = |group: &[Measured]| -> String {

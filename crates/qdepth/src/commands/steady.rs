@@ -4,10 +4,10 @@ use anyhow::{Result, bail};
 use qdepth_measure::Nanos;
 use qdepth_report::{steady_json, steady_report, steady_sentences, steady_table};
 
-use crate::commands::read::chosen;
+use crate::commands::read::{chosen, print_list};
 use crate::exit_status::Status;
 use crate::flags::SteadyOptions;
-use crate::terminal::{print, print_document, print_table};
+use crate::terminal::{print, print_document};
 use qdepth_lab::failure::Usage;
 
 pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
@@ -20,9 +20,7 @@ pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
     if options.json {
         print_document(steady_json(&report).trim_end())?;
     } else {
-        let table = steady_table(&report, lang);
-        print(&table.caption)?;
-        print_table(&table, false)?;
+        print_list(&steady_table(&report, lang))?;
         steady_sentences(lang).iter().try_for_each(|sentence| print(sentence))?;
     }
     Ok(match (report.some_have_none(), report.all_have_levels()) {

@@ -9,10 +9,11 @@ use qdepth_report::{
     Trend, TrendRequest, compose_trend, trend_json, trend_of, trend_sentences, trend_table,
 };
 
+use crate::commands::read::print_list;
 use crate::commands::report::page;
 use crate::exit_status::Status;
 use crate::flags::TrendOptions;
-use crate::terminal::{print, print_document, print_table};
+use crate::terminal::{print, print_document};
 use qdepth_lab::failure::Usage;
 
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
@@ -22,9 +23,7 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     if options.json {
         print_document(trend_json(&trend).trim_end())?;
     } else {
-        let table = trend_table(&trend, lang);
-        print(&table.caption)?;
-        print_table(&table, false)?;
+        print_list(&trend_table(&trend, lang))?;
         trend_sentences(&trend, lang).iter().try_for_each(|sentence| print(sentence))?;
     }
     if let Some((sheets, typesetter)) = page {
