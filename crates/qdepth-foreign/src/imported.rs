@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use qdepth_measure::{Code, Finding, label};
 use qdepth_record::{
-    MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
+    DirectionRecord, MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetKind,
+    TargetRecord,
 };
 
 use crate::remark::Remark;
@@ -68,6 +69,35 @@ impl Imported {
             findings: vec![mark],
             ..RunRecord::default()
         }
+    }
+}
+
+/// A point of these reads, writes and trims: its shares, mean size and number of requests are
+/// theirs, and what a program does not say is as for one request at a time.
+pub(crate) fn point(name: String, [reads, writes, trims]: [DirectionRecord; 3]) -> PointRecord {
+    let sum = |field: fn(&DirectionRecord) -> u64| {
+        [&reads, &writes, &trims].into_iter().map(field).fold(0, u64::saturating_add)
+    };
+    let (requests, bytes) = (sum(|side| side.completed), sum(|side| side.bytes));
+    let of_requests = |value: u64, none: f64| {
+        if requests == 0 { none } else { value as f64 / requests as f64 }
+    };
+    let mean = of_requests(bytes, 0.0);
+    PointRecord {
+        profile: name.clone(),
+        profile_title: name,
+        read_share: of_requests(reads.completed, 1.0),
+        trim_share: of_requests(trims.completed, 0.0),
+        request_size: format!("{mean:.0}B"),
+        request_size_mean_bytes: mean,
+        arrivals: "closed".to_owned(),
+        outstanding: 1,
+        streams: 1,
+        issued: requests,
+        reads,
+        writes,
+        trims,
+        ..PointRecord::default()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use jiff::fmt::strtime::BrokenDownTime;
 
-use crate::imported::{Imported, target_index};
+use crate::imported::{self, Imported, target_index};
 use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
 
@@ -114,9 +114,6 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
     let seconds = counts.iter().zip(rates).find(|(count, rate)| **count > 0.0 && *rate > 0.0);
     let seconds = seconds.map_or(0.0, |(count, rate)| count / rate);
     let bytes = [number(&["Bytes Read"]), number(&["Bytes Written"])];
-    let requests = counts[0] + counts[1];
-    let size =
-        mean(0).unwrap_or(if requests > 0.0 { (bytes[0] + bytes[1]) / requests } else { 0.0 });
     let latency = |count: f64, average: &[&str], longest: &[&str]| {
         let ns = |names: &[&str]| row.number(names).map(|ms| ms * 1e6);
         (count > 0.0).then(|| StatedLatency {
@@ -144,22 +141,19 @@ fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
         &["Maximum Write Response Time", "Write Maximum Response Time", "Maximum Response Time"],
     );
     let random = mean(3).unwrap_or(0.0).clamp(0.0, 1.0);
+    let sides = [side(0, read_times), side(1, write_times), DirectionRecord::default()];
+    let point = imported::point(name, sides);
+    let size = mean(0).unwrap_or(point.request_size_mean_bytes);
     PointRecord {
-        profile: name.clone(),
-        profile_title: name,
         random_share: random,
-        read_share: mean(2).unwrap_or(if requests > 0.0 { counts[0] / requests } else { 1.0 }),
+        read_share: mean(2).unwrap_or(point.read_share),
         request_size: format!("{size:.0}B"),
         request_size_mean_bytes: size,
         reported_as_throughput: random <= 0.0,
-        arrivals: "closed".to_owned(),
         outstanding: number(&["Queue Depth"]).clamp(1.0, 1e6) as u32,
         streams: number(&["# Workers"]).clamp(1.0, 1e6) as u32,
         duration_ns: (seconds * 1e9) as u64,
-        issued: requests as u64,
-        reads: side(0, read_times),
-        writes: side(1, write_times),
-        ..PointRecord::default()
+        ..point
     }
 }
 

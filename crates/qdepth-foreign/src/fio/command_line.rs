@@ -192,13 +192,7 @@ impl OutputOptions {
 }
 
 fn refuse(name: &str, why: impl Into<String>) -> FioRefusal {
-    FioRefusal {
-        file: "command line".to_owned(),
-        line: 0,
-        section: String::new(),
-        option: name.to_owned(),
-        why: why.into(),
-    }
+    FioRefusal { option: name.to_owned(), ..FioRefusal::at("command line", 0, why) }
 }
 
 /// The place that settings of the command line come from.

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::imported::{Imported, rfc3339, target_index};
+use crate::imported::{self, Imported, rfc3339, target_index};
 use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
@@ -209,42 +209,27 @@ fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRec
     let runtime = |key: &str| job.get(key).and_then(|d| d.get("runtime")?.as_u64()).unwrap_or(0);
     let runtime_ms = ["read", "write", "trim", "mixed"].map(runtime).into_iter().max();
     let runtime_ms = runtime_ms.unwrap_or(0);
-    let requests = reads.completed + writes.completed + trims.completed;
-    let bytes = reads.bytes.saturating_add(writes.bytes).saturating_add(trims.bytes);
-    let share = |side: &DirectionRecord| side.completed as f64 / requests as f64;
-    let mean = if requests == 0 { 0.0 } else { bytes as f64 / requests as f64 };
     let cpu = |key: &str| {
         let share = job.get(key).and_then(Value::as_f64).unwrap_or(0.0) / 100.0;
         (share.clamp(0.0, 1024.0) * runtime_ms as f64 * 1e6) as u64
     };
     let rw = options.get("rw").or_else(|| options.get("readwrite")).unwrap_or_default();
     let rate = options.get("rate_iops").or_else(|| options.get("rate"));
+    let sizes = ["bssplit", "bs", "blocksize"].iter().find_map(|name| options.get(name));
+    let point = imported::point(text(job, "jobname"), [reads, writes, trims]);
     PointRecord {
-        profile: text(job, "jobname"),
-        profile_title: text(job, "jobname"),
         random_share: if rw.starts_with("rand") { 1.0 } else { 0.0 },
-        read_share: if requests == 0 { 1.0 } else { share(&reads) },
-        trim_share: if requests == 0 { 0.0 } else { share(&trims) },
-        request_size: options
-            .get("bssplit")
-            .or_else(|| options.get("bs"))
-            .or_else(|| options.get("blocksize"))
-            .unwrap_or_else(|| format!("{mean:.0}B")),
-        request_size_mean_bytes: mean,
+        request_size: sizes.unwrap_or_else(|| point.request_size.clone()),
         reported_as_throughput: !rw.starts_with("rand"),
-        arrivals: rate.map_or_else(|| "closed".to_owned(), |rate| format!("fixed {rate}")),
+        arrivals: rate.map_or_else(|| point.arrivals.clone(), |rate| format!("fixed {rate}")),
         outstanding: options.number("iodepth").unwrap_or(1),
         streams: options.number("numjobs").unwrap_or(1),
         direct: options.get("direct").is_some_and(|value| value == "1"),
         duration_ns: runtime_ms.saturating_mul(1_000_000),
-        issued: requests,
         syncs: syncs(job.get("sync")),
-        reads,
-        writes,
-        trims,
         cpu_user_ns: cpu("usr_cpu"),
         cpu_system_ns: cpu("sys_cpu"),
-        ..PointRecord::default()
+        ..point
     }
 }
 

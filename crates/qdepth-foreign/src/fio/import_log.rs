@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 
-use crate::imported::{Imported, target_index};
+use crate::imported::{self, Imported, target_index};
 use crate::remark::Remark;
 use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
 
@@ -188,27 +188,10 @@ impl Filling {
             stated: stated(self.means[index], counts[index]),
             ..DirectionRecord::default()
         };
-        let requests = counts.into_iter().fold(0, u64::saturating_add);
-        let bytes = moved.into_iter().fold(0, u64::saturating_add);
-        let share = |count: u64| count as f64 / requests as f64;
-        let mean = if requests == 0 { 0.0 } else { bytes as f64 / requests as f64 };
         PointRecord {
-            profile: name.to_owned(),
-            profile_title: name.to_owned(),
-            read_share: if requests == 0 { 1.0 } else { share(counts[0]) },
-            trim_share: if requests == 0 { 0.0 } else { share(counts[2]) },
-            request_size: format!("{mean:.0}B"),
-            request_size_mean_bytes: mean,
-            arrivals: "closed".to_owned(),
-            outstanding: 1,
-            streams: 1,
             duration_ns: last_ms.saturating_mul(1_000_000),
-            issued: requests,
-            reads: side(0),
-            writes: side(1),
-            trims: side(2),
             intervals: self.windows.iter().map(|(n, w)| interval(*n, w, self.window_ms)).collect(),
-            ..PointRecord::default()
+            ..imported::point(name.to_owned(), [side(0), side(1), side(2)])
         }
     }
 }

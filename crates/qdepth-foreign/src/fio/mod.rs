@@ -75,10 +75,9 @@ impl JobSet {
     ) -> Result<Self, FioRefusals> {
         let mut reader = Reader::new(around, &line.sections);
         from_command_line(line, &mut reader)?;
-        let mut globals = own_globals(&reader.globals);
+        let mut globals = reader.globals.clone();
         for (name, text) in files {
-            let settings = reader.file(name, text)?;
-            globals.extend(own_globals(&settings));
+            globals.extend(reader.file(name, text)?);
         }
         let mut jobs = Vec::new();
         let mut refused = FioRefusals::default();
@@ -107,7 +106,7 @@ impl JobSet {
         if jobs.is_empty() && refused.list().is_empty() && !line.parse_only {
             refused.add(nothing(line, &reader.sections).into());
         }
-        refused.or(Self { globals: each_once(globals), jobs })
+        refused.or(Self { globals: setting::each_once(&globals), jobs })
     }
 }
 
@@ -156,26 +155,5 @@ fn nothing(line: &CommandLine, sections: &[setting::Section]) -> FioRefusal {
             format!("no job has the name that --section asks for; there are {}", names.join(", "))
         }
     };
-    FioRefusal {
-        file: line.files.first().cloned().unwrap_or_else(|| "command line".to_owned()),
-        line: 0,
-        section: String::new(),
-        option: String::new(),
-        why,
-    }
-}
-
-fn own_globals(list: &[std::rc::Rc<setting::Setting>]) -> Vec<(String, String)> {
-    list.iter().map(|s| (s.name.clone(), s.value.clone().unwrap_or_default())).collect()
-}
-
-fn each_once(list: Vec<(String, String)>) -> Vec<(String, String)> {
-    let mut kept: Vec<(String, String)> = Vec::new();
-    for (name, value) in list {
-        match kept.iter_mut().find(|(known, _)| *known == name) {
-            Some(known) => known.1 = value,
-            None => kept.push((name, value)),
-        }
-    }
-    kept
+    FioRefusal::at(line.files.first().map_or("command line", String::as_str), 0, why)
 }

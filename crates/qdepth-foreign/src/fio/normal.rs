@@ -239,11 +239,7 @@ fn latency(text: &mut String, name: &str, times: &FioLatency) {
         return;
     }
     let above = |by: u64| times.min > 2 * by && times.max >= 100 * by && times.stddev > by as f64;
-    let (unit, by) = match () {
-        () if above(1_000_000) => ("msec", 1_000_000),
-        () if above(1_000) => ("usec", 1_000),
-        () => ("nsec", 1),
-    };
+    let (unit, by) = unit_of(above);
     let short = |value: u64| figure(value / by, 6, false, Unit::None);
     let _ = writeln!(
         text,
@@ -255,6 +251,15 @@ fn latency(text: &mut String, name: &str, times: &FioLatency) {
     );
 }
 
+/// The largest unit that values are far enough above, and its nanoseconds.
+fn unit_of(above: impl Fn(u64) -> bool) -> (&'static str, u64) {
+    match () {
+        () if above(1_000_000) => ("msec", 1_000_000),
+        () if above(1_000) => ("usec", 1_000),
+        () => ("nsec", 1),
+    }
+}
+
 fn percentiles(text: &mut String, name: &str, times: &FioLatency) {
     let Some(list) =
         times.percentile.as_ref().map(|pairs| &pairs.0).filter(|list| !list.is_empty())
@@ -264,11 +269,7 @@ fn percentiles(text: &mut String, name: &str, times: &FioLatency) {
     let values = || list.iter().map(|(_, value)| *value);
     let (least, most) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
     let above = |by: u64| least > 2 * by && most >= 100 * by;
-    let (unit, by) = match () {
-        () if above(1_000_000) => ("msec", 1_000_000),
-        () if above(1_000) => ("usec", 1_000),
-        () => ("nsec", 1),
-    };
+    let (unit, by) = unit_of(above);
     let digits = list.iter().map(|(percent, _)| decimals(percent)).max().unwrap_or(2);
     let width = (most / by).to_string().len().max(5);
     let in_line = (73 / (digits + 10 + width)).max(1);
@@ -307,15 +308,15 @@ fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
 fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
     let _ = writeln!(text, "\nRun status group {group} (all jobs):");
     for (index, name) in ["   READ", "  WRITE", "   TRIM", "  MIXED"].into_iter().enumerate() {
-        let job_facts = |job: &&JobEntry| sides(job)[index].1.as_ref().map(Facts::from_direction);
-        let list: Vec<Facts> =
-            members.iter().filter_map(job_facts).filter(|facts| facts.runtime > 0).collect();
-        let Some(longest) = list.iter().map(|facts| facts.runtime).max() else { continue };
-        let shortest = list.iter().map(|facts| facts.runtime).min().unwrap_or(0);
-        let bytes: u64 = list.iter().map(|facts| facts.bytes).sum();
+        let sides = members.iter().filter_map(|job| sides(job)[index].1.as_ref());
+        let list: Vec<&Direction> = sides.filter(|side| side.runtime > 0).collect();
+        let of_all = |figure: fn(&Direction) -> u64| list.iter().map(move |side| figure(side));
+        let times = || of_all(|side| side.runtime);
+        let Some((shortest, longest)) = times().min().zip(times().max()) else { continue };
+        let bytes: u64 = of_all(|side| side.io_bytes).sum();
         let all = (bytes as f64 * 1e3 / longest as f64) as u64;
-        let least = list.iter().map(|facts| facts.rate).min().unwrap_or(0);
-        let most = list.iter().map(|facts| facts.rate).max().unwrap_or(0);
+        let least = of_all(|side| side.bw_bytes).min().unwrap_or(0);
+        let most = of_all(|side| side.bw_bytes).max().unwrap_or(0);
         let rate = |value, binary| figure(value, 4, binary, Unit::BytesPerSecond);
         let _ = writeln!(
             text,
@@ -329,18 +330,5 @@ fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
             figure(bytes, 4, true, Unit::Bytes),
             figure(bytes, 4, false, Unit::Bytes)
         );
-    }
-}
-
-/// Facts of a direction for the summary.
-struct Facts {
-    runtime: u64,
-    bytes: u64,
-    rate: u64,
-}
-
-impl Facts {
-    fn from_direction(side: &Direction) -> Self {
-        Self { runtime: side.runtime, bytes: side.io_bytes, rate: side.bw_bytes }
     }
 }

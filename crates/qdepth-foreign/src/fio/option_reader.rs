@@ -14,7 +14,7 @@ use super::access::Access;
 use super::job_parts::{Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
-use super::setting::{Section, Setting};
+use super::setting::{Section, Setting, each_once};
 use super::values::{Amount, SizePart, Sizes, Trims, by_way, number, sizes, texts};
 
 /// fio's percentiles where none are asked for.
@@ -89,18 +89,11 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
         other => Err(format!("`{other}`: must be 0 or 1")),
     }
 }
-/// Own options of the section, each once, as fio reports them: what stands alone is empty.
+/// Own options of the section, each once, as fio reports them.
 fn written(section: &Section) -> Vec<(String, String)> {
-    let mut list: Vec<(String, String)> = Vec::new();
-    for setting in section.settings.iter().skip(section.inherited) {
-        let value = setting.value.clone().unwrap_or_default();
-        match list.iter_mut().find(|(name, _)| *name == setting.name) {
-            Some(known) => known.1 = value,
-            None => list.push((setting.name.clone(), value)),
-        }
-    }
-    list
+    each_once(&section.settings[section.inherited..])
 }
+
 impl OptionReader<'_> {
     pub(super) fn span(&self, smallest: u64) -> Result<Span, FioRefusal> {
         let (size, io_size) = self.lengths()?;

@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), FioRefusal> {
         self.read_bytes = self.read_bytes.saturating_add(text.len());
         if self.read_bytes > TEXT_MAX {
-            return Err(whole(file, 0, "job files of more than 1 MiB are not read"));
+            return Err(FioRefusal::at(file, 0, "job files of more than 1 MiB are not read"));
         }
         for (index, line) in text.lines().enumerate() {
             let number = index as u32 + 1;
@@ -105,11 +105,11 @@ impl<'a> Reader<'a> {
         scope: &mut OptionScope,
     ) -> Result<(), FioRefusal> {
         let Some(end) = rest.rfind(']') else {
-            return Err(whole(file, line, "the name of a section ends with `]`"));
+            return Err(FioRefusal::at(file, line, "the name of a section ends with `]`"));
         };
         let name = &rest[..end];
         if name.len() > 255 {
-            return Err(whole(file, line, "a section's name has at most 255 bytes"));
+            return Err(FioRefusal::at(file, line, "a section's name has at most 255 bytes"));
         }
         // As in fio, every name that begins so is a global section.
         if name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("global")) {
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         if self.sections.len() >= SECTIONS_MAX {
-            return Err(whole(file, line, format!("more than {SECTIONS_MAX} sections")));
+            return Err(FioRefusal::at(file, line, format!("more than {SECTIONS_MAX} sections")));
         }
         *scope = OptionScope::Job;
         self.begin_job(name, file, line);
@@ -145,7 +145,11 @@ impl<'a> Reader<'a> {
         depth: u32,
     ) -> Result<(), FioRefusal> {
         if depth >= DEPTH_MAX {
-            return Err(whole(file, line, format!("files include each other {DEPTH_MAX} deep")));
+            return Err(FioRefusal::at(
+                file,
+                line,
+                format!("files include each other {DEPTH_MAX} deep"),
+            ));
         }
         // As in fio: from here, or else from beside the file that asks.
         let beside = file.rsplit_once('/').map(|(folder, _)| format!("{folder}/{name}"));
@@ -158,8 +162,8 @@ impl<'a> Reader<'a> {
                 });
                 text.ok_or(why)
             });
-        let (name, text) =
-            found.map_err(|why| whole(file, line, format!("cannot include `{name}`: {why}")))?;
+        let (name, text) = found
+            .map_err(|why| FioRefusal::at(file, line, format!("cannot include `{name}`: {why}")))?;
         self.lines(&Rc::from(name), &text, scope, depth + 1)
     }
 
@@ -171,7 +175,7 @@ impl<'a> Reader<'a> {
         scope: OptionScope,
     ) -> Result<(), FioRefusal> {
         if scope == OptionScope::Nowhere {
-            return Err(whole(
+            return Err(FioRefusal::at(
                 file,
                 line,
                 format!("`{text}` is before the first [section]; add [global] above it"),
@@ -234,17 +238,6 @@ impl<'a> Reader<'a> {
         }
         list.push(setting);
         Ok(())
-    }
-}
-
-/// A refusal that is about a line and not an option.
-fn whole(file: &str, line: u32, why: impl Into<String>) -> FioRefusal {
-    FioRefusal {
-        file: file.to_owned(),
-        line,
-        section: String::new(),
-        option: String::new(),
-        why: why.into(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::remark::Remarked;
 
 /// A job file, command line or option that cannot be honoured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FioRefusal {
     /// The job file as named by the user, or `command line`.
     pub file: String,
@@ -38,6 +38,11 @@ impl fmt::Display for FioRefusal {
 }
 
 impl FioRefusal {
+    /// A refusal that is about a line and not an option.
+    pub(super) fn at(file: &str, line: u32, why: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line, why: why.into(), ..Self::default() }
+    }
+
     /// Key of equal refusals: the position of an option, or the whole text.
     fn key(&self) -> [String; 3] {
         let location = format!("{}:{}", self.file, self.line);

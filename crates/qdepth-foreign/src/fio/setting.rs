@@ -31,13 +31,8 @@ impl Setting {
 
     /// A refusal of this option in `section`.
     pub(super) fn refuse(&self, section: &str, why: impl Into<String>) -> FioRefusal {
-        FioRefusal {
-            file: self.file.to_string(),
-            line: self.line,
-            section: section.to_owned(),
-            option: self.text(),
-            why: why.into(),
-        }
+        let (section, option) = (section.to_owned(), self.text());
+        FioRefusal { section, option, ..FioRefusal::at(&self.file, self.line, why) }
     }
 
     pub(super) fn remark(&self, section: &str, what: impl Into<Remarked>) -> FioRemark {
@@ -79,12 +74,20 @@ impl Section {
 
     /// A refusal about the section as a whole.
     pub(super) fn refuse(&self, why: impl Into<String>) -> FioRefusal {
-        FioRefusal {
-            file: self.file.to_string(),
-            line: self.line,
-            section: self.name.clone(),
-            option: String::new(),
-            why: why.into(),
+        FioRefusal { section: self.name.clone(), ..FioRefusal::at(&self.file, self.line, why) }
+    }
+}
+
+/// Names and values of these options, each name once with its last value; what stands alone is
+/// empty.
+pub(super) fn each_once(settings: &[Rc<Setting>]) -> Vec<(String, String)> {
+    let mut list: Vec<(String, String)> = Vec::new();
+    for setting in settings {
+        let value = setting.value.clone().unwrap_or_default();
+        match list.iter_mut().find(|(name, _)| *name == setting.name) {
+            Some(known) => known.1 = value,
+            None => list.push((setting.name.clone(), value)),
         }
     }
+    list
 }

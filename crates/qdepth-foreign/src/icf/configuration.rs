@@ -41,6 +41,12 @@ pub(super) struct Cycle {
     pub(super) exponential: bool,
 }
 
+impl Default for Cycle {
+    fn default() -> Self {
+        Self { start: 1, end: u32::MAX, step: 1, exponential: false }
+    }
+}
+
 impl Cycle {
     /// Its values up to the end, or to `most`, which comes last where the steps pass it.
     pub(super) fn values(self, most: u32) -> Vec<u32> {
@@ -85,7 +91,7 @@ pub(super) struct Worker {
 }
 
 /// A configuration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Icf {
     pub(super) title: String,
     pub(super) seconds: u64,

@@ -24,6 +24,7 @@ const SHOWN: &[&str] = &[
 /// Parses a whole file.
 pub(crate) fn read(text: &str) -> Result<Icf, IcfRefusal> {
     let mut reader = Reader::default();
+    reader.icf.depths = Cycle { end: 32, step: 2, exponential: true, ..Cycle::default() };
     let text = text.trim_start_matches('\u{feff}');
     for (number, line) in text.lines().enumerate() {
         reader.line(number + 1, line)?;
@@ -35,32 +36,12 @@ pub(crate) fn read(text: &str) -> Result<Icf, IcfRefusal> {
     Ok(reader.icf)
 }
 
+#[derive(Default)]
 struct Reader {
     icf: Icf,
     /// The key that values belong to, in lower case.
     key: String,
     is_one: bool,
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        let plain = Cycle { start: 1, end: u32::MAX, step: 1, exponential: false };
-        Self {
-            icf: Icf {
-                title: String::new(),
-                seconds: 0,
-                ramp_up_s: 0,
-                varied: Varied::default(),
-                workers_cycle: plain,
-                depths: Cycle { end: 32, step: 2, exponential: true, ..plain },
-                specs: Vec::new(),
-                workers: Vec::new(),
-                managers: 0,
-            },
-            key: String::new(),
-            is_one: false,
-        }
-    }
 }
 
 impl Reader {
@@ -235,7 +216,7 @@ fn cycle(value: &str, ends: bool) -> Option<Cycle> {
             Some(Cycle { start: *start, end: *end, step: *step, exponential })
         }
         [start, step] if !ends => {
-            Some(Cycle { start: *start, end: u32::MAX, step: *step, exponential })
+            Some(Cycle { start: *start, step: *step, exponential, ..Cycle::default() })
         }
         _ => None,
     }

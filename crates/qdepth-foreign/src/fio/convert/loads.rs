@@ -175,13 +175,7 @@ pub(super) fn duration(job: &Job) -> u64 {
 }
 
 pub(super) fn refuse(job: &Job, why: impl Into<String>) -> FioRefusal {
-    FioRefusal {
-        file: job.file.clone(),
-        line: job.line,
-        section: job.name.clone(),
-        option: String::new(),
-        why: why.into(),
-    }
+    FioRefusal { section: job.name.clone(), ..FioRefusal::at(&job.file, job.line, why) }
 }
 
 pub(super) fn parent(path: &str) -> &str {
