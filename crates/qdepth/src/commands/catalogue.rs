@@ -17,23 +17,15 @@ use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::failure::Usage;
 
 pub(crate) fn plans(options: &CatalogueOptions) -> Result<Status> {
-    if let Some(name) = &options.name {
-        return shown(name);
-    }
     let all = shipped_plan_names().map(|name| (name, shipped_plan_text(name)));
-    listed("plan", all)?;
-    print("\nqdepth run PLAN [TARGET…] measures one; qdepth plans PLAN prints it")?;
-    Ok(Status::Valid)
+    let hint = "qdepth run PLAN [TARGET…] measures one; qdepth plans PLAN prints it";
+    catalogue(options, "plan", all, hint)
 }
 
 pub(crate) fn profiles(options: &CatalogueOptions) -> Result<Status> {
-    if let Some(name) = &options.name {
-        return shown(name);
-    }
     let all = shipped_profile_names().map(|name| (name, shipped_profile_text(name)));
-    listed("profile", all)?;
-    print("\nqdepth run --profile NAME,… measures these; qdepth profiles NAME prints one")?;
-    Ok(Status::Valid)
+    let hint = "qdepth run --profile NAME,… measures these; qdepth profiles NAME prints one";
+    catalogue(options, "profile", all, hint)
 }
 
 /// Prints a plan or profile that is shipped.
@@ -49,13 +41,24 @@ pub(crate) fn shown(name: &str) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-fn listed<'a>(what: &str, all: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Result<()> {
+/// The one that is named, or all with their titles.
+fn catalogue<'a>(
+    options: &CatalogueOptions,
+    what: &str,
+    all: impl Iterator<Item = (&'a str, Option<&'a str>)>,
+    hint: &str,
+) -> Result<Status> {
+    if let Some(name) = &options.name {
+        return shown(name);
+    }
     let row = |(name, text): (&str, Option<&str>)| {
         vec![name.to_owned(), shipped_title(text.unwrap_or_default()).to_owned()]
     };
     let mut table = table(&[what, "title"], all.map(row).collect());
     table.columns[1].align = Align::Text;
-    print_table(&table, false)
+    print_table(&table, false)?;
+    print(&format!("\n{hint}"))?;
+    Ok(Status::Valid)
 }
 
 pub(crate) fn completions(options: CompletionsOptions) -> Result<Status> {

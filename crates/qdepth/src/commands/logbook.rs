@@ -36,33 +36,30 @@ fn existing(file: &Path) -> Result<Logbook> {
     Ok(Logbook::open(file)?)
 }
 
-/// Text of the note.
-fn text(options: &NoteOptions, nothing: &str, command: &str) -> Result<String> {
-    let text = options.text.join(" ");
-    if text.trim().is_empty() {
-        let run = shell_word(&options.run);
-        bail!(Usage(format!(
-            "{nothing}, and nothing was kept: `qdepth {}`",
-            command.replace("RUN", &run)
-        )));
-    }
-    Ok(text)
-}
-
 pub(crate) fn note(options: &NoteOptions) -> Result<Status> {
     let text = text(options, "the note is empty", "note RUN 'new firmware'")?;
-    let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
-    let id = logbook.note(&options.run, &text, &at)?;
+    let mut logbook = existing(&options.logbook.logbook)?;
+    let id = logbook.note(&options.run, &text, &Timestamp::now().to_string())?;
     Screen::new().print_line(&format!("note added to run {id}"));
     Ok(Status::Valid)
 }
 
 pub(crate) fn retract(options: &NoteOptions) -> Result<Status> {
     let text = text(options, "no reason is given", "retract RUN 'a backup was running'")?;
-    let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
-    let id = logbook.retract(&options.run, &text, &at)?;
+    let mut logbook = existing(&options.logbook.logbook)?;
+    let id = logbook.retract(&options.run, &text, &Timestamp::now().to_string())?;
     Screen::new().print_line(&format!("run {id} is kept, marked, and left out of comparisons"));
     Ok(Status::Valid)
+}
+
+/// Text of the note.
+fn text(options: &NoteOptions, nothing: &str, command: &str) -> Result<String> {
+    let text = options.text.join(" ");
+    if text.trim().is_empty() {
+        let command = command.replace("RUN", &shell_word(&options.run));
+        bail!(Usage(format!("{nothing}, and nothing was kept: `qdepth {command}`")));
+    }
+    Ok(text)
 }
 
 fn merge(options: &LogbookMerge) -> Result<Status> {

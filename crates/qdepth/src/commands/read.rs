@@ -199,41 +199,26 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
         };
         let is_whole = run.points_done == run.points_planned;
         let points = format!(" {}/{}", run.points_done, run.points_planned);
-        let cells = [
+        let started = run.started_at.chars().take(16).skip(if one_year { 5 } else { 0 });
+        vec![
             run.id.chars().take(13).collect(),
             // To the minute: the order of the rows tells the rest.
-            run.started_at
-                .chars()
-                .take(16)
-                .skip(if one_year { 5 } else { 0 })
-                .collect::<String>()
-                .replace('T', " "),
+            started.map(|letter| if letter == 'T' { ' ' } else { letter }).collect(),
             if is_whole { state } else { state + &points },
             run.plan.clone(),
             format!("{} {}", best_figure(run.best), worst_grade(run.best)).trim().to_owned(),
             run.targets.join(", "),
-        ];
-        let cell = |text: String| Cell { text, ..Cell::default() };
-        Row { cells: cells.into_iter().map(cell).collect(), opens_group: false }
+        ]
     };
-    let columns = [
-        ("run", Align::Text, 0),
-        ("started", Align::Text, 2),
-        ("state", Align::Text, 0),
-        ("plan", Align::Text, 1),
-        ("best, grade", Align::Number, 0),
-        ("targets", Align::Text, 1),
-    ];
-    let column = |(heading, align, rank): (&str, Align, u8)| Column {
-        heading: heading.to_owned(),
-        unit: String::new(),
-        align,
-        rank,
-    };
-    let (caption, note) = (String::new(), String::new());
-    let rows = runs.iter().rev().map(row).collect();
-    let columns = columns.into_iter().map(column).collect();
-    terminal::print_table(&Table { caption, columns, rows, note }, false)
+    let headings = ["run", "started", "state", "plan", "best, grade", "targets"];
+    let mut table = table(&headings, runs.iter().rev().map(row).collect());
+    for (column, rank) in table.columns.iter_mut().zip([0, 2, 0, 1, 0, 1]) {
+        column.rank = rank;
+        if column.heading != "best, grade" {
+            column.align = Align::Text;
+        }
+    }
+    terminal::print_table(&table, false)
 }
 
 /// A run of which something could not be relied on is no success for a script.
