@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
 use qdepth_lab::campaign::repeat::Repeat;
-use qdepth_report::Limit;
+use qdepth_linux::EngineChoice;
+use qdepth_report::{Lang, Limit};
 
 mod alone;
 mod bandwidth;
@@ -50,8 +51,8 @@ pub(crate) use media::{
 pub(crate) use numbers::Numbers;
 pub(crate) use serve::ServeOptions;
 pub(crate) use shared::{
-    ConsentOptions, EngineFlag, LOGBOOK_NAME, Language, LogbookOption, PresentationOptions,
-    REPORT_NAME, RunChoice, RunReport, must_have_no_limit,
+    ConsentOptions, LOGBOOK_NAME, LogbookOption, PresentationOptions, REPORT_NAME, RunChoice,
+    RunReport, engines, languages, must_have_no_limit,
 };
 pub(crate) use steady::SteadyOptions;
 pub(crate) use trend::TrendOptions;
@@ -215,8 +216,13 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
     /// I/O engine
-    #[arg(long, default_value = "auto", help_heading = "Measurement")]
-    pub(crate) engine: EngineFlag,
+    #[arg(
+        long,
+        default_value = "auto",
+        value_parser = engines(),
+        help_heading = "Measurement"
+    )]
+    pub(crate) engine: EngineChoice,
     /// Do not pin workers to CPUs
     ///
     /// By default each worker gets its own CPU, nearest to the device first, if there are enough
@@ -269,8 +275,8 @@ pub(crate) struct IorOptions {
     #[command(flatten)]
     pub(crate) report: RunReport,
     /// I/O engine
-    #[arg(long, default_value = "auto")]
-    pub(crate) engine: EngineFlag,
+    #[arg(long, default_value = "auto", value_parser = engines())]
+    pub(crate) engine: EngineChoice,
     /// Print the plan as TOML and measure nothing
     #[arg(long)]
     pub(crate) convert: bool,
@@ -309,8 +315,8 @@ pub(crate) struct ReportOptions {
     #[arg(long, value_delimiter = ',')]
     pub(crate) format: Vec<Format>,
     /// Languages, one file for each
-    #[arg(long, value_delimiter = ',', default_value = "en")]
-    pub(crate) lang: Vec<Language>,
+    #[arg(long, value_delimiter = ',', default_value = "en", value_parser = languages())]
+    pub(crate) lang: Vec<Lang>,
     /// TOML file with publisher details: title, organisation, logo, contact, version, history
     #[arg(long, value_name = "FILE")]
     pub(crate) paper: Option<PathBuf>,
@@ -342,9 +348,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Html, Self::Pdf, Self::Md, Self::Csv, Self::Json, Self::Typst];
-
     /// True if it is a folder of files.
     pub(crate) fn is_a_folder(self) -> bool {
         matches!(self, Self::Csv | Self::Typst)
@@ -355,16 +358,9 @@ impl Format {
         matches!(self, Self::Html | Self::Pdf | Self::Json)
     }
 
-    /// Extension of its files.
-    pub(crate) fn ending(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Pdf => "pdf",
-            Self::Md => "md",
-            Self::Csv => "csv",
-            Self::Json => "json",
-            Self::Typst => "typst",
-        }
+    /// Extension of its files, which is its name.
+    pub(crate) fn ending(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -396,8 +392,8 @@ pub(crate) struct ReproduceOptions {
     #[arg(long, value_delimiter = ',', default_value = "html", requires = "paper")]
     pub(crate) format: Vec<Format>,
     /// Languages, one file for each
-    #[arg(long, value_delimiter = ',', default_value = "en")]
-    pub(crate) lang: Vec<Language>,
+    #[arg(long, value_delimiter = ',', default_value = "en", value_parser = languages())]
+    pub(crate) lang: Vec<Lang>,
     /// Print every figure and relation instead of the summary
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,

@@ -23,7 +23,7 @@ use qdepth_lab::instrument::certify::{certify as prove, machine};
 pub(crate) fn certify(options: &CertifyOptions) -> Result<Status> {
     let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
     let certificate = if options.show { kept(options)? } else { proved(options)? };
-    let lang = options.lang.of_report();
+    let lang = options.lang;
     if options.json {
         print_document(export_certificate_json(&certificate).trim_end())?;
     } else {

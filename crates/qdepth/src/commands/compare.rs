@@ -33,7 +33,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let earlier = if a.len() + b.len() == 2 { earlier(own, &a, &b)? } else { Vec::new() };
     let (a, b) = (Side { name: &options.a, runs: &a }, Side { name: &options.b, runs: &b });
     let report = versus(a, b, &earlier, options.threshold.share(), 1);
-    let lang = options.lang.of_report();
+    let lang = options.lang;
     if let Some((sheets, typesetter)) = sheets {
         sheets.write(typesetter.as_deref(), |lang| compose_versus(&report, lang))?;
         versus_sentences(&report, lang).iter().try_for_each(|sentence| print(sentence))?;

@@ -24,7 +24,7 @@ use qdepth_workload::{Choices, Extent, TargetShape, resolve};
 use crate::commands::remarks::{self, has_errors};
 use crate::commands::run;
 use crate::exit_status::{self, Status};
-use crate::flags::{EngineFlag, FioOptions, FioRun, SortedWords, own_options};
+use crate::flags::{FioOptions, FioRun, SortedWords, own_options};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
@@ -172,7 +172,7 @@ fn request(run: &FioRun, line: &CommandLine, converted: &Converted) -> Result<Ru
     let plan = PlanRequest { file, choices: Choices::default(), targets };
     let of_jobs = pinning(converted)?.unwrap_or(Pinning::Near);
     let pinning = run.cpus.as_ref().map(|cpus| Pinning::InTurn(cpus.0.clone()));
-    let chosen = run.engine.map(EngineFlag::choice).or(converted.engine.map(engine));
+    let chosen = run.engine.or(converted.engine.map(engine));
     let finding = |remark: &FioRemark| remarks::finding(&remark.location, &remark.what);
     Ok(RunRequest {
         keep: run.keep,

@@ -40,7 +40,7 @@ pub(crate) fn host(options: &HostOptions) -> Result<Status> {
             let doubled = std::iter::successors(Some(2), |workers| Some(2 * workers));
             let mut more: Vec<u32> = doubled.take_while(|workers| *workers < cpus()).collect();
             more.extend((cpus() > 1).then(cpus));
-            print(&calibrate(options.engine.engine.choice().first(), &more, ROUNDS)?.text())?;
+            print(&calibrate(options.engine.engine.first(), &more, ROUNDS)?.text())?;
             Ok(Status::Valid)
         }
         Some(HostCommand::Mpi(options)) => mpi(&options.mpicc),
@@ -53,7 +53,7 @@ pub(crate) fn host(options: &HostOptions) -> Result<Status> {
 
 /// Says what would disturb a measurement.
 fn check(options: &CheckOptions) -> Result<Status> {
-    let engine = options.engine.engine.choice().first();
+    let engine = options.engine.engine.first();
     let checked =
         lab::instrument::check::check(&System::real(), &Screen::new(), engine, options.duration)?;
     if options.json {

@@ -12,13 +12,14 @@ use qdepth_foreign::ior::{
     IOR_HELP, Ior, IorPhase, IorRank, IorRefusal, IorRun, IorTest, Summary, ior_csv, ior_json,
     ior_outliers, ior_ranks_csv, ior_text,
 };
+use qdepth_linux::EngineChoice;
 use qdepth_measure::Nanos;
 use qdepth_workload::{Choices, Point};
 
 use crate::commands::remarks::{self, has_errors};
 use crate::commands::run;
 use crate::exit_status::{self, Status};
-use crate::flags::{EngineFlag, IorOptions, LOGBOOK_NAME, LogbookOption, RunReport};
+use crate::flags::{IorOptions, LOGBOOK_NAME, LogbookOption, RunReport};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, print_line};
@@ -33,7 +34,7 @@ pub(crate) fn as_ior(words: &[String]) -> u8 {
     let options = IorOptions {
         logbook: LogbookOption { logbook: LOGBOOK_NAME.into() },
         report: RunReport::none(),
-        engine: EngineFlag::Auto,
+        engine: EngineChoice::Auto,
         convert: false,
         words: words.to_vec(),
     };
@@ -140,7 +141,7 @@ impl Whole<'_> {
             let plan = plan(&mut part, tasks)?;
             let others = part.remarks.iter();
             let request = RunRequest {
-                engine: self.options.engine.choice(),
+                engine: self.options.engine,
                 remarks: others.map(|(option, what)| remarks::finding(option, what)).collect(),
                 ..RunRequest::new(plan, self.options.logbook.logbook.clone())
             };

@@ -292,7 +292,7 @@ fn rounds(groups: &[Vec<Measured>]) -> Rounds {
 fn print_result(desk: &Desk<'_>, campaign: &Campaign) -> Result<Status> {
     let repeat = campaign.request.repeat;
     let groups = groups(desk, campaign)?;
-    let lang = desk.options.report.presentation.lang.of_report();
+    let lang = desk.options.report.presentation.lang;
     let silent = desk.options.prints_events_alone();
     let (threshold, interim_checks) = match repeat {
         Repeat::Times(_) | Repeat::UntilSteady => (THRESHOLD, 1),

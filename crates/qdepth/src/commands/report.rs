@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use clap::ValueEnum;
 use qdepth_files::{Folder, Input, Privacy, Scratch, limit, must_be_trusted};
 use qdepth_host::system::{Output, System};
 use qdepth_logbook::Logbook;
@@ -17,7 +18,7 @@ use qdepth_report::{
 
 use crate::commands::read::chosen_all;
 use crate::exit_status::Status;
-use crate::flags::{Format, Language, ReportOptions, must_have_no_limit};
+use crate::flags::{Format, ReportOptions, must_have_no_limit};
 use crate::result_file::ResultFile;
 use crate::terminal::print;
 use qdepth_lab::failure::{Missing, Usage};
@@ -82,7 +83,7 @@ fn in_html(formats: &[Format], output: Option<&Path>) -> (Vec<Format>, Option<Pa
 }
 
 /// Destination of a page, checked before anything is read, and the PDF program.
-pub(crate) fn page(output: &Path, lang: Language) -> Result<(Sheets, Option<String>)> {
+pub(crate) fn page(output: &Path, lang: Lang) -> Result<(Sheets, Option<String>)> {
     if output == Path::new(STANDARD) {
         bail!(Usage("`-`: the words go to standard output; give the page a file".to_owned()));
     }
@@ -94,7 +95,7 @@ pub(crate) fn page(output: &Path, lang: Language) -> Result<(Sheets, Option<Stri
         anyhow::Ok(Sheet { format, file: file.transpose()?, path: output.to_owned() })
     };
     let sheets = formats.into_iter().map(sheet).collect::<Result<_>>()?;
-    Ok((Sheets { languages: vec![(lang.of_report(), sheets)], privacy }, typesetter))
+    Ok((Sheets { languages: vec![(lang, sheets)], privacy }, typesetter))
 }
 
 /// Destinations of a document, in every format and language.
@@ -114,7 +115,7 @@ impl Sheets {
     /// Looks at all names before the first is written.
     pub(crate) fn open(
         formats: &[Format],
-        languages: &[Language],
+        languages: &[Lang],
         output: Option<&Path>,
         privacy: Privacy,
     ) -> Result<Self> {
@@ -124,12 +125,12 @@ impl Sheets {
         }
         let paths = OutputPaths { output, alone, by_language: languages.len() > 1 };
         let sheet = |lang: Lang, format: Format| {
-            let path = paths.path(lang.tag(), format.ending());
+            let path = paths.path(lang.tag(), &format.ending());
             let file = (!format.is_a_folder()).then(|| ResultFile::at(&path, privacy));
             anyhow::Ok(Sheet { format, file: file.transpose()?, path })
         };
         let mut all = Vec::new();
-        for lang in languages.iter().map(|lang| lang.of_report()) {
+        for &lang in languages {
             let sheets = formats.iter().map(|format| sheet(lang, *format));
             all.push((lang, sheets.collect::<Result<_>>()?));
         }
@@ -179,10 +180,10 @@ fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
     }
     let ending = output.and_then(Path::extension).and_then(|e| e.to_str());
     let Some(ending) = ending else { return Ok(vec![Format::Html]) };
-    let known = Format::ALL.into_iter().find(|format| format.ending() == ending);
-    known.map(|format| vec![format]).with_context(|| {
-        let endings = Format::ALL.map(Format::ending).join(", ");
-        Usage(format!("what `.{ending}` is to hold is not known: give --format ({endings})"))
+    Format::from_str(ending, false).map(|format| vec![format]).map_err(|_| {
+        let endings = Format::value_variants().iter().map(|format| format.ending());
+        let endings = endings.collect::<Vec<_>>().join(", ");
+        Usage(format!("what `.{ending}` is to hold is not known: give --format ({endings})")).into()
     })
 }
 

@@ -88,7 +88,7 @@ fn command(options: &ReproduceOptions) -> String {
 
 /// The first of the languages.
 fn lang(options: &ReproduceOptions) -> Lang {
-    options.lang.first().map_or(Lang::En, |lang| lang.of_report())
+    options.lang.first().copied().unwrap_or_default()
 }
 
 fn show(comparison: &Comparison, options: &ReproduceOptions) -> Result<()> {

@@ -16,7 +16,7 @@ pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
     }
     let (run, points) = chosen(&options.choice)?;
     let report = steady_report(&run, &points, options.round);
-    let lang = options.lang.of_report();
+    let lang = options.lang;
     if options.json {
         print_document(steady_json(&report).trim_end())?;
     } else {

@@ -19,7 +19,7 @@ use qdepth_lab::failure::Usage;
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
     let trend = read_trend(options)?;
-    let lang = options.lang.of_report();
+    let lang = options.lang;
     if options.json {
         print_document(trend_json(&trend).trim_end())?;
     } else {

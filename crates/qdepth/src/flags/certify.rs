@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use qdepth_measure::Nanos;
+use qdepth_report::Lang;
 
-use crate::flags::{Language, LogbookOption};
+use crate::flags::{LogbookOption, languages};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = AFTER)]
@@ -25,8 +26,8 @@ pub(crate) struct CertifyOptions {
     #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
     /// Language of the output
-    #[arg(long, default_value = "en")]
-    pub(crate) lang: Language,
+    #[arg(long, default_value = "en", value_parser = languages())]
+    pub(crate) lang: Lang,
 }
 
 const AFTER: &str = "Exit status: 0 all tests passed; 1 a test failed; 5 some tests could not run, \

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use qdepth_measure::Tolerance;
+use qdepth_report::Lang;
 
-use crate::flags::{Language, LogbookOption};
+use crate::flags::{LogbookOption, languages};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -39,8 +40,8 @@ pub(crate) struct CompareOptions {
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "markdown"])]
     pub(crate) output: Option<PathBuf>,
     /// Language of the output
-    #[arg(long, default_value = "en")]
-    pub(crate) lang: Language,
+    #[arg(long, default_value = "en", value_parser = languages())]
+    pub(crate) lang: Lang,
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 B is not slower; 1 B is slower in at least one figure; \

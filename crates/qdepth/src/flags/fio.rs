@@ -2,8 +2,9 @@
 
 use clap::{CommandFactory, Parser};
 use qdepth_host::placement::Cpus;
+use qdepth_linux::EngineChoice;
 
-use crate::flags::{ConsentOptions, EngineFlag, LogbookOption, RunReport};
+use crate::flags::{ConsentOptions, LogbookOption, RunReport, engines};
 
 /// The options of ours that stand among fio's.
 #[derive(Clone, Debug, Parser)]
@@ -22,8 +23,8 @@ pub(crate) struct FioRun {
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
     /// I/O engine, instead of the jobs' ioengine
-    #[arg(long)]
-    pub(crate) engine: Option<EngineFlag>,
+    #[arg(long, value_parser = engines())]
+    pub(crate) engine: Option<EngineChoice>,
     /// Pin the workers to these CPUs, instead of the jobs' settings
     #[arg(long)]
     pub(crate) cpus: Option<Cpus>,

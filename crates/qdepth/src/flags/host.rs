@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use qdepth_linux::EngineChoice;
 use qdepth_measure::Nanos;
 
-use super::{ConsentOptions, EngineFlag};
+use super::{ConsentOptions, engines};
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -130,6 +131,6 @@ pub(crate) struct CalibrateOptions {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct EngineOption {
     /// I/O engine
-    #[arg(long, default_value = "auto")]
-    pub(crate) engine: EngineFlag,
+    #[arg(long, default_value = "auto", value_parser = engines())]
+    pub(crate) engine: EngineChoice,
 }

@@ -53,7 +53,7 @@ impl RunOptions {
             stop_on_throttle: self.stop_on_throttle,
             expect: self.expect.clone(),
             consent: self.consent.words(),
-            engine: self.engine.choice(),
+            engine: self.engine,
             pinning: match &self.cpus {
                 Some(cpus) => Pinning::InTurn(cpus.0.clone()),
                 None if self.no_pin => Pinning::Scheduler,
@@ -71,8 +71,8 @@ impl RunOptions {
         let threads = file.bandwidth.as_ref().map_or(&[][..], |bandwidth| &bandwidth.threads);
         let mut words = vec!["qdepth".to_owned(), "run".to_owned()];
         words.extend(self.load.words_again(plan, threads));
-        if self.engine.choice() != EngineChoice::Auto {
-            words.extend(["--engine", self.engine.choice().name()].map(str::to_owned));
+        if self.engine != EngineChoice::Auto {
+            words.extend(["--engine", self.engine.name()].map(str::to_owned));
         }
         words
     }

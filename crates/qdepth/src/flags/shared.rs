@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use qdepth_lab::failure::Usage;
-use qdepth_linux::{Engine, EngineChoice};
+use qdepth_linux::EngineChoice;
 use qdepth_record::RunRecord;
 use qdepth_report::{Lang, Limit, Presentation};
 
@@ -53,8 +53,14 @@ pub(crate) struct PresentationOptions {
     )]
     pub(crate) limit: Vec<Limit>,
     /// Language of the report
-    #[arg(long, default_value = "en", help_heading = "Output", hide_short_help = true)]
-    pub(crate) lang: Language,
+    #[arg(
+        long,
+        default_value = "en",
+        value_parser = languages(),
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub(crate) lang: Lang,
 }
 
 /// Refuses `--limit` for something without reads beside rising writes.
@@ -75,11 +81,7 @@ impl PresentationOptions {
     /// Presentation of this run.
     pub(crate) fn presentation(&self, run: &RunRecord) -> Presentation {
         let columns = qdepth_papers::columns([run]);
-        Presentation {
-            limits: self.limit.clone(),
-            columns,
-            ..Presentation::from(self.lang.of_report())
-        }
+        Presentation { limits: self.limit.clone(), columns, ..Presentation::from(self.lang) }
     }
 }
 
@@ -102,7 +104,7 @@ pub(crate) struct RunReport {
 impl RunReport {
     /// Options of a run without a report.
     pub(crate) fn none() -> Self {
-        let presentation = PresentationOptions { limit: Vec::new(), lang: Language(Lang::En) };
+        let presentation = PresentationOptions { limit: Vec::new(), lang: Lang::En };
         Self { no_report: true, report: PathBuf::from(REPORT_NAME), presentation }
     }
 }
@@ -116,78 +118,33 @@ pub(crate) struct RunChoice {
     pub(crate) logbook: LogbookOption,
 }
 
-/// A language that there is a catalogue of.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Language(Lang);
-
-impl Language {
-    const ALL: [Self; Lang::ALL.len()] = {
-        let mut all = [Self(Lang::ALL[0]); Lang::ALL.len()];
-        let mut index = 0;
-        while index < all.len() {
-            all[index] = Self(Lang::ALL[index]);
-            index += 1;
-        }
-        all
+/// Parser of the languages that there are catalogues of.
+pub(crate) fn languages() -> impl TypedValueParser<Value = Lang> {
+    let value = |lang: Lang| {
+        let [_, in_english] = lang.names();
+        PossibleValue::new(lang.tag()).help(in_english)
     };
-
-    /// Language of the report.
-    pub(crate) fn of_report(self) -> Lang {
-        self.0
-    }
+    let known = |tag: String| Lang::ALL.into_iter().find(|lang| lang.tag() == tag);
+    let parser = PossibleValuesParser::new(Lang::ALL.map(value));
+    parser.try_map(move |tag| known(tag).ok_or("there is no such catalogue"))
 }
 
-impl ValueEnum for Language {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
+/// Names of engine choices, with their help.
+const ENGINES: [(&str, &str); 9] = [
+    ("auto", "Fastest engine that the kernel allows"),
+    ("io_uring", "io_uring"),
+    ("linux-aio", "Linux AIO"),
+    ("threads", "Synchronous I/O in threads"),
+    ("sync", "Synchronous I/O in the worker; queue depth 1 only"),
+    ("io_uring-polled", "io_uring with polled completions; needs poll queues, uses a full core"),
+    ("io_uring-sqpoll", "io_uring with a kernel polling thread, which uses a second core"),
+    ("io_uring-passthrough", "NVMe passthrough by io_uring; whole namespaces only"),
+    ("io_uring-passthrough-polled", "NVMe passthrough with polled completions; uses a full core"),
+];
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let [_, in_english] = self.0.names();
-        Some(PossibleValue::new(self.0.tag()).help(in_english))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EngineFlag {
-    /// Fastest engine that the kernel allows
-    Auto,
-    /// io_uring
-    #[value(name = "io_uring")]
-    IoUring,
-    /// Linux AIO
-    LinuxAio,
-    /// Synchronous I/O in threads
-    Threads,
-    /// Synchronous I/O in the worker; queue depth 1 only
-    Sync,
-    /// io_uring with polled completions; needs poll queues, uses a full core
-    #[value(name = "io_uring-polled")]
-    IoUringPolled,
-    /// io_uring with a kernel polling thread, which uses a second core
-    #[value(name = "io_uring-sqpoll")]
-    IoUringSqPoll,
-    /// NVMe passthrough by io_uring; whole namespaces only
-    #[value(name = "io_uring-passthrough")]
-    IoUringPassthrough,
-    /// NVMe passthrough with polled completions; uses a full core
-    #[value(name = "io_uring-passthrough-polled")]
-    IoUringPassthroughPolled,
-}
-
-impl EngineFlag {
-    /// Engine choice for the run.
-    pub(crate) fn choice(self) -> EngineChoice {
-        match self {
-            Self::Auto => EngineChoice::Auto,
-            Self::IoUring => EngineChoice::Only(Engine::IoUring),
-            Self::LinuxAio => EngineChoice::Only(Engine::LinuxAio),
-            Self::Threads => EngineChoice::Only(Engine::Threads),
-            Self::Sync => EngineChoice::Only(Engine::Sync),
-            Self::IoUringPolled => EngineChoice::Only(Engine::IoUringPolled),
-            Self::IoUringSqPoll => EngineChoice::Only(Engine::IoUringSqPoll),
-            Self::IoUringPassthrough => EngineChoice::Only(Engine::IoUringPassthrough),
-            Self::IoUringPassthroughPolled => EngineChoice::Only(Engine::IoUringPassthroughPolled),
-        }
-    }
+/// Parser of an engine choice.
+pub(crate) fn engines() -> impl TypedValueParser<Value = EngineChoice> {
+    let values = ENGINES.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values)
+        .try_map(|name| EngineChoice::from_name(&name).ok_or("there is no such engine"))
 }

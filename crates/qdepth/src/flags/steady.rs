@@ -2,8 +2,9 @@
 
 use clap::Args;
 use qdepth_measure::Nanos;
+use qdepth_report::Lang;
 
-use crate::flags::{Language, RunChoice};
+use crate::flags::{RunChoice, languages};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -17,8 +18,8 @@ pub(crate) struct SteadyOptions {
     #[arg(long)]
     pub(crate) json: bool,
     /// Language of the output
-    #[arg(long, default_value = "en")]
-    pub(crate) lang: Language,
+    #[arg(long, default_value = "en", value_parser = languages())]
+    pub(crate) lang: Lang,
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 every point is steady, or cyclic around a level; 1 a \

@@ -3,6 +3,7 @@
 mod reference;
 
 use clap::{Arg, CommandFactory};
+use qdepth_linux::{Engine, EngineChoice};
 
 use super::resumed::APPLIES;
 use super::{Command, Flags};
@@ -88,5 +89,15 @@ fn the_names_that_fio_users_type_mean_the_same() {
     assert_eq!(wanted.1, Some(4096));
     for option in ["--qd=1,8", "--iodepth=1,8", "--outstanding=1,8"] {
         assert_eq!(depth(option), wanted, "{option}");
+    }
+}
+
+#[test]
+fn every_engine_is_chosen_by_its_name() {
+    let names = Engine::ALL.map(|engine| EngineChoice::Only(engine).name());
+    for name in names.into_iter().chain(["auto"]) {
+        let flags = Flags::read_from(["qdepth", "run", "--engine", name]);
+        let Ok(Flags { command: Some(Command::Run(run)), .. }) = flags else { panic!("{name}") };
+        assert_eq!(run.engine.name(), name);
     }
 }
