@@ -71,16 +71,19 @@ trait ForRule<'a> {
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Output;
 }
 
-/// Chooses the rule that a load asks for, so that the loop asks no questions.
+/// Chooses the rule that a load asks for, so that the loop asks no questions. The loop is compiled
+/// for closed and for open loads without an amount, and once for all others, behind a pointer.
 fn choose<'a, F: ForRule<'a>>(shard: &Shard<'a>, start: Instant, consumer: F) -> F::Output {
     let start = start + Nanos(shard.point.delay_ns);
     match shard.point.arrivals {
-        Arrivals::ThinkTime { time_ns, requests } => {
-            ending::<_, _, false>(Thinking::new(shard, Nanos(time_ns), requests), shard, consumer)
-        }
         Arrivals::Closed => ending::<_, _, false>(Closed::new(shard.slots()), shard, consumer),
+        Arrivals::ThinkTime { time_ns, requests } => {
+            let rule = Box::new(Thinking::new(shard, Nanos(time_ns), requests));
+            ending::<_, Box<dyn Pacing + 'a>, false>(rule, shard, consumer)
+        }
         Arrivals::Paced { .. } => {
-            ending::<_, _, false>(Scheduled::<false>::new(shard, start), shard, consumer)
+            let rule = Box::new(Scheduled::<false>::new(shard, start));
+            ending::<_, Box<dyn Pacing + 'a>, false>(rule, shard, consumer)
         }
         Arrivals::Fixed { .. } | Arrivals::Poisson { .. } | Arrivals::Recorded { .. } => {
             ending::<_, _, true>(Scheduled::<true>::new(shard, start), shard, consumer)
@@ -94,15 +97,16 @@ fn ending<'a, F: ForRule<'a>, P: Pacing + 'a, const RESPONSE: bool>(
     consumer: F,
 ) -> F::Output {
     let finite = shard.point.stop.bytes_per_stream > 0;
-    if let Some(flow) = shard.stop_group.and_then(|stop_group| stop_group.flow(shard)) {
-        let rule: Box<dyn Pacing + 'a> =
-            if finite { Box::new(Finite::new(rule, shard)) } else { Box::new(rule) };
-        consumer.with::<_, RESPONSE>(Tied::new(rule, flow, shard))
-    } else if finite {
-        consumer.with::<_, RESPONSE>(Finite::new(rule, shard))
-    } else {
-        consumer.with::<P, RESPONSE>(rule)
+    let flow = shard.stop_group.and_then(|stop_group| stop_group.flow(shard));
+    if !finite && flow.is_none() {
+        return consumer.with::<P, RESPONSE>(rule);
     }
+    let mut rule: Box<dyn Pacing + 'a> =
+        if finite { Box::new(Finite::new(rule, shard)) } else { Box::new(rule) };
+    if let Some(flow) = flow {
+        rule = Box::new(Tied::new(rule, flow, shard));
+    }
+    consumer.with::<_, RESPONSE>(rule)
 }
 
 /// One load has the loop for itself.

@@ -294,7 +294,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     fn close_intervals(
         &mut self,
         now: Instant,
-        target: &mut impl Target,
+        target: &mut dyn Target,
         interrupted: bool,
         seen: &mut dyn FnMut(usize, &Interval),
     ) -> Option<bool> {
@@ -439,7 +439,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     fn ending(
         &mut self,
         now: Instant,
-        target: &mut impl Target,
+        target: &mut dyn Target,
         seen: &mut dyn FnMut(usize, &Interval),
     ) {
         let idle = self.ledger.in_flight() == 0;
@@ -457,7 +457,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
     }
 
-    fn sync(&mut self, now: Instant, target: &mut impl Target) {
+    fn sync(&mut self, now: Instant, target: &mut dyn Target) {
         let request = Request { direction: Direction::Sync, offset: 0, size: 0 };
         self.ledger.pass(now);
         self.slots[0].put(request, now);

@@ -44,6 +44,42 @@ pub(crate) trait Pacing {
     fn ends(&mut self) {}
 }
 
+impl Pacing for Box<dyn Pacing + '_> {
+    fn released(&mut self, slot: Slot) {
+        (**self).released(slot);
+    }
+    fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
+        (**self).next(now)
+    }
+    fn wake(&self) -> Instant {
+        (**self).wake()
+    }
+    fn backlog_max(&self) -> u64 {
+        (**self).backlog_max()
+    }
+    fn drawn(&mut self, slot: Slot, size: u32) {
+        (**self).drawn(slot, size);
+    }
+    fn is_finite(&self) -> bool {
+        (**self).is_finite()
+    }
+    fn exhausted(&self) -> bool {
+        (**self).exhausted()
+    }
+    fn window_begins(&mut self) {
+        (**self).window_begins();
+    }
+    fn most(&self) -> u64 {
+        (**self).most()
+    }
+    fn go_on_to(&mut self, bytes: u64) {
+        (**self).go_on_to(bytes);
+    }
+    fn ends(&mut self) {
+        (**self).ends();
+    }
+}
+
 /// Any rule, until each stream has moved its bytes in the window.
 #[derive(Debug)]
 pub(crate) struct Finite<P> {

@@ -212,3 +212,25 @@ pub trait Target {
         CpuTime::default()
     }
 }
+
+impl Target for &mut dyn Target {
+    fn now(&mut self) -> Instant {
+        (**self).now()
+    }
+
+    fn submit(&mut self, slot: Slot, request: Request) {
+        (**self).submit(slot, request);
+    }
+
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        (**self).wait(until, done)
+    }
+
+    fn now_after(&mut self, taken: usize) -> Instant {
+        (**self).now_after(taken)
+    }
+
+    fn cpu_time(&mut self) -> CpuTime {
+        (**self).cpu_time()
+    }
+}

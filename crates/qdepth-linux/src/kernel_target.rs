@@ -388,9 +388,9 @@ impl KernelTarget {
             Queue::Uring(engine) => looped::run(&mut **engine, shard, start, stop, seen),
             Queue::Trimming(engine) => looped::run(&mut **engine, shard, start, stop, seen),
             Queue::Aio(engine) => looped::run(engine, shard, start, stop, seen),
-            Queue::Threads(engine) => looped::run(engine, shard, start, stop, seen),
+            Queue::Threads(engine) => looped::run_any(engine, shard, start, stop, seen),
             Queue::Inline(engine) => looped::run(engine, shard, start, stop, seen),
-            Queue::Operations(engine) => looped::run(engine, shard, start, stop, seen),
+            Queue::Operations(engine) => looped::run_any(engine, shard, start, stop, seen),
             Queue::Passthrough(engine) => looped::run(&mut **engine, shard, start, stop, seen),
         }
     }

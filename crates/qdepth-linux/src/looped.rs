@@ -17,3 +17,14 @@ pub(crate) fn run<T: Target>(
     let start = start.max(target.now());
     measure_shard(target, shard, start, stop, &mut |interval: &Interval| seen(interval))
 }
+
+/// Like [`run`], on a target that does more for each request than a call costs: all share a loop.
+pub(crate) fn run_any(
+    mut target: &mut dyn Target,
+    shard: &Shard<'_>,
+    start: Instant,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(&Interval),
+) -> Outcome {
+    run(&mut target, shard, start, stop, seen)
+}

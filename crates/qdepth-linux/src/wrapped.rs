@@ -6,7 +6,7 @@ use qdepth_engine::{Interval, Outcome, Shard};
 use qdepth_measure::Instant;
 
 use crate::kernel_target::KernelTarget;
-use crate::looped::run;
+use crate::looped::run_any;
 use crate::repeating::Repeating;
 use crate::verify::Verifying;
 
@@ -19,7 +19,7 @@ impl Verifying<'_, KernelTarget> {
         stop: &AtomicBool,
         seen: &mut dyn FnMut(&Interval),
     ) -> Outcome {
-        run(self, shard, start, stop, seen)
+        run_any(self, shard, start, stop, seen)
     }
 }
 
@@ -32,6 +32,6 @@ impl Repeating<'_, KernelTarget> {
         stop: &AtomicBool,
         seen: &mut dyn FnMut(&Interval),
     ) -> Outcome {
-        run(self, shard, start, stop, seen)
+        run_any(self, shard, start, stop, seen)
     }
 }
