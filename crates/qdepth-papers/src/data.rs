@@ -1,7 +1,9 @@
 //! All of `reference/`, as it comes with the program.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
 
+use flate2::read::GzDecoder;
 use serde::Deserialize;
 
 use crate::error::DataError;
@@ -71,8 +73,15 @@ const SHADED_IN: &str = "iodrive";
 
 macro_rules! shipped {
     ($name:literal) => {
-        include_str!(concat!("../../../reference/", $name))
+        &unpacked(include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".gz")))
     };
+}
+
+/// Text of a file that the build packed.
+fn unpacked(file: &[u8]) -> String {
+    let mut text = String::new();
+    GzDecoder::new(file).read_to_string(&mut text).expect("the build packed UTF-8");
+    text
 }
 
 impl Reference {
@@ -108,7 +117,7 @@ impl Reference {
 
     /// The loads that are no shipped profiles: TOML in the form of a plan's profiles.
     pub fn loads_text() -> &'static str {
-        shipped!("loads.toml")
+        include_str!("../../../reference/loads.toml")
     }
 
     /// The part that belongs to one document.
