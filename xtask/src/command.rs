@@ -68,3 +68,29 @@ pub fn there_is(program: &str) -> bool {
         .status()
         .is_ok()
 }
+
+/// Installs what is missing, where we may; what then lacks a tool says that it is skipped.
+pub fn install(packages: &[(&str, &str)]) {
+    let is_missing = |file: &str| {
+        let folders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
+        !folders.iter().any(|folder| Path::new(folder).join(file).exists())
+    };
+    let missing: Vec<&str> =
+        packages.iter().filter(|(_, file)| is_missing(file)).map(|(name, _)| *name).collect();
+    if missing.is_empty() || !there_is("apt-get") {
+        return;
+    }
+    println!("installing {}", missing.join(" "));
+    let mut install = vec!["install", "-y", "-qq", "--no-install-recommends"];
+    install.extend(missing);
+    for args in [vec!["update", "-qq"], install] {
+        let status = Command::new("apt-get")
+            .args(&args)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdout(Stdio::null())
+            .status();
+        if !status.is_ok_and(|s| s.success()) {
+            println!("apt-get {} did not succeed; what needs more is skipped", args[0]);
+        }
+    }
+}

@@ -1,12 +1,13 @@
 //! `cargo xtask dist`: packages of the program in `target/dist`: `.deb`, `.rpm`, `.whl` and a tar
 //! archive, with pages of the manual, completions, licences, a bill of materials and checksums.
-//! Each that can be is installed in an empty root and run. `--pdf` puts qdepth-pdf in as well, and
-//! its packages in `target/dist-pdf`. `--quick` packs the debug build, to try the
-//! packing itself; its packages are called `debug-…`.
+//! Each that can be is installed in an empty root and run. `--pdf` puts
+//! qdepth-pdf in as well, and its packages in `target/dist-pdf`. `--quick` packs the debug build,
+//! to try the packing itself; its packages are called `debug-…`.
 
 #![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
 
 mod clean;
+mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,21 +17,32 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::command::{PDF, output, root, show, there_is};
+use crate::command::{PDF, install, output, root, show, there_is};
+use steps::{BIN, archive, cargo, epoch};
 
-const BIN: &str = "usr/bin";
 /// Path of a command's manual page.
 const MAN: &str = "usr/share/man/man1";
-/// Shells, with where each looks for completions.
+/// Completions of each shell: their path, and a line that asks the program for them.
 const COMPLETIONS: [(&str, &str); 3] = [
-    ("bash", "usr/share/bash-completion/completions/qdepth"),
-    ("zsh", "usr/share/zsh/vendor-completions/_qdepth"),
-    ("fish", "usr/share/fish/vendor_completions.d/qdepth.fish"),
+    ("usr/share/bash-completion/completions/qdepth", "eval \"$(qdepth completions bash)\"\n"),
+    (
+        "usr/share/zsh/vendor-completions/_qdepth",
+        "#compdef qdepth\neval \"$(qdepth completions zsh)\"\n",
+    ),
+    ("usr/share/fish/vendor_completions.d/qdepth.fish", "qdepth completions fish | source\n"),
 ];
 const DOCS: &str = "usr/share/doc/qdepth";
 /// Largest tree of an installed package without qdepth-pdf, and with it, bytes. Typst alone is 23
 /// MB where it is built to be small: code 11, tables of languages, styles and syntaxes 9.
-const INSTALLED_MAX: [u64; 2] = [18_000_000, 40_000_000];
+const INSTALLED_MAX: [u64; 2] = [15_000_000, 40_000_000];
+/// Debian packages that packing uses, each with a program or file of it.
+const PACKAGES: &[(&str, &str)] = &[
+    ("binutils", "objdump"),
+    ("cpio", "cpio"),
+    ("debootstrap", "debootstrap"),
+    ("python3-venv", "/usr/lib/python3.11/ensurepip/__init__.py"),
+    ("rpm", "rpmbuild"),
+];
 const WHEEL: &str = include_str!("dist/wheel.py");
 const READER: &str = include_str!("dist/reader.py");
 
@@ -39,6 +51,7 @@ pub fn dist(words: &[&str]) -> Result<()> {
     if words.len() > usize::from(quick) + usize::from(pdf) {
         bail!("cargo xtask dist [--quick] [--pdf]");
     }
+    install(PACKAGES);
     let to = root().join(if pdf { "target/dist-pdf" } else { "target/dist" });
     let mut programs = vec![build(quick)?];
     if pdf {
@@ -55,7 +68,7 @@ pub fn dist(words: &[&str]) -> Result<()> {
     if !quick && bytes > most {
         bail!("{bytes} bytes are installed, and {most} are the most");
     }
-    let mut made = vec![archive(&to, &stage, &version)?];
+    let mut made = vec![archive(&to, &stage, &version, "x86_64-linux")?];
     made.extend(deb(&to, &stage, &version)?);
     made.extend(wheel(&to, &stage, &version)?);
     made.extend(rpm(&to, &stage, &version)?);
@@ -64,6 +77,9 @@ pub fn dist(words: &[&str]) -> Result<()> {
     if quick {
         made = made.iter().map(|package| named_debug(package)).collect::<Result<_>>()?;
     }
+    let bill = to.join("qdepth.cdx.json");
+    fs::copy(stage.join(DOCS).join("qdepth.cdx.json"), &bill)?;
+    made.push(bill);
     sums(&to, &made)
 }
 
@@ -75,12 +91,16 @@ fn named_debug(package: &Path) -> Result<PathBuf> {
     Ok(renamed)
 }
 
-/// The program, stripped.
+/// The program, stripped, or as the tests have it.
 fn build(quick: bool) -> Result<PathBuf> {
-    let (profile, folder) = if quick { ("dev", "debug") } else { ("dist", "dist") };
-    let words = ["build", "--locked", "--bin", "qdepth"];
-    show("cargo", &[&words[..], &["--profile", profile]].concat())?;
-    Ok(root().join("target").join(folder).join("qdepth"))
+    if quick {
+        show("cargo", &["build", "--locked", "--workspace", "--bin", "qdepth"])?;
+        return Ok(root().join("target/debug/qdepth"));
+    }
+    // Equal functions of different types become one, which is 0.4 MB.
+    let folded = ["-C", "link-arg=-Wl,--icf=all", "-C", "link-arg=-Wl,-O2"];
+    cargo(&[], &["--package", "qdepth", "--bin", "qdepth"], "dist", &folded)?;
+    Ok(root().join("target/dist/qdepth"))
 }
 
 /// The program that sets PDF, stripped.
@@ -88,8 +108,7 @@ fn build_pdf(quick: bool) -> Result<PathBuf> {
     let (profile, folder) = if quick { ("dev", "debug") } else { ("dist", "dist") };
     // Addresses that the loader would have to move are 1.7 MB. The program reads a folder that
     // qdepth wrote, and nothing from elsewhere.
-    let fixed = ["--profile", profile, "--", "-C", "relocation-model=static"];
-    show("cargo", &[&["rustc", "--locked"], &PDF[..], &fixed].concat())?;
+    cargo(&[], &PDF, profile, &["-C", "relocation-model=static"])?;
     Ok(root().join("target").join(folder).join("qdepth-pdf"))
 }
 
@@ -117,14 +136,15 @@ fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
         let text = run(&[&["man"], &words[..]].concat())?;
         put(&format!("{MAN}/{}.1", page.replace(' ', "-")), text.as_bytes())?;
     }
-    for (shell, path) in COMPLETIONS {
-        put(path, run(&["completions", shell])?.as_bytes())?;
+    show("gzip", &["-rn9", &stage.join(MAN).display().to_string()])?;
+    for (path, line) in COMPLETIONS {
+        put(path, line.as_bytes())?;
     }
     for name in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         put(&format!("{DOCS}/{name}"), &fs::read(root().join(name))?)?;
     }
     let parts = parts(programs)?;
-    put(&format!("{DOCS}/qdepth.cdx.json"), format!("{:#}\n", bill(&parts)).as_bytes())?;
+    put(&format!("{DOCS}/qdepth.cdx.json"), format!("{}\n", bill(&parts)).as_bytes())?;
     put(&format!("{DOCS}/licences.md"), licences(&parts).as_bytes())?;
     let version = run(&["-V"])?;
     version.split_whitespace().nth(1).map(str::to_owned).context("`qdepth -V` has no version")
@@ -214,20 +234,6 @@ fn size(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// The time of the last commit: packages of one commit are the same bytes.
-fn epoch() -> Result<String> {
-    Ok(output("git", &["log", "-1", "--format=%ct"], &[0])?.trim().to_owned())
-}
-
-fn archive(to: &Path, stage: &Path, version: &str) -> Result<PathBuf> {
-    let made = to.join(format!("qdepth-{version}-x86_64-linux.tar.gz"));
-    let (mtime, folder) = (format!("--mtime=@{}", epoch()?), stage.display().to_string());
-    let words = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", &mtime];
-    let file = made.display().to_string();
-    show("tar", &[&words[..], &["-I", "gzip -n9", "-cf", &file, "-C", &folder, "usr"]].concat())?;
-    Ok(made)
-}
-
 fn deb(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     if !there_is("dpkg-deb") {
         println!("SKIPPED: .deb: dpkg-deb is not installed");
@@ -307,7 +313,7 @@ fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
          %description\nMeasured, explained, published.\n%install\ncp -a {}/usr %{{buildroot}}/\n\
          %files\n/{BIN}/*\n/{MAN}/*\n{}/{DOCS}\n",
         stage.display(),
-        COMPLETIONS.map(|(_, path)| format!("/{path}\n")).concat(),
+        COMPLETIONS.map(|(path, _)| format!("/{path}\n")).concat(),
     );
     fs::write(&spec, text)?;
     let top = to.join("rpm");
@@ -384,6 +390,19 @@ fn sums(to: &Path, made: &[PathBuf]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `qdepth --version` says the level of one of them.
+    #[test]
+    fn crates_that_measure_keep_their_level_in_packages() {
+        let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+        assert!(!manifest.contains("[profile.dist.package"));
+        for name in ["engine", "linux", "measure", "media", "workload"] {
+            let table = format!("[profile.release.package.qdepth-{name}]\n");
+            let (_, rest) = manifest.split_once(&table).unwrap();
+            let table = rest.split('[').next().unwrap();
+            assert!(table.contains("opt-level = 3\n"), "{name}: {table}");
+        }
+    }
 
     #[test]
     fn the_newest_glibc_is_the_largest_number() {

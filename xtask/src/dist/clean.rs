@@ -15,13 +15,17 @@ const WITH: &str = "--include=fonts-noto-cjk,python3-venv,rpm";
 /// A container that is described there has what this Debian has.
 const KUBERNETES: &str = include_str!("../../../docs/recipes/kubernetes.md");
 
+/// Runs words in a root. Mounts are of a namespace of their own, and go with it.
+pub(super) const IN_ROOT: &str = "mount -t proc proc \"$0/proc\" && mount --rbind /sys \
+     \"$0/sys\" && mount --rbind /dev \"$0/dev\" && exec chroot \"$0\" \"$@\"";
+
 /// The five-second answer as root and as an ordinary user, pages and completions.
 const FIRST_MINUTE: &str = "cd /root; status=0; qdepth --json >first.json || status=$?; \
      [ $status -le 1 ]; grep -q '\"io_per_s\"' first.json; rm first.json; \
      mkdir -p /home/nobody; chown nobody /home/nobody; cd /home/nobody; status=0; \
      setpriv --reuid=nobody --regid=nogroup --clear-groups qdepth || status=$?; [ $status -le 1 ]; \
-     ls /usr/share/man/man1/qdepth-run.1* /usr/share/bash-completion/completions/qdepth \
-     >/dev/null; ";
+     ls /usr/share/man/man1/qdepth-run.1.gz >/dev/null; \
+     bash -c '. /usr/share/bash-completion/completions/qdepth; complete -p qdepth' >/dev/null; ";
 
 /// A white paper in both languages, each with several pages.
 const WHITE_PAPERS: &str = "cd /root; rm -f paper.db en.pdf ja.pdf; qdepth run latency \
@@ -84,14 +88,10 @@ pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -
     Ok(())
 }
 
-/// Runs a script there. Mounts are of its own namespace, and go with it.
+/// Runs a script there.
 fn inside(debian: &Path, script: &str) -> Result<()> {
-    let folder = debian.display();
-    let line = format!(
-        "mount -t proc proc '{folder}/proc' && mount --rbind /sys '{folder}/sys' && \
-         mount --rbind /dev '{folder}/dev' && exec chroot '{folder}' /bin/sh -c \"$0\""
-    );
-    show("unshare", &["--mount", "sh", "-c", &line, script])
+    let folder = debian.display().to_string();
+    show("unshare", &["--mount", "sh", "-c", IN_ROOT, &folder, "/bin/sh", "-c", script])
 }
 
 /// Command of the page's job, as its user, in a volume of the group: with a smaller file.
