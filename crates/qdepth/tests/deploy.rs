@@ -1,0 +1,101 @@
+//! Workflows, the action, the image and the manifests: each is accepted by the tool that knows its
+//! kind, which refuses a broken copy. `cargo xtask test` fetches the tools.
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use crate::common::{Workspace, sh};
+
+    const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+    fn text(file: &str) -> String {
+        fs::read_to_string(format!("{ROOT}/{file}")).unwrap()
+    }
+
+    /// `right` is in each of the files, which the tool refuses with `wrong` instead.
+    #[track_caller]
+    fn is_checked(tool: &str, files: &[&str], right: &str, wrong: &str) {
+        let tools = format!("{}/../readers/bin", env!("CARGO_TARGET_TMPDIR"));
+        let name = tool.split(' ').next().unwrap();
+        if sh(&format!("test -x {tools}/{name}")).is_err() {
+            println!("SKIPPED: {files:?}: {name} is not there; `cargo xtask test` fetches it");
+            return;
+        }
+        let workspace = Workspace::new();
+        for file in files {
+            let accepted = sh(&format!("{tools}/{tool} {ROOT}/{file} 1>&2"));
+            assert!(accepted.is_ok(), "{accepted:?}");
+            assert!(text(file).contains(right), "{file}");
+            workspace.write("broken.yml", &text(file).replace(right, wrong));
+            let broken = workspace.join("broken.yml");
+            let refused = sh(&format!("{tools}/{tool} {} 1>&2", broken.display()));
+            assert!(refused.is_err(), "{name} accepts a broken {file}");
+        }
+    }
+
+    #[test]
+    fn actionlint_accepts_the_workflows() {
+        let files = [".github/workflows/ci.yml", ".github/workflows/release.yml"];
+        is_checked("actionlint", &files, "runs-on:", "runs-at:");
+    }
+
+    #[test]
+    fn the_action_fits_the_schema_of_actions() {
+        let tool = "check-jsonschema --builtin-schema vendor.github-actions";
+        is_checked(tool, &[".github/actions/compare/action.yml"], "using:", "uses:");
+    }
+
+    #[test]
+    fn hadolint_accepts_the_image() {
+        is_checked("hadolint", &["deploy/Dockerfile"], "WORKDIR /data", "WORKDIR data");
+    }
+
+    #[test]
+    fn manifests_fit_the_schemas_of_kubernetes() {
+        let files = ["deploy/kubernetes/claim.yaml", "deploy/kubernetes/job.yaml"];
+        is_checked("kubernetes-validate --strict", &files, "spec:", "specs:");
+    }
+
+    #[test]
+    fn the_page_on_kubernetes_shows_the_manifests() {
+        let page = text("docs/recipes/kubernetes.md");
+        let kustomization = text("deploy/kubernetes/kustomization.yaml");
+        for file in ["claim.yaml", "job.yaml"] {
+            assert!(page.contains(&text(&format!("deploy/kubernetes/{file}"))), "{file}");
+            assert!(kustomization.contains(file), "{file}");
+        }
+    }
+
+    #[test]
+    fn the_action_ends_as_the_comparison_does() {
+        let action = text(".github/actions/compare/action.yml");
+        let (_, step) = action.split_once("- id: compare").unwrap();
+        let (_, script) = step.split_once("run: |\n").unwrap();
+        let workspace = Workspace::new();
+        workspace.write("compare.sh", script);
+        let plan = "run quick --profile database --queue-depth 8 --duration 60ms --no-report";
+        for (logbook, medium) in [("a.db", "p3700-800gb"), ("c.db", "iodrive-320gb")] {
+            for seed in 0..3 {
+                let words = format!("{plan} media:{medium} --seed {seed} --logbook {logbook}");
+                workspace.run(&words).expect(0);
+            }
+        }
+        let ends = |runs: &str, inconclusive: &str| {
+            let (folder, program) = (workspace.path().display(), env!("CARGO_BIN_EXE_qdepth"));
+            sh(&format!(
+                "cd {folder} && ln -sf {program} qdepth && PATH=$PWD:$PATH BEFORE=a.db:{runs} \
+                 AFTER=c.db:{runs} THRESHOLD=2% INCONCLUSIVE={inconclusive} GITHUB_OUTPUT=out \
+                 GITHUB_STEP_SUMMARY=sum bash -e compare.sh; echo $?"
+            ))
+        };
+        assert_eq!(ends("all", "fail").as_deref(), Ok("1"));
+        assert_eq!(ends("latest", "fail").as_deref(), Ok("5"));
+        assert_eq!(ends("latest", "pass").as_deref(), Ok("0"));
+        assert_eq!(
+            fs::read_to_string(workspace.join("out")).unwrap(),
+            "status=1\nstatus=5\nstatus=5\n"
+        );
+        assert!(fs::read_to_string(workspace.join("sum")).unwrap().contains("B is slower in"));
+    }
+}
