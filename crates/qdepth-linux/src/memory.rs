@@ -10,10 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Memory;
 
 /// So many bytes at the end of a heap stay with the process when they are freed.
+#[cfg(target_env = "gnu")]
 const KEPT: i32 = 256 << 20;
 /// A heap grows by so many bytes at a time.
+#[cfg(target_env = "gnu")]
 const GROWS_BY: i32 = 16 << 20;
 /// Smaller blocks come from a heap: as many bytes as the allocator takes for this limit.
+#[cfg(target_env = "gnu")]
 const FROM_HEAP: i32 = 32 << 20;
 
 /// Freed memory stays in the process while many short points are emulated: each has histograms of
