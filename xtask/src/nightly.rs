@@ -1,4 +1,5 @@
-//! `cargo xtask nightly`: the statistical campaigns with all their tries, which take hours.
+//! `cargo xtask nightly`: the statistical campaigns with all their tries, and the packages, which
+//! take hours.
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
@@ -7,9 +8,12 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::command::root;
+use crate::dist;
 
 /// A line for each campaign: name, tries, package, target, test.
 const CAMPAIGNS: &str = include_str!("../campaigns.txt");
+/// Name of what is no campaign: `cargo xtask dist`.
+const DIST: &str = "dist";
 
 /// Runs the campaigns with these names, all without names, and prints what came of each.
 ///
@@ -18,12 +22,18 @@ const CAMPAIGNS: &str = include_str!("../campaigns.txt");
 pub fn nightly(names: &[&str]) -> Result<()> {
     let lines = || CAMPAIGNS.lines().filter(|line| !line.starts_with('#'));
     let name = |line: &&str| line.split_whitespace().next().unwrap_or_default().to_owned();
-    if let Some(other) = names.iter().find(|wanted| !lines().any(|line| name(&line) == **wanted)) {
-        let known: Vec<String> = lines().map(|line| name(&line)).collect();
+    let known: Vec<String> = lines().map(|line| name(&line)).chain([DIST.to_owned()]).collect();
+    if let Some(other) = names.iter().find(|wanted| !known.iter().any(|known| known == *wanted)) {
         bail!("there is no campaign {other}: {}", known.join(", "));
     }
+    let wanted = |name: &str| names.is_empty() || names.contains(&name);
     let mut failed = Vec::new();
-    for line in lines().filter(|line| names.is_empty() || names.contains(&&*name(line))) {
+    if wanted(DIST)
+        && let Err(why) = dist::dist(&[])
+    {
+        failed.push(format!("{DIST}: {why:#}"));
+    }
+    for line in lines().filter(|line| wanted(&name(line))) {
         match run(line) {
             Ok(result) => println!("{result}"),
             Err(why) => failed.push(format!("{}: {why:#}", name(&line))),

@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::command::{PDF, install, root, show, there_is};
 use crate::suite::{self, Counts};
-use crate::{bench, book, tidy, vm};
+use crate::{bench, book, dist, tidy, vm};
 
 /// Debian packages that tests use, each with a program or file of it.
 const PACKAGES: &[(&str, &str)] = &[
@@ -102,12 +102,14 @@ pub fn test() -> Result<()> {
     counts.close()
 }
 
-/// The loop's budget of instructions, where its system calls are, and the pages, as more tests.
+/// The loop's budget of instructions, where its system calls are, the pages, and the packages, as
+/// more tests.
 fn budget(counts: &mut Counts) {
     counts.check("instructions of the loop and of media (valgrind)", bench::budget());
     let inlined = bench::inlined().map(|found| found.map(drop));
     counts.check("system calls inside of the loop (objdump)", inlined);
     counts.check("pages as a site, and its links", book::book().map(Some));
+    counts.check("packages of the debug build", dist::dist(&["--quick"]).map(Some));
 }
 
 /// The checks of the virtual machine, each as a test.

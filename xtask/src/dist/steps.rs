@@ -1,4 +1,4 @@
-//! Steps of packing for any system.
+//! Steps of packing, of every program.
 
 use std::path::{Path, PathBuf};
 
