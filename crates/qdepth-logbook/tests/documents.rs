@@ -15,6 +15,20 @@ const ID: &str = "01890000-0000-7000-8000-000000000001";
 
 type Listed = BTreeMap<String, BTreeSet<String>>;
 
+/// Begin of the line that names the fields with the meaning of their column in CSV.
+const AS_IN_CSV: &str = "As in [CSV](reference/csv.md): ";
+
+/// Names in code spans of a line.
+fn spans(line: &str) -> impl Iterator<Item = String> {
+    line.split('`').skip(1).step_by(2).map(str::to_owned)
+}
+
+/// Meanings of the columns of CSV, by name.
+fn meanings_in_csv() -> BTreeMap<String, String> {
+    let columns = csv_columns().into_iter();
+    columns.map(|of| (of.name.into_owned(), format!("{}.", of.description))).collect()
+}
+
 /// Rows that begin with a code span, by the code span of the heading above.
 fn listed(page: &str) -> Listed {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
@@ -25,8 +39,10 @@ fn listed(page: &str) -> Listed {
         if let Some(name) = line.strip_prefix("## ").and_then(span) {
             found.insert(name.clone(), BTreeSet::new());
             heading = name;
-        } else if line.starts_with("| `") {
-            let (name, sentence) = (span(line).unwrap(), line.rsplit('|').nth(1).unwrap().trim());
+        } else if let Some(names) = line.strip_prefix(AS_IN_CSV) {
+            found.get_mut(&heading).unwrap().extend(spans(names));
+        } else if line.starts_with("- `") && !heading.is_empty() {
+            let (name, (_, sentence)) = (span(line).unwrap(), line.split_once("): ").unwrap());
             assert!(sentence.ends_with('.'), "{page}: {heading}.{name} has no sentence");
             assert!(found.get_mut(&heading).unwrap().insert(name.clone()), "{name} is there twice");
         }
@@ -43,9 +59,15 @@ fn assert_page(page: &str, rows: &Rows) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     let text = std::fs::read_to_string(&path).unwrap();
     let (mut told, mut heading, mut open) = (String::new(), String::new(), BTreeMap::new());
+    let (csv, mut shared) = (meanings_in_csv(), BTreeMap::new());
+    let sharing: BTreeSet<String> = text
+        .split("\n## ")
+        .filter(|section| section.contains(AS_IN_CSV))
+        .filter_map(|section| spans(section).next())
+        .collect();
     let span = |line: &str| line.split('`').nth(1).map(str::to_owned);
     let line_of =
-        |name: &str, kind: &str, meaning: &str| format!("| `{name}` | {kind} | {meaning} |\n");
+        |name: &str, kind: &str, meaning: &str| format!("- `{name}` ({kind}): {meaning}\n");
     let text_of_today = match text.split_once("schema version, now ") {
         Some((before, rest)) => {
             let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -57,19 +79,33 @@ fn assert_page(page: &str, rows: &Rows) {
         if let Some(name) = line.strip_prefix("## ").and_then(span) {
             let of_object = rows.iter().filter(|((object, _), _)| *object == name);
             open = of_object.map(|((_, name), row)| (name.clone(), row.clone())).collect();
+            shared = BTreeMap::new();
+            if sharing.contains(&name) {
+                let is_same = |name: &String, (_, meaning): &mut (String, Option<String>)| {
+                    meaning.is_some() && csv.get(name) == meaning.as_ref()
+                };
+                shared = open.extract_if(.., is_same).collect();
+            }
             heading = name;
         }
-        let name = line.strip_prefix("| ").and_then(span);
+        if line.starts_with(AS_IN_CSV) {
+            let names: Vec<String> = shared.keys().map(|name| format!("`{name}`")).collect();
+            told += &format!("{AS_IN_CSV}{}.\n", names.join(", "));
+            continue;
+        }
+        let name = line.strip_prefix("- `").and_then(|_| span(line));
         match name.as_ref().and_then(|name| open.remove(name)) {
             Some((kind, meaning)) => {
-                let own = line.rsplit('|').nth(1).unwrap().trim().to_owned();
+                let own = line.split_once("): ").unwrap().1.to_owned();
                 told += &line_of(&name.unwrap(), &kind, &meaning.unwrap_or(own));
             }
             // A row of a heading that is known, and that is none of it, goes.
             None if name.is_some() && rows.keys().any(|(object, _)| *object == heading) => {}
             None => {
-                // A table ends: what the page did not have yet.
-                if line.is_empty() && told.ends_with(" |\n") {
+                // A list ends: what the page did not have yet.
+                if line.is_empty()
+                    && told.lines().last().is_some_and(|last| last.starts_with("- `"))
+                {
                     for (name, (kind, meaning)) in std::mem::take(&mut open) {
                         told += &line_of(&name, &kind, &meaning.unwrap_or_default());
                     }

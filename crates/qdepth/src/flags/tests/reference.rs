@@ -12,7 +12,7 @@ use clap::{Arg, Command};
 use qdepth_foreign::{Remark, Remarked};
 use qdepth_measure::{Code, Finding, Grade, Severity, Subject};
 use qdepth_record::{Reason, Value as Cell, csv_columns};
-use qdepth_report::{Lang, finding_template, reason_text};
+use qdepth_report::{Lang, finding_template};
 use qdepth_workload::plan_schema;
 use serde_json::{Map, Value};
 
@@ -60,16 +60,27 @@ fn spelled(arg: &Arg) -> String {
     arg.get_long().map_or_else(|| value.trim().to_owned(), |long| format!("{short}--{long}{value}"))
 }
 
+/// Paragraphs of a help text as sentences, without the last full stop.
+fn sentences(help: impl ToString) -> String {
+    let help = help.to_string();
+    let paragraphs: Vec<&str> =
+        help.split("\n\n").map(|part| part.trim().trim_end_matches('.')).collect();
+    cell(&paragraphs.join(". "))
+}
+
 fn meaning(arg: &Arg) -> String {
-    let help = arg.get_long_help().or_else(|| arg.get_help());
-    let mut text = help.map(|help| cell(&help.to_string())).unwrap_or_default();
+    let mut text =
+        arg.get_long_help().or_else(|| arg.get_help()).map(sentences).unwrap_or_default();
+    let is_explained = arg.get_long_help().is_some();
     let values: Vec<String> = arg
         .get_possible_values()
         .iter()
         .filter(|_| arg.get_action().takes_values())
         .map(|value| match value.get_help() {
-            Some(help) => format!("`{}` ({})", value.get_name(), cell(&help.to_string())),
-            None => format!("`{}`", value.get_name()),
+            Some(help) if !is_explained => {
+                format!("`{}` ({})", value.get_name(), cell(&help.to_string()))
+            }
+            _ => format!("`{}`", value.get_name()),
         })
         .collect();
     if !values.is_empty() {
@@ -82,44 +93,72 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// Adds a command and its subcommands; options that are those of `qdepth run` are named once.
-fn command_page(command: &Command, name: &str, run: &Command, page: &mut String) {
+/// Options by spelling and meaning, with the command that lists them first.
+type Listed = BTreeMap<(String, String), String>;
+
+/// Number of options above which a command lists only those of another that it lacks.
+const MOST: usize = 20;
+
+/// Adds a command and its subcommands; an option is explained where it comes first.
+fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut String) {
     let about = command.get_long_about().or_else(|| command.get_about());
-    let about = about.map(|about| cell(&about.to_string())).unwrap_or_default();
-    let _ = write!(page, "\n## `{name}`\n{about}\n");
-    let mut groups: Vec<(&str, Vec<&Arg>)> = Vec::new();
-    let hidden = ["help", "version"];
-    let is_of_run = |arg: &&Arg| {
-        let same = |other: &Arg| other.get_id() == arg.get_id() && meaning(other) == meaning(arg);
-        name != "qdepth run" && run.get_arguments().any(same)
-    };
-    let all = command.get_arguments();
-    let all = all.filter(|arg| !arg.is_hide_set() && !hidden.contains(&arg.get_id().as_str()));
-    let (of_run, own): (Vec<&Arg>, Vec<&Arg>) = all.partition(is_of_run);
-    for arg in own {
+    let _ = write!(page, "\n## `{name}`\n{}.\n", about.map(sentences).unwrap_or_default());
+    let mut groups: Vec<(&str, String)> = Vec::new();
+    let mut shared: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let is_root = command.get_name() == name;
+    let known = ["help", "version"];
+    for arg in command.get_arguments() {
+        if arg.is_hide_set() || known.contains(&arg.get_id().as_str()) {
+            continue;
+        }
+        if arg.is_global_set() && !is_root {
+            continue;
+        }
+        let (spelled, meaning) = (spelled(arg), meaning(arg));
+        let first = listed.entry((spelled.clone(), meaning.clone())).or_insert(name.to_owned());
+        if first != name {
+            shared.entry(first.clone()).or_default().push(format!("`{spelled}`"));
+            continue;
+        }
         let usual = if arg.is_positional() { "Arguments" } else { "Options" };
         let heading = arg.get_help_heading().unwrap_or(usual);
+        let row = format!("- `{spelled}`: {meaning}\n");
         match groups.iter_mut().find(|(known, _)| *known == heading) {
-            Some((_, args)) => args.push(arg),
-            None => groups.push((heading, vec![arg])),
+            Some((_, rows)) => rows.push_str(&row),
+            None => groups.push((heading, row)),
         }
     }
-    for (heading, args) in groups {
-        let _ = write!(page, "\n| {heading} | |\n|---|---|\n");
-        for arg in args {
-            let spelled = spelled(arg).replace('|', "\\|");
-            let _ = writeln!(page, "| `{spelled}` | {} |", meaning(arg));
-        }
+    for (heading, rows) in groups {
+        let _ = write!(page, "\n{heading}:\n\n{rows}");
     }
-    if !of_run.is_empty() {
-        let names: Vec<String> = of_run.iter().map(|arg| format!("`{}`", spelled(arg))).collect();
-        let _ = write!(page, "\nAs for `qdepth run`: {}.\n", names.join(", "));
+    for (first, names) in shared {
+        let of_first = listed.iter().filter(|(_, command)| **command == first);
+        let lacks: Vec<String> = of_first
+            .map(|((spelled, _), _)| format!("`{spelled}`"))
+            .filter(|spelled| !names.contains(spelled))
+            .collect();
+        let _ = match (names.len() > MOST, lacks.is_empty()) {
+            (false, _) => write!(page, "\nSee `{first}`: {}.\n", names.join(", ")),
+            (true, true) => write!(page, "\nAll arguments and options of `{first}`.\n"),
+            (true, false) => write!(
+                page,
+                "\nAll arguments and options of `{first}`, except {}.\n",
+                lacks.join(", ")
+            ),
+        };
     }
-    if let Some(examples) = command.get_after_help() {
-        let _ = write!(page, "\n```text\n{}\n```\n", examples.to_string().trim_end());
+    let notes = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    for note in notes.split("\n\n").filter(|note| !note.starts_with("Examples:")) {
+        let is_prose = !note.contains('\n');
+        let note = note.trim_end();
+        let _ = match is_prose {
+            true if note.is_empty() => Ok(()),
+            true => write!(page, "\n{}\n", cell(note)),
+            false => write!(page, "\n```text\n{note}\n```\n"),
+        };
     }
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        command_page(sub, &format!("{name} {}", sub.get_name()), run, page);
+        command_page(sub, &format!("{name} {}", sub.get_name()), listed, page);
     }
 }
 
@@ -127,67 +166,66 @@ fn command_page(command: &Command, name: &str, run: &Command, page: &mut String)
 fn the_reference_of_options_is_what_the_program_takes() {
     let mut root = with_examples();
     root.build();
-    let mut page = "# Options\n\nAll commands with their options: the text of `qdepth COMMAND \
-                    --help`.\n"
+    let mut page = "# Options\n\nThis page lists the options of all commands, each where it comes \
+                    first. `qdepth COMMAND --help` prints them with examples, and the \
+                    [cookbook](../cookbook.md) has more. `--replace` applies to every command.\n"
         .to_owned();
-    let run = root.find_subcommand("run").expect("`run`").clone();
-    command_page(&root, "qdepth", &run, &mut page);
-    let options = page.matches("| `--").count();
-    assert!(options >= 120, "{options}");
+    command_page(&root, "qdepth", &mut Listed::new(), &mut page);
+    let options = page.matches("- `--").count();
+    assert!(options >= 100, "{options}");
     assert_page("options.md", &page);
 }
 
 #[test]
 fn the_reference_of_findings_is_what_reports_say() {
-    let mut page =
-        "# Findings\n\nThis page lists all problems that qdepth detects, with the texts of \
-                    reports. The meaning of a code never changes. Grade B: valid with warnings; \
-                    C: invalid. Reports and [JSON](../json.md) contain the figures of each \
-                    case.\n"
-            .to_owned();
+    let mut page = "# Findings\n\nThis page lists the problems that qdepth detects: code, grade, \
+                    condition, remedy, and the names of the values that reports and \
+                    [JSON](../json.md) contain. Grade B: valid with warnings; C: invalid. A \
+                    finding concerns a point, unless it says \"run\". The meaning of a code never \
+                    changes. `qdepth show --findings` explains each finding of a run with its \
+                    figures.\n\n"
+        .to_owned();
     for code in Code::ALL.iter().copied() {
-        let text = finding_template(code, Lang::En);
         let meaning = code.meaning();
         let grade = |severity: &Severity| {
             Grade::from_findings([&Finding::new(code, *severity)]).to_string()
         };
-        let grades: Vec<String> = meaning.severities.iter().map(grade).collect();
-        let about = match meaning.subject {
-            Subject::Point => "a point",
-            Subject::Run => "a run",
-            Subject::Both => "a point or a run",
-        };
+        let mut about: Vec<String> = meaning.severities.iter().map(grade).collect();
+        match meaning.subject {
+            Subject::Point => {}
+            Subject::Run => about.push("run".to_owned()),
+            Subject::Both => about.push("point or run".to_owned()),
+        }
         let names = meaning.values.iter().chain(meaning.labels).map(|name| format!("`{name}`"));
         let names: Vec<String> = names.collect();
-        let has = if names.is_empty() { String::new() } else { format!("; {}", names.join(", ")) };
-        let _ = write!(
+        let has = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        let _ = writeln!(
             page,
-            "\n## `{code}`\n**{}.** {}\n\n*Law*: {}. {} of {about}{has}.\n\n*What to do*: {}\n",
-            cell(&text.title),
-            cell(&text.explanation),
+            "- **`{code}`** ({}): {}{has}. *Remedy:* {}",
+            about.join(", "),
             meaning.law,
-            grades.join(", "),
-            cell(&text.advice),
+            cell(&finding_template(code, Lang::En).advice),
         );
     }
     assert_page("findings.md", &page);
+}
+
+/// Names of values after a code.
+fn of_values(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
 #[test]
 fn the_reference_of_reasons_is_what_is_told() {
     let mut page =
         "# Reasons for unknown facts\n\n`unknown_because` in [JSON](../json.md), in the \
-                    [logbook](../schema.md) and in [CSV](csv.md) is a code with values by name. \
-                    The meaning of a code never changes; new codes may be added. All values are \
-                    texts, and empty ones are omitted. Reports and the terminal show the \
-                    sentence.\n\n| code | values | meaning | sentence |\n|---|---|---|---|\n"
+                    [logbook](../schema.md) and in [CSV](csv.md) is one of these codes with \
+                    values by name. The meaning of a code never changes; new codes may be added. \
+                    All values are texts, and empty ones are omitted.\n\n"
             .to_owned();
     for (code, values, when) in Reason::ALL {
-        let names: Vec<String> = values.iter().map(|name| format!("`{name}`")).collect();
-        let own = values.iter().map(|name| ((*name).to_owned(), name.to_uppercase()));
-        let reason = Reason::from_parts(code, own.collect()).expect("a code of the list");
-        let (names, text) = (names.join(", "), reason_text(&reason, Lang::En));
-        let _ = writeln!(page, "| `{code}` | {names} | {when} | {} |", cell(&text));
+        let _ = writeln!(page, "- `{code}`{}: {when}", of_values(values));
     }
     assert_page("reasons.md", &page);
 }
@@ -196,21 +234,19 @@ fn the_reference_of_reasons_is_what_is_told() {
 fn the_reference_of_remarks_is_what_is_told() {
     let mut page =
         "# Differences from other programs\n\nIf qdepth handles an option of fio or IOR \
-                    differently, the run gets the finding [not-literal](findings.md#not-literal), \
-                    with one of these codes in `what`. If an imported result leaves something \
-                    open, the codes are in `remarks` of [imported](findings.md#imported), \
-                    separated by `; `. The finding contains the values, and reports show the \
-                    sentence. The meaning of a code never changes; new codes may be added. For \
-                    Iometer's configurations, comments in the plan show the sentences.\n\n\
-                    | code | values | sentence |\n|---|---|---|\n"
+                    differently, the run gets the finding `not-literal`, with one of these codes \
+                    in `what`. If an imported result leaves something open, the codes are in \
+                    `remarks` of the finding `imported`, separated by `; `. The \
+                    [finding](findings.md) contains the values, and reports show the sentence. \
+                    For Iometer's configurations, comments in the plan show the sentences. The \
+                    meaning of a code never changes; new codes may be added.\n\n"
             .to_owned();
     for remark in Remark::ALL.iter().copied() {
-        let names: Vec<String> = remark.values().iter().map(|name| format!("`{name}`")).collect();
-        let (name, figures) = (Some("NAME".to_owned()), remark.values().iter());
+        let values = remark.values();
+        let (name, figures) = (Some("NAME".to_owned()), values.iter());
         let figure = figures.copied().find(|value| *value != "name").map(|name| (name, 4096));
         let sentence = Remarked { remark, name, figure }.to_string();
-        let (code, names) = (remark.as_str(), names.join(", "));
-        let _ = writeln!(page, "| `{code}` | {names} | {} |", cell(&sentence));
+        let _ = writeln!(page, "- `{}`{}: {}", remark.as_str(), of_values(values), cell(&sentence));
     }
     assert_page("remarks.md", &page);
 }
@@ -230,7 +266,7 @@ fn the_reference_of_csv_is_what_is_exported() {
          where a value does not exist.\n\nLatencies are nanoseconds, in columns \
          `TIME_ns_DIRECTION_FIGURE`, for example `service_time_ns_reads_p99.9`: TIME is one of \
          `{time}`, DIRECTION one of `{direction}`, FIGURE one of `{figure}`. A percentile with \
-         fewer than ten samples beyond it is empty.\n\n| column | type | |\n|---|---|---|\n"
+         fewer than ten samples beyond it is empty.\n\n"
     );
     let mut latencies = 0;
     for column in csv_columns() {
@@ -250,7 +286,7 @@ fn the_reference_of_csv_is_what_is_exported() {
                 assert!(known.contains(word), "{}", column.name);
             }
         } else {
-            let _ = writeln!(page, "| `{}` | {kind} | {} |", column.name, cell(column.description));
+            let _ = writeln!(page, "- `{}` ({kind}): {}", column.name, cell(column.description));
         }
     }
     assert_eq!(latencies, LATENCIES.iter().map(|words| words.len()).product::<usize>());
@@ -296,38 +332,36 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-fn keys(schema: &Value, page: &mut String) {
+/// The keys of a table, each with `before` in front; `kind` is part of its choice.
+fn keys(schema: &Value, before: &str, page: &mut String) {
     let Some(keys) = schema["properties"].as_object() else { return };
-    page.push_str("\n| key | value | meaning |\n|---|---|---|\n");
-    let needed: Vec<&str> =
+    let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    for (key, value) in keys {
-        let must = if needed.contains(&key.as_str()) { " (needed)" } else { "" };
-        let description = value["description"].as_str().unwrap_or_default();
-        let _ = writeln!(page, "| `{key}`{must} | {} | {} |", kind(value), cell(description));
+    for (key, value) in keys.iter().filter(|(_, value)| value["const"].is_null()) {
+        let must = if required.contains(&key.as_str()) { ", required" } else { "" };
+        let description = cell(value["description"].as_str().unwrap_or_default());
+        let _ = writeln!(page, "{before}- `{key}` ({}{must}): {description}", kind(value));
     }
 }
 
-/// A type with its keys, or what it may be.
+/// A type with its keys or choices.
 fn definition(name: &str, schema: &Value, page: &mut String) {
     let description = schema["description"].as_str().unwrap_or_default();
-    let _ = write!(page, "\n## {name}\n{}\n", cell(description));
-    keys(schema, page);
+    let _ = write!(page, "\n## {name}\n{}\n\n", cell(description));
+    keys(schema, "", page);
     let several = ["oneOf", "anyOf"].iter().find_map(|any| schema[any].as_array());
     let Some(several) = several else {
         if schema["properties"].is_null() {
-            let _ = write!(page, "\nA {}.\n", kind(schema));
+            let _ = writeln!(page, "A {}.", kind(schema));
         }
         return;
     };
     for choice in several {
         let description = cell(choice["description"].as_str().unwrap_or_default());
-        if choice["properties"].is_null() {
-            let _ = write!(page, "\n- {}: {description}\n", kind(choice));
-        } else {
-            let _ = write!(page, "\n{description}\n");
-            keys(choice, page);
-        }
+        let is_kind = choice["properties"]["kind"]["const"].as_str();
+        let value = is_kind.map_or_else(|| kind(choice), |of| format!("`kind = \"{of}\"`"));
+        let _ = writeln!(page, "- {value}: {description}");
+        keys(choice, "  ", page);
     }
 }
 
@@ -335,20 +369,21 @@ fn definition(name: &str, schema: &Value, page: &mut String) {
 fn the_reference_of_plan_files_is_what_is_read() {
     let schema: Value = serde_json::from_str(&plan_schema()).expect("a JSON Schema");
     let mut page = "# Plan files\n\nA plan is a TOML file; `qdepth schema plan` prints a JSON \
-                    Schema for editors, `qdepth plans standard` a plan to begin with. \
-                    Unknown keys are errors. What is left out is decided when the plan is \
-                    resolved, and the resolved plan (`qdepth plan --json`) omits nothing.\n\n\
-                    Times are texts as `\"500ms\"`, sizes as `\"4KiB\"`.\n\n## Plan\n"
+                    Schema for editors, `qdepth plans standard` a plan to start from. \
+                    Unknown keys are errors. Missing values are decided when the plan is \
+                    resolved; the resolved plan (`qdepth plan --json`) contains all of them.\n\n\
+                    Times are texts, for example `\"500ms\"`, and so are sizes, for \
+                    example `\"4KiB\"`.\n\n## Plan\n"
         .to_owned();
     let top = schema["description"].as_str().map(cell).unwrap_or_default();
-    let _ = writeln!(page, "{top}");
-    keys(&schema, &mut page);
+    let _ = writeln!(page, "{top}\n");
+    keys(&schema, "", &mut page);
     let none = Map::new();
     let parts: BTreeMap<&String, &Value> =
         schema["$defs"].as_object().unwrap_or(&none).iter().collect();
     for (name, part) in parts {
         definition(name, part, &mut page);
     }
-    assert!(page.contains("`request_size` (needed)"), "{page}");
+    assert!(page.contains("`request_size` ([SizeSpec](#sizespec), required)"), "{page}");
     assert_page("plan-files.md", &page);
 }
