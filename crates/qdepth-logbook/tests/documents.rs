@@ -15,18 +15,34 @@ const ID: &str = "01890000-0000-7000-8000-000000000001";
 
 type Listed = BTreeMap<String, BTreeSet<String>>;
 
-/// Begin of the line that names the fields with the meaning of their column in CSV.
-const AS_IN_CSV: &str = "As in [CSV](reference/csv.md): ";
+/// Begins of the line that names the fields described on another page, by page.
+const ELSEWHERE: [(&str, &str); 2] = [
+    ("schema.md", "As in [JSON](json.md) and [CSV](reference/csv.md): "),
+    ("json.md", "As in [CSV](reference/csv.md): "),
+];
+
+fn elsewhere(page: &str) -> &'static str {
+    ELSEWHERE.iter().find(|(of, _)| *of == page).map_or("As on no other page", |(_, begin)| begin)
+}
 
 /// Names in code spans of a line.
 fn spans(line: &str) -> impl Iterator<Item = String> {
     line.split('`').skip(1).step_by(2).map(str::to_owned)
 }
 
-/// Meanings of the columns of CSV, by name.
-fn meanings_in_csv() -> BTreeMap<String, String> {
+/// Names and meanings of the fields that a page need not describe.
+fn described_elsewhere(page: &str) -> BTreeSet<(String, String)> {
     let columns = csv_columns().into_iter();
-    columns.map(|of| (of.name.into_owned(), format!("{}.", of.description))).collect()
+    let mut all: BTreeSet<(String, String)> =
+        columns.map(|of| (of.name.into_owned(), format!("{}.", of.description))).collect();
+    if page == "schema.md" {
+        let mut rows = Rows::new();
+        for (name, object) in schema()["$defs"].as_object().unwrap() {
+            rows_of(name, object, &mut rows);
+        }
+        all.extend(rows.into_iter().map(|((_, name), (_, meaning))| (name, meaning.unwrap())));
+    }
+    all
 }
 
 /// Rows that begin with a code span, by the code span of the heading above.
@@ -39,7 +55,7 @@ fn listed(page: &str) -> Listed {
         if let Some(name) = line.strip_prefix("## ").and_then(span) {
             found.insert(name.clone(), BTreeSet::new());
             heading = name;
-        } else if let Some(names) = line.strip_prefix(AS_IN_CSV) {
+        } else if let Some(names) = line.strip_prefix(elsewhere(page)) {
             found.get_mut(&heading).unwrap().extend(spans(names));
         } else if line.starts_with("- `") && !heading.is_empty() {
             let (name, (_, sentence)) = (span(line).unwrap(), line.split_once("): ").unwrap());
@@ -59,10 +75,10 @@ fn assert_page(page: &str, rows: &Rows) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     let text = std::fs::read_to_string(&path).unwrap();
     let (mut told, mut heading, mut open) = (String::new(), String::new(), BTreeMap::new());
-    let (csv, mut shared) = (meanings_in_csv(), BTreeMap::new());
+    let (described, mut shared) = (described_elsewhere(page), BTreeMap::new());
     let sharing: BTreeSet<String> = text
         .split("\n## ")
-        .filter(|section| section.contains(AS_IN_CSV))
+        .filter(|section| section.contains(elsewhere(page)))
         .filter_map(|section| spans(section).next())
         .collect();
     let span = |line: &str| line.split('`').nth(1).map(str::to_owned);
@@ -82,15 +98,16 @@ fn assert_page(page: &str, rows: &Rows) {
             shared = BTreeMap::new();
             if sharing.contains(&name) {
                 let is_same = |name: &String, (_, meaning): &mut (String, Option<String>)| {
-                    meaning.is_some() && csv.get(name) == meaning.as_ref()
+                    let of = (name.clone(), meaning.clone().unwrap_or_default());
+                    described.contains(&of)
                 };
                 shared = open.extract_if(.., is_same).collect();
             }
             heading = name;
         }
-        if line.starts_with(AS_IN_CSV) {
+        if line.starts_with(elsewhere(page)) {
             let names: Vec<String> = shared.keys().map(|name| format!("`{name}`")).collect();
-            told += &format!("{AS_IN_CSV}{}.\n", names.join(", "));
+            told += &format!("{}{}.\n", elsewhere(page), names.join(", "));
             continue;
         }
         let name = line.strip_prefix("- `").and_then(|_| span(line));
@@ -220,7 +237,6 @@ fn kind(schema: &Value) -> String {
         schema["maxItems"].as_u64().map_or_else(String::new, |length| format!("{length} "));
     let text = match name {
         "string" => "text".to_owned(),
-        "boolean" => "true or false".to_owned(),
         "array" if length.is_empty() => format!("array of {}", kind(&schema["items"])),
         "array" => format!("array of {length}{}s", kind(&schema["items"])),
         "object" => format!("map to {}", kind(&schema["additionalProperties"])),

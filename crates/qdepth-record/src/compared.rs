@@ -9,42 +9,41 @@ use crate::point::{PointRecord, PointSummary};
 use crate::record::{ComparisonRecord, RunRecord};
 use crate::together::{Cell, cells};
 
-/// A column of a comparison at one load and intensity: its points as one.
+/// A variant of a comparison at one load and queue depth: its points combined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedEntry {
-    /// Index of the column in `run.comparison.variants`.
+    /// Index in `run.comparison.variants`.
     pub variant: u32,
     /// Name of the load profile.
     pub profile: String,
-    /// Outstanding I/Os: those of each drive or process.
+    /// Queue depth of each drive or process.
     pub outstanding: u32,
-    /// Transaction rate of all its points together, I/Os per second.
+    /// IOPS of all its points together.
     pub io_per_s: f64,
-    /// 95 % interval of `io_per_s`, low and high; null where none can be given honestly.
+    /// 95 % confidence interval of `io_per_s`; null if it cannot be determined.
     pub interval: Option<[f64; 2]>,
     /// Throughput of all together, MiB/s.
     pub mib_per_s: f64,
     /// Mean response time over all its I/Os, ns; null without I/Os.
     pub mean_ns: Option<f64>,
-    /// `io_per_s` over that of the base, or the other way round where `base_above` is true; null
-    /// where one of the two is missing or not valid.
+    /// Ratio of `io_per_s` to that of the base, inverted if `base_above` is true; null if one of
+    /// the two is missing or invalid.
     pub quotient: Option<f64>,
-    /// 95 % interval of `quotient`, low and high; null where one of the two has none.
+    /// 95 % confidence interval of `quotient`; null if one of the two has none.
     pub quotient_interval: Option<[f64; 2]>,
-    /// Transaction rate of each of its points, I/Os per second: drives or processes.
+    /// IOPS of each of its points: drives or processes.
     pub parts_io_per_s: Vec<f64>,
-    /// Difference between the fastest and the slowest of them, 0..1; null for one.
+    /// Difference between the fastest and the slowest point, 0..1; null for one.
     pub skew: Option<f64>,
     /// Fairness (Jain): 1/n..1; null without I/Os.
     pub fairness: Option<f64>,
-    /// End of the work of the first of them, ns from their common start.
+    /// End of the first point, ns from the common start.
     pub first_done_ns: u64,
-    /// End of the work of the last of them, ns from their common start.
+    /// End of the last point, ns from the common start.
     pub last_done_ns: u64,
-    /// Transaction rate of all together until the first had; null where that was within the first
-    /// slice of the series.
+    /// IOPS of all points until the first one ended; null if it ended within the first sample.
     pub io_per_s_until_first_done: Option<f64>,
-    /// `A` (no findings), `B` (remarks) or `C` (not valid): the worst of its points.
+    /// Worst grade of its points: `A`, `B` or `C`.
     pub grade: String,
 }
 

@@ -28,18 +28,18 @@ pub struct Document {
     pub targets: Vec<TargetEntry>,
     /// The points in the order of the plan.
     pub points: Vec<PointEntry>,
-    /// The columns of the comparison at every load and intensity; empty where nothing is compared.
+    /// Variants of the comparison at every load and queue depth; empty without a comparison.
     pub compared: Vec<ComparedEntry>,
-    /// Doubts about the run as a whole.
+    /// Findings about the run as a whole.
     pub findings: Vec<FindingEntry>,
 }
 
 /// Name and version of the form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DocumentSchema {
-    /// `qdepth-run`; of a machine `qdepth-host`.
+    /// `qdepth-run`, or `qdepth-host` for a machine.
     pub name: String,
-    /// Version of the form, now 1; see the rule above.
+    /// Version of the format, now 1.
     pub version: u32,
 }
 

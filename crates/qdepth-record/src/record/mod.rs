@@ -71,13 +71,13 @@ pub struct ObservationEntry {
     pub subject: String,
     /// Name of the fact.
     pub key: String,
-    /// The value; null where it could not be read.
+    /// Value; null if it could not be read.
     pub value: Option<String>,
-    /// Why it could not be read; null where it could.
+    /// Reason why it could not be read; null if it was read.
     #[schemars(with = "Option<ReasonEntry>")]
     pub unknown_because: Option<ReasonEntry>,
-    /// The file or command that it was read from; `run:` or `EMULATED:` with a code where it is
-    /// from the run itself or from an emulated medium.
+    /// File or command that it was read from; `run:` or `EMULATED:` with a code if it comes from
+    /// the run itself or from a device model.
     pub source: String,
 }
 

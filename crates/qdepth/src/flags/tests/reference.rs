@@ -99,6 +99,14 @@ type Listed = BTreeMap<(String, String), String>;
 /// Number of options above which a command lists only those of another that it lacks.
 const MOST: usize = 20;
 
+/// The first line of a list of options, and their names.
+fn names_of_options(note: &str) -> String {
+    let (heading, rest) = note.split_once('\n').unwrap_or((note, ""));
+    let names = rest.lines().map(str::trim).filter(|line| line.starts_with("--"));
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    format!("{heading} {}.", names.join(", "))
+}
+
 /// Adds a command and its subcommands; an option is explained where it comes first.
 fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut String) {
     let about = command.get_long_about().or_else(|| command.get_about());
@@ -129,7 +137,12 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
         }
     }
     for (heading, rows) in groups {
-        let _ = write!(page, "\n{heading}:\n\n{rows}");
+        let heading = if ["Arguments", "Options"].contains(&heading) {
+            String::new()
+        } else {
+            format!("{heading}:\n\n")
+        };
+        let _ = write!(page, "\n{heading}{rows}");
     }
     for (first, names) in shared {
         let of_first = listed.iter().filter(|(_, command)| **command == first);
@@ -154,7 +167,7 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
         let _ = match is_prose {
             true if note.is_empty() => Ok(()),
             true => write!(page, "\n{}\n", cell(note)),
-            false => write!(page, "\n```text\n{note}\n```\n"),
+            false => write!(page, "\n{}\n", names_of_options(note)),
         };
     }
     for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
@@ -266,16 +279,16 @@ fn the_reference_of_csv_is_what_is_exported() {
          where a value does not exist.\n\nLatencies are nanoseconds, in columns \
          `TIME_ns_DIRECTION_FIGURE`, for example `service_time_ns_reads_p99.9`: TIME is one of \
          `{time}`, DIRECTION one of `{direction}`, FIGURE one of `{figure}`. A percentile with \
-         fewer than ten samples beyond it is empty.\n\n"
+         fewer than ten samples beyond it is empty. Times are RFC 3339, UTC.\n\n"
     );
     let mut latencies = 0;
     for column in csv_columns() {
         let kind = match column.value {
             Cell::Text(_) => "text",
-            Cell::Whole(_) => "whole number",
+            Cell::Whole(_) => "integer",
             Cell::Real(_) => "number",
-            Cell::Flag(_) => "true or false",
-            Cell::Time(_) => "time, RFC 3339, UTC",
+            Cell::Flag(_) => "boolean",
+            Cell::Time(_) => "time",
         };
         if column.description.is_empty() {
             latencies += 1;
@@ -307,11 +320,8 @@ fn kind(schema: &Value) -> String {
         }
     }
     let of_type = |name: &str| match name {
-        "array" => format!("list of {}", kind(&schema["items"])),
+        "array" => format!("array of {}", kind(&schema["items"])),
         "string" => "text".to_owned(),
-        "integer" => "whole number".to_owned(),
-        "number" => "number".to_owned(),
-        "boolean" => "true or false".to_owned(),
         "object" => "table".to_owned(),
         other => other.to_owned(),
     };
