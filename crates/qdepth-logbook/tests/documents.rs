@@ -15,14 +15,12 @@ const ID: &str = "01890000-0000-7000-8000-000000000001";
 
 type Listed = BTreeMap<String, BTreeSet<String>>;
 
-/// Begins of the line that names the fields described on another page, by page.
-const ELSEWHERE: [(&str, &str); 2] = [
-    ("schema.md", "As in [JSON](json.md) and [CSV](reference/csv.md): "),
-    ("json.md", "As in [CSV](reference/csv.md): "),
-];
-
+/// Begin of the line on a page that names the fields described on another one.
 fn elsewhere(page: &str) -> &'static str {
-    ELSEWHERE.iter().find(|(of, _)| *of == page).map_or("As on no other page", |(_, begin)| begin)
+    match page {
+        "json.md" => "As in [CSV](reference/csv.md): ",
+        _ => "As in [JSON](json.md) and [CSV](reference/csv.md): ",
+    }
 }
 
 /// Names in code spans of a line.
@@ -34,7 +32,7 @@ fn spans(line: &str) -> impl Iterator<Item = String> {
 fn described_elsewhere(page: &str) -> BTreeSet<(String, String)> {
     let columns = csv_columns().into_iter();
     let mut all: BTreeSet<(String, String)> =
-        columns.map(|of| (of.name.into_owned(), format!("{}.", of.description))).collect();
+        columns.map(|field| (field.name.into_owned(), format!("{}.", field.description))).collect();
     if page == "schema.md" {
         let mut rows = Rows::new();
         for (name, object) in schema()["$defs"].as_object().unwrap() {
@@ -98,8 +96,8 @@ fn assert_page(page: &str, rows: &Rows) {
             shared = BTreeMap::new();
             if sharing.contains(&name) {
                 let is_same = |name: &String, (_, meaning): &mut (String, Option<String>)| {
-                    let of = (name.clone(), meaning.clone().unwrap_or_default());
-                    described.contains(&of)
+                    let field = (name.clone(), meaning.clone().unwrap_or_default());
+                    described.contains(&field)
                 };
                 shared = open.extract_if(.., is_same).collect();
             }
@@ -155,7 +153,7 @@ fn the_page_on_the_tables_names_every_column() {
     let mut query = connection
         .prepare(
             "SELECT t.name, c.name, c.type || iif(c.\"notnull\" OR c.pk OR t.type = 'view', '',
-                ', may be NULL')
+                '?')
              FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
              WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%'",
         )
@@ -229,7 +227,7 @@ fn kind(schema: &Value) -> String {
         return format!("`{}`", reference.rsplit('/').next().unwrap());
     }
     if let Some(choices) = schema["anyOf"].as_array() {
-        return format!("{}, or null", kind(&choices[0]));
+        return format!("{}?", kind(&choices[0]));
     }
     let or_null = schema["type"].as_array().is_some();
     let name = schema["type"].as_str().or(schema["type"][0].as_str()).unwrap_or_default();
@@ -242,7 +240,7 @@ fn kind(schema: &Value) -> String {
         "object" => format!("map to {}", kind(&schema["additionalProperties"])),
         other => other.to_owned(),
     };
-    if or_null { format!("{text}, or null") } else { text }
+    if or_null { format!("{text}?") } else { text }
 }
 
 fn rows_of(name: &str, object: &Value, rows: &mut Rows) {

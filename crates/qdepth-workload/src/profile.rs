@@ -146,17 +146,14 @@ pub struct Profile {
     /// Share of trims in per cent. Requests that are neither reads nor trims are writes. Trims need
     /// the same consent as writes. Default: 0.
     pub trim: Option<f64>,
-    /// True if each place is trimmed first and then written by the next request of the same queue
-    /// position: half of the requests are trims, and none are reads. Default: no.
+    /// True if each place is trimmed first and then written; there are no reads. Default: no.
     pub trim_first: Option<bool>,
-    /// Operation of the requests instead of a data transfer: `"reserve"`, `"truncate"`, and, in a
-    /// plan with `files = "entries"`, `"make-files"`, `"stat-files"`, `"remove-files"`,
-    /// `"make-directories"` and so on. They are executed one at a time. Default: data transfer.
+    /// Operation of the requests instead of a data transfer. Those on files and directories need
+    /// `files = "entries"` in the plan. Default: data transfer.
     pub operation: Option<Operation>,
     /// Recorded requests to replay, one per line: time in nanoseconds, `r`, `w`, `t` (trim) or `s`
-    /// (flush), first byte within the area, number of bytes. With `arrivals = { kind = "recorded",
-    /// speed = 1.0 }` they are issued at their recorded times, otherwise each follows a completion.
-    /// Default: requests are generated.
+    /// (flush), first byte within the area, number of bytes. Only `recorded` arrivals use the
+    /// times. Default: requests are generated.
     pub trace: Option<String>,
     /// Block size: bytes of a request.
     pub request_size: SizeSpec,
@@ -180,7 +177,7 @@ pub struct Profile {
     /// outstanding I/Os.
     pub workers: Option<u32>,
     /// Number of equal segments of each stream's part of the area, interleaved with those of the
-    /// other streams: first segment of each stream, second segment of each … Default: 1.
+    /// other streams. Default: 1.
     pub segments: Option<u32>,
     /// Zones of the area that are used, and the gaps after them. Default: the whole area is used.
     pub strides: Option<StridesSpec>,
@@ -190,8 +187,8 @@ pub struct Profile {
     pub arrivals: Option<Arrivals>,
     /// Compressible share of the payload, in per cent. Default: 0.
     pub compressible: Option<f64>,
-    /// Writes with duplicate contents, for storage that deduplicates. Default: each request in
-    /// flight has random content, generated once and written repeatedly.
+    /// Writes with duplicate contents, for storage that deduplicates. Default: random content,
+    /// generated once for each request in flight.
     pub duplicates: Option<DuplicatesSpec>,
     /// True if writes are stamped with their place, and reads compared with what the same run wrote
     /// there: a difference is an error. Default: no.
@@ -325,27 +322,21 @@ pub struct PlanFile {
     pub warm_up: Option<Nanos>,
     /// Measured window of each point.
     pub duration: Option<Nanos>,
-    /// Number of segments per point, 4 to 20, interleaved with the other queue depths of its sweep
-    /// or the other variants of a comparison. The confidence interval then comes from the variation
-    /// between segments. A segment lasts at least 500 ms; shorter points have fewer segments. A
-    /// point with fewer than four is measured in one go, and so are points that may end early,
-    /// emulated devices, and storage shared by ranks. Segments are longer if the queue needs more
-    /// time to turn over. Default: in one go.
+    /// Number of segments per point, 4 to 20, interleaved with other points
+    /// (docs/method/measuring.md). A segment lasts at least 500 ms; shorter points have fewer, and
+    /// with fewer than four none. Default: none.
     pub visits: Option<u32>,
-    /// Warm-up of each segment, 20 ms to 60 s. A segment then lasts at least two and a half times
-    /// as long, and all points of a target alternate. For plans that take seconds: with fewer than
-    /// six requests per queue position and segment the interval is wider, and with less than one
-    /// there is none. Default: 200 ms.
+    /// Warm-up of each segment, 20 ms to 60 s, for plans that take seconds. A segment then lasts at
+    /// least two and a half times as long, and all points of a target alternate. Default: 200 ms.
     pub visit_lead_in: Option<Nanos>,
     /// Ends a point early, after at least 5 s: at a 95 % confidence interval of this width, for
-    /// example `"±2%"`, or when it is steady, `"steady"` (our rule) or `"steady-snia"`. A
-    /// steady-state point is measured in at most 25 rounds, and the steady ones are reported.
+    /// example `"±2%"`, or when it is `"steady"` or `"steady-snia"` (docs/method/steady.md).
     /// Default: every point lasts the duration.
     pub until: Option<EarlyEnd>,
     /// Ends a point after this number of bytes, if that is before the end of the duration.
     pub bytes: Option<Bytes>,
-    /// Bytes that each stream moves, in whole requests. The stream issues nothing after them, and
-    /// the point ends with its last completion. Default: no limit.
+    /// Bytes that each stream moves, in whole requests; the point ends with the last completion.
+    /// Default: no limit.
     pub bytes_per_stream: Option<Bytes>,
     /// Size of the measurement file if the target is a directory. Default: the standard area.
     pub file_size: Option<Bytes>,
@@ -354,9 +345,8 @@ pub struct PlanFile {
     /// Stamp of verified writes: a later run with the same number verifies the data that this run
     /// kept. Default: a new stamp in each run.
     pub stamp: Option<u64>,
-    /// Steps that prepare the machine before the first point (purge, partition, array, volume, file
-    /// system, mount, setting) and are undone after the last, followed by steps that precondition
-    /// the targets; see docs/preparation.md.
+    /// Steps that prepare the machine and are undone after the last point, followed by steps that
+    /// precondition the targets (docs/preparation.md).
     #[serde(default)]
     pub prepare: Vec<serde_json::Value>,
 }

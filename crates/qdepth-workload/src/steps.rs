@@ -41,8 +41,8 @@ pub struct LoadSpec {
     /// Requests per second over all streams: an open loop on an exact schedule. Default: as in the
     /// profile.
     pub io_per_s: Option<f64>,
-    /// Extends the step, with all its loads, until this load has completed this number of requests,
-    /// up to forty times the duration. Default: the step lasts the duration.
+    /// Extends the step until this load has completed this number of requests, up to forty times
+    /// the duration. Default: no extension.
     pub samples: Option<u64>,
     /// Number of the only target that it runs on, from 1. Default: every target.
     pub target: Option<u32>,
@@ -55,8 +55,8 @@ pub struct LoadSpec {
     /// Ends the load after this number of bytes, if that is before the end of the duration.
     /// Default: the plan's.
     pub bytes: Option<Bytes>,
-    /// Bytes that each stream moves, in whole requests. The stream issues nothing after them, and
-    /// the load ends with its last completion. Default: the plan's.
+    /// Bytes that each stream moves, in whole requests; the load ends with the last completion.
+    /// Default: the plan's.
     pub bytes_per_stream: Option<Bytes>,
     /// True if all loads of the step end with this one. Default: no.
     pub ends_step: Option<bool>,

@@ -68,10 +68,14 @@ fn sentences(help: impl ToString) -> String {
     cell(&paragraphs.join(". "))
 }
 
+/// Number of values above which their meanings are on another page.
+const MOST_VALUES: usize = 8;
+
 fn meaning(arg: &Arg) -> String {
     let mut text =
         arg.get_long_help().or_else(|| arg.get_help()).map(sentences).unwrap_or_default();
-    let is_explained = arg.get_long_help().is_some();
+    let is_explained =
+        arg.get_long_help().is_some() || arg.get_possible_values().len() > MOST_VALUES;
     let values: Vec<String> = arg
         .get_possible_values()
         .iter()
@@ -119,7 +123,8 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
         if arg.is_hide_set() || known.contains(&arg.get_id().as_str()) {
             continue;
         }
-        if arg.is_global_set() && !is_root {
+        let is_common = arg.is_global_set() || arg.get_id() == "logbook";
+        if is_common && !is_root && name != "qdepth run" {
             continue;
         }
         let (spelled, meaning) = (spelled(arg), meaning(arg));
@@ -128,8 +133,7 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
             shared.entry(first.clone()).or_default().push(format!("`{spelled}`"));
             continue;
         }
-        let usual = if arg.is_positional() { "Arguments" } else { "Options" };
-        let heading = arg.get_help_heading().unwrap_or(usual);
+        let heading = arg.get_help_heading().unwrap_or_default();
         let row = format!("- `{spelled}`: {meaning}\n");
         match groups.iter_mut().find(|(known, _)| *known == heading) {
             Some((_, rows)) => rows.push_str(&row),
@@ -137,11 +141,7 @@ fn command_page(command: &Command, name: &str, listed: &mut Listed, page: &mut S
         }
     }
     for (heading, rows) in groups {
-        let heading = if ["Arguments", "Options"].contains(&heading) {
-            String::new()
-        } else {
-            format!("{heading}:\n\n")
-        };
+        let heading = if heading.is_empty() { String::new() } else { format!("{heading}:\n\n") };
         let _ = write!(page, "\n{heading}{rows}");
     }
     for (first, names) in shared {
@@ -181,7 +181,8 @@ fn the_reference_of_options_is_what_the_program_takes() {
     root.build();
     let mut page = "# Options\n\nThis page lists the options of all commands, each where it comes \
                     first. `qdepth COMMAND --help` prints them with examples, and the \
-                    [cookbook](../cookbook.md) has more. `--replace` applies to every command.\n"
+                    [cookbook](../cookbook.md) has more. `--replace` applies to every command, \
+                    and `--logbook FILE` to every command that uses a logbook.\n"
         .to_owned();
     command_page(&root, "qdepth", &mut Listed::new(), &mut page);
     let options = page.matches("- `--").count();
@@ -347,7 +348,10 @@ fn keys(schema: &Value, before: &str, page: &mut String) {
     let Some(keys) = schema["properties"].as_object() else { return };
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    for (key, value) in keys.iter().filter(|(_, value)| value["const"].is_null()) {
+    let is_shown = |(key, value): &(&String, &Value)| {
+        value["const"].is_null() && key.as_str() != "translations"
+    };
+    for (key, value) in keys.iter().filter(is_shown) {
         let must = if required.contains(&key.as_str()) { ", required" } else { "" };
         let description = cell(value["description"].as_str().unwrap_or_default());
         let _ = writeln!(page, "{before}- `{key}` ({}{must}): {description}", kind(value));
@@ -369,7 +373,7 @@ fn definition(name: &str, schema: &Value, page: &mut String) {
     for choice in several {
         let description = cell(choice["description"].as_str().unwrap_or_default());
         let is_kind = choice["properties"]["kind"]["const"].as_str();
-        let value = is_kind.map_or_else(|| kind(choice), |of| format!("`kind = \"{of}\"`"));
+        let value = is_kind.map_or_else(|| kind(choice), |value| format!("`kind = \"{value}\"`"));
         let _ = writeln!(page, "- {value}: {description}");
         keys(choice, "  ", page);
     }
@@ -391,7 +395,8 @@ fn the_reference_of_plan_files_is_what_is_read() {
     let none = Map::new();
     let parts: BTreeMap<&String, &Value> =
         schema["$defs"].as_object().unwrap_or(&none).iter().collect();
-    for (name, part) in parts {
+    // Translations are for shipped plans only.
+    for (name, part) in parts.into_iter().filter(|(name, _)| !name.ends_with("Translation")) {
         definition(name, part, &mut page);
     }
     assert!(page.contains("`request_size` ([SizeSpec](#sizespec), required)"), "{page}");
