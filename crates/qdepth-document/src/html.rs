@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::attached::{beginning, is_large, packed};
 use crate::document::{Align, Block, Column, Document, Fact, Logo, Mark, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
+use crate::number::unbroken;
 use qdepth_words::{Lang, PaperLabelsWords, words};
 
 /// Sorts and filters tables, hides lines, shows values. The page is whole without it.
@@ -50,7 +51,7 @@ pub fn html_part(document: &Document) -> Result<String, ReportError> {
 /// # Errors
 /// Like [`html`].
 pub fn html_table(table: &Table) -> Result<String, ReportError> {
-    Ok(without_hidden(table_html(table, String::new(), false)?))
+    Ok(finished(table_html(table, String::new(), false)?))
 }
 
 /// The style of a report, dark and light, on screens of any width and on paper.
@@ -74,7 +75,33 @@ fn page(document: &Document, part: bool) -> Result<String, ReportError> {
     let labels = &words(document.lang).paper.labels;
     let (numbers, restyle) = (Default::default(), restyle() + &sheet_head(&document.cover.tested));
     let page = Page { document, labels, part, numbers, restyle, script: SCRIPT }.render()?;
-    Ok(without_hidden(page))
+    Ok(finished(page))
+}
+
+/// Elements whose text is copied or obeyed as it is.
+const LITERAL: [&str; 4] = ["code", "pre", "script", "style"];
+
+/// The page with values and units on one line and without hidden characters.
+fn finished(page: String) -> String {
+    let (mut out, mut literal) = (String::with_capacity(page.len()), None);
+    for piece in page.split_inclusive('>') {
+        let (text, tag) = piece.split_at(piece.rfind('<').unwrap_or(piece.len()));
+        let name = |prefix: &str| {
+            let element = tag.strip_prefix(prefix)?.split(['>', ' ']).next();
+            LITERAL.into_iter().find(|name| element == Some(*name))
+        };
+        match literal {
+            Some(_) => out.push_str(text),
+            None => out.push_str(&unbroken(text)),
+        }
+        out.push_str(tag);
+        literal = if literal.is_some() && literal == name("</") {
+            None
+        } else {
+            literal.or_else(|| name("<"))
+        };
+    }
+    without_hidden(out)
 }
 
 /// A page in which every character that is obeyed and not seen is shown as one that is unknown:

@@ -146,6 +146,33 @@ pub fn duration(ns: f64) -> String {
     format!("{text} {unit}")
 }
 
+/// Units that stay on the line of their number.
+const UNITS: [&str; 19] = [
+    "%", "IOPS", "MiB/s", "MB/s", "KiB", "MiB", "GiB", "TiB", "B", "kB", "MB", "GB", "TB", "ns",
+    "µs", "ms", "s", "min", "°C",
+];
+
+/// The text with a no-break space between each number and its unit.
+pub fn unbroken(text: &str) -> String {
+    let is_unit = |word: &str| {
+        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/');
+        UNITS.iter().any(|unit| word.strip_prefix(unit).is_some_and(ends))
+    };
+    let mut out = String::with_capacity(text.len());
+    for (index, word) in text.split(' ').enumerate() {
+        let glued = out.ends_with(|c: char| c.is_ascii_digit()) && is_unit(word);
+        out.push_str(if index == 0 {
+            ""
+        } else if glued {
+            "\u{a0}"
+        } else {
+            " "
+        });
+        out.push_str(word);
+    }
+    out
+}
+
 /// The unit of a table's times: one for all, so that a column can be read downwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
@@ -195,6 +222,13 @@ mod tests {
         assert_eq!(spaced_sizes("MiB"), "MiB");
         assert_eq!(spaced_sizes("512B, 4KiB"), "512 B, 4 KiB");
         assert_eq!(spaced_sizes("MiB, nvme0Beta"), "MiB, nvme0Beta");
+    }
+
+    #[test]
+    fn only_a_unit_after_a_number_is_kept_on_its_line() {
+        let text = "5,630 MiB/s (98 %), 4 s each; 3 sets of 8 KiB/x in the s of 2 B。";
+        let fixed = "5,630~MiB/s (98~%), 4~s each; 3 sets of 8 KiB/x in the s of 2~B。";
+        assert_eq!(unbroken(text), fixed.replace('~', "\u{a0}"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use crate::attached::beginning;
 use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Picture, Table};
+use crate::number::unbroken;
 use qdepth_words::{Lang, words};
 
 /// The layout.
@@ -34,8 +35,13 @@ pub fn typst(document: &Document) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// A string of Typst.
+/// Running text as a string of Typst.
 fn text(text: &str) -> String {
+    literal(&unbroken(text))
+}
+
+/// A string of Typst.
+fn literal(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
         match letter {
@@ -129,11 +135,10 @@ fn day(iso: &str) -> String {
 }
 
 fn facts(facts: &[Fact]) -> String {
-    array(
-        facts
-            .iter()
-            .map(|fact| array([text(&fact.name), text(&fact.value), fact.literal.to_string()])),
-    )
+    array(facts.iter().map(|fact| {
+        let value = if fact.literal { literal(&fact.value) } else { text(&fact.value) };
+        array([text(&fact.name), value, fact.literal.to_string()])
+    }))
 }
 
 /// Lets long words without spaces (command lines, paths) end a line after a stroke or comma.
@@ -188,7 +193,7 @@ fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap
         }
         Block::Source { caption, name, text: source } => {
             files.insert(name.clone(), source.clone().into_bytes());
-            let words = [text(caption), text(&beginning(source, lang)), text(name)];
+            let words = [text(caption), literal(&beginning(source, lang)), text(name)];
             call(out, "source", &words);
         }
     }

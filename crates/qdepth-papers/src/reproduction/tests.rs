@@ -74,7 +74,7 @@ fn the_page_needs_nothing_else_and_says_emulated_everywhere() {
         assert!(picture.title.ends_with("(EMULATED)"), "{}", picture.title);
         assert!(picture.data.caption.contains("EMULATED"));
     }
-    assert!(text.contains("there is no medium &#60;2 TB&#62;"), "reasons cannot break out");
+    assert!(text.contains("there is no medium &#60;2\u{a0}TB&#62;"), "reasons cannot break out");
 }
 
 #[test]

@@ -264,7 +264,8 @@ fn a_cell_of_the_page_holds_its_text_alone() {
     for table in tables(&document) {
         for cell in table.rows.iter().flat_map(|row| &row.cells) {
             if cell.mark != Mark::Head {
-                assert!(cells.contains(&escaped(&cell.text)), "{}: {}", table.caption, cell.text);
+                let text = escaped(&qdepth_document::number::unbroken(&cell.text));
+                assert!(cells.contains(&text), "{}: {text}", table.caption);
                 padded += usize::from(cell.text.contains('.'));
             }
         }
@@ -303,7 +304,7 @@ fn more_targets_than_a_diagram_holds_have_a_small_one_each() {
         }
         assert!(drawn >= 8, "{drawn} pictures");
         let answer = &summary_sentences(&run, &points, Lang::En)[0];
-        assert!(answer.contains("Database reaches up to ") && answer.len() < 400, "{answer}");
+        assert!(answer.contains("Database reaches up to ") && answer.len() < 600, "{answer}");
     }
 }
 
