@@ -11,9 +11,9 @@ use crate::section::date::date;
 use crate::section::naming::{list, targets};
 use crate::section::pressure;
 use crate::section::steps::Steps;
-use crate::section::sweep::sentences::{best, maximum, maximum_on};
+use crate::section::sweep::sentences::{first_of_all, maximum};
 use crate::section::sweep::tables;
-use crate::view::{Load, Point, View};
+use crate::view::{Point, View};
 use crate::words::{counted, fill_in, finding_text};
 
 /// Maximum number of kinds of findings named in the summary.
@@ -216,21 +216,16 @@ fn lower_first(title: &str) -> String {
 /// The largest value of each load, and whose it is: once where all are of one target.
 fn concluded(view: &View<'_>) -> Option<String> {
     let words = view.words.paper;
-    let best: std::collections::BTreeSet<u32> =
-        view.swept().filter_map(|load| Some(best(view, load)?.0)).collect();
-    let winner = best.first().filter(|_| best.len() == 1 && view.compares());
-    let largest = |load: &Load<'_>| match winner {
-        Some(target) => maximum_on(view, load, *target),
-        None => maximum(view, load),
-    };
+    let first = first_of_all(view);
+    let largest = |load| maximum(view, load, first);
     let mut maxima: Vec<String> = view.swept().filter_map(largest).collect();
     let more = maxima.len().saturating_sub(LOADS_NAMED);
     maxima.truncate(LOADS_NAMED);
     let more = (more > 0).then(|| counted(words.concluded_more, more));
     let mut values = vec![("maxima", maxima.join(view.words.clause))];
     values.extend(more.map(|more| ("more", more)));
-    values.extend(winner.map(|target| ("target", view.target_name(*target))));
-    let template = if winner.is_some() { words.concluded_of_one } else { words.concluded };
+    values.extend(first.map(|target| ("target", view.target_name(target))));
+    let template = if first.is_some() { words.concluded_of_one } else { words.concluded };
     (!maxima.is_empty()).then(|| fill_in(template, &values))
 }
 

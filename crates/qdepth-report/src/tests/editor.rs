@@ -86,14 +86,19 @@ fn figures(sentence: &str) -> usize {
 }
 
 #[test]
-fn the_first_sentence_has_three_figures_at_most() {
+fn a_sentence_of_the_answer_has_three_figures_at_most() {
+    let few = |answer: &str| {
+        let sentences = answer.split(". ").flat_map(|text| text.split('。'));
+        let mut counts = sentences.filter(|text| !text.is_empty()).map(figures);
+        counts.all(|figures| (1..=3).contains(&figures))
+    };
     for lang in Lang::ALL {
         let first = &document(lang).summary[0];
-        assert!((2..=3).contains(&figures(first)), "{first}");
-        assert!(first.starts_with(PRODUCTS[1]), "the one that is ahead: {first}");
+        assert!(few(first), "{first}");
+        assert!(first.contains(PRODUCTS[1]), "the one that is ahead: {first}");
         // Where none is ahead of all others the largest values stand for all.
         let even = compose(&run(), &fixture::points(3), lang).summary.swap_remove(0);
-        assert!((2..=3).contains(&figures(&even)), "{even}");
+        assert!(few(&even), "{even}");
     }
 }
 

@@ -2,6 +2,7 @@
 //! template and held against the values of the points. One that no template reads is refuted too.
 
 mod explained;
+mod judgement;
 mod over_time;
 
 use std::collections::BTreeMap;
@@ -401,7 +402,7 @@ fn refute(results: &[Vec<Vec<u64>>]) {
     let is_stated = answer.split([' ', '\u{a0}']).map(figure).any(|claimed| near(claimed, top));
     assert!(is_stated, "{top} is not in {answer}");
     for (best, other) in [(0, 1), (1, 0)] {
-        let is_ahead = answer.starts_with(&format!("{} is ahead", names[best]));
+        let is_ahead = answer.starts_with(&format!("{} has the largest", names[best]));
         assert!(!is_ahead || certain(&tops[other], &tops[best], 0.0), "{answer}");
     }
 }

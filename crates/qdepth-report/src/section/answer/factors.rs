@@ -3,13 +3,14 @@
 use qdepth_measure::{Estimate, quotient};
 
 use crate::document::{Cell, Picture, Row, Table, number_in, text};
-use crate::number::rounded;
+use crate::number::{self, rounded};
 use crate::published::PublishedDrive;
 use crate::section::bars::{Bar, Bars};
 use crate::section::grid::Grid;
 use crate::section::letters::{Letters, quotient_heading};
 use crate::section::naming;
 use crate::section::published::{published_maximum, published_name, published_note};
+use crate::section::sweep::sentences::both_ends;
 use crate::section::table_parts::with_mark;
 use crate::trace;
 use crate::view::{Load, Point, View};
@@ -19,6 +20,8 @@ use crate::words::fill_in;
 const NAMED: usize = 3;
 /// Number of figures: a reader keeps no more in mind, and the table has all of them.
 const FIGURES: usize = 4;
+/// Share by which a quotient at one queue depth goes beyond those of the largest values.
+const BEYOND: f64 = 0.02;
 /// Maximum number of others with bars and columns on the first page.
 const SHOWN: usize = 5;
 /// Maximum number of loads with a row on the first page.
@@ -150,7 +153,7 @@ impl<'v, 'a> Factors<'v, 'a> {
     fn differing(&self, view: &View<'_>, others: &[Other<'_>]) -> Option<String> {
         let words = view.words.answer;
         let item = |other: &Other<'_>| {
-            let ((low_load, low), (high_load, high)) = self.ends(*other)?;
+            let ((_, low), (_, high)) = self.ends(*other)?;
             let [low, high] = [low, high].map(|value| rounded(&value).value);
             let template = match (low == high, self.above) {
                 (false, false) => words.factor,
@@ -158,36 +161,86 @@ impl<'v, 'a> Factors<'v, 'a> {
                 (false, true) => words.factor_above,
                 (true, true) => words.factor_above_single,
             };
-            let under = |load: &Load<'_>| load.title.clone();
-            let every = || self.loads.iter().map(|load| under(load)).collect();
-            let alike = low == high && self.loads.len() > 1;
-            let low_load = if alike { naming::list(view, every()) } else { under(low_load) };
+            // Every load whose quotient is printed so.
+            let under = |printed: &String| {
+                let is = |load: &&&Load<'a>| {
+                    self.at(load, *other).is_some_and(|ratio| rounded(&ratio).value == *printed)
+                };
+                naming::names(view, self.loads.iter().filter(is).map(|l| l.title.clone()).collect())
+            };
+            let [low_load, high_load] = [&low, &high].map(under);
             let figures = if low == high { 1 } else { 2 };
             let values = [
                 ("low", low),
                 ("high", high),
                 ("other", other.name(view)),
                 ("low_load", low_load),
-                ("high_load", under(high_load)),
+                ("high_load", high_load),
             ];
             Some((figures, fill_in(template, &values)))
         };
-        let (mut figures, mut more, mut items) = (0, 0, Vec::new());
-        for (own, item) in others.iter().filter_map(item) {
-            figures += own;
-            match items.len() < NAMED && figures <= FIGURES {
-                true => items.push(item),
-                false => more += 1,
-            }
-        }
-        if more > 0 {
-            items.push(crate::words::counted(words.others, more));
-        }
+        let effect = |other: &Other<'_>| {
+            self.ends(*other).map_or(0.0, |(low, high)| {
+                let [low, high] = [low, high].map(|(_, ratio)| ratio.value.ln().abs());
+                low.max(high)
+            })
+        };
+        // Those that differ most, in the order of the columns.
+        let mut by_effect: Vec<usize> = (0..others.len()).collect();
+        by_effect.sort_by(|a, b| effect(&others[*b]).total_cmp(&effect(&others[*a])));
+        let all: Vec<(usize, String)> = others.iter().filter_map(item).collect();
+        let mut figures = 0;
+        by_effect.retain(|at| {
+            figures += all.get(*at).map_or(0, |(own, _)| *own);
+            figures <= FIGURES
+        });
+        by_effect.truncate(NAMED);
+        by_effect.sort_unstable();
+        let more = all.len().saturating_sub(by_effect.len());
+        let named =
+            by_effect.into_iter().filter_map(|at| all.get(at)).map(|(_, item)| item.clone());
+        let more = (more > 0).then(|| crate::words::counted(words.others, more));
+        let items: Vec<String> = named.chain(more).collect();
         let template = if self.above { words.above } else { words.beside };
         let named = items.len();
         let items = items.join(view.words.clause);
         let values = [("base", view.target_name(self.base)), ("items", items)];
         (named > 0).then(|| fill_in(template, &values))
+    }
+
+    /// The smallest and the largest quotient of values at one queue depth, where they lie beyond
+    /// those of the largest values.
+    pub(super) fn at_one_depth(&self, view: &View<'_>) -> Option<String> {
+        let (mut all, mut tops) = (Vec::new(), Vec::new());
+        let turned = if self.above { -1 } else { 1 };
+        for load in &self.loads {
+            for other in &self.others {
+                let Other::Column(column) = *other else { continue };
+                tops.extend(self.at(load, *other).map(|ratio| (ratio.value, ())));
+                all.extend(view.intensities.iter().filter_map(|at| {
+                    let [base, value] = [self.base, column].map(|target| load.at(target, *at));
+                    let ratio = value?.main().value / base?.main().value;
+                    Some((ratio.powi(turned), (*load, *other, *at)))
+                }));
+            }
+        }
+        let (all, tops) = (both_ends(all), both_ends(tops));
+        let text = |(ratio, (load, other, at)): &(f64, (&Load<'_>, Other<'_>, u32))| {
+            let mut values = vec![
+                view.per(),
+                ("value", number::three_digits(*ratio)),
+                ("load", load.title.clone()),
+                ("outstanding", at.to_string()),
+            ];
+            values.extend((self.others.len() > 1).then(|| ("other", other.name(view))));
+            fill_in(view.words.answer.depth_value, &values)
+        };
+        let (low, high) = (all.last()?, all.first()?);
+        let mut values = vec![("low", text(low)), ("high", text(high))];
+        values.extend((!self.above).then(|| ("base", view.target_name(self.base))));
+        let (least, most) = (tops.last()?.0, tops.first()?.0);
+        let beyond = low.0 < least * (1.0 - BEYOND) || high.0 > most * (1.0 + BEYOND);
+        beyond.then(|| fill_in(view.words.answer.at_one_depth, &values))
     }
 
     /// A row for each load: the base's largest value, and the quotients.

@@ -53,11 +53,6 @@ pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Loads<'v, 'a>> {
 }
 
 impl<'v, 'a> Loads<'v, 'a> {
-    /// Those that are judged alike.
-    fn of_unit(&self, unit: &str) -> Vec<One<'v, 'a>> {
-        self.all.iter().copied().filter(|(load, _)| load.unit() == unit).collect()
-    }
-
     fn value<'p>(&self, point: &'p Point<'_>) -> &'p Estimate {
         if self.unit == UNITS[0] { &point.summary.io_per_s } else { &point.mib_per_s }
     }
@@ -84,33 +79,10 @@ impl<'v, 'a> Loads<'v, 'a> {
     }
 
     /// Words for one intensity, with it; else those for several.
-    fn at(&self, single: &str, several: &str, items: String) -> String {
+    fn at(&self, single: &str, several: &str) -> String {
         let template = if self.outstanding.is_some() { single } else { several };
         let at = self.outstanding.unwrap_or_default().to_string();
-        fill_in(template, &[("outstanding", at), ("items", items)])
-    }
-
-    /// The highest and the lowest, of rates and of throughputs.
-    pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
-        let words = view.words.answer;
-        let text = |pair: &One<'_, '_>| {
-            let value = format!("{} {}", rounded(pair.1.main()).value, pair.0.unit());
-            fill_in(words.load_value, &[("value", value), ("load", self.title(view, pair))])
-        };
-        let ends = |unit: &str| {
-            let of_unit = self.of_unit(unit);
-            let value = |pair: &&One<'_, '_>| pair.1.main().value;
-            let most = of_unit.iter().max_by(|a, b| value(a).total_cmp(&value(b)))?;
-            let least = of_unit.iter().min_by(|a, b| value(a).total_cmp(&value(b)))?;
-            if of_unit.len() == 1 {
-                return Some(text(most));
-            }
-            let values = [("most", text(most)), ("least", text(least))];
-            Some(fill_in(words.load_ends, &values))
-        };
-        let ends: Vec<String> = UNITS.into_iter().filter_map(ends).collect();
-        let items = ends.join(view.words.clause);
-        (!ends.is_empty()).then(|| self.at(words.loads, words.loads_at_several, items))
+        fill_in(template, &[("outstanding", at)])
     }
 
     /// Bars: of each load, or for each size a bar for each share of reads.
@@ -123,7 +95,7 @@ impl<'v, 'a> Loads<'v, 'a> {
         let words = view.words.answer;
         let bars = Bars {
             id: "answer".to_owned(),
-            title: self.at(words.loads_title, words.loads_title_several, String::new()),
+            title: self.at(words.loads_title, words.loads_title_several),
             x_label: String::new(),
             y_label: format!("{} [{}]", self.axis(view), self.unit),
             unit: self.unit,

@@ -20,6 +20,11 @@ pub(crate) fn question(view: &View<'_>) -> &'static str {
     entry(view.words.answer.questions, &view.run.plan_name).unwrap_or_default()
 }
 
+/// True if a run has several loads on one target, each at an intensity or two.
+pub(crate) fn has_no_curves(view: &View<'_>) -> bool {
+    loads::collect(view).is_some()
+}
+
 /// The answer in a sentence, or a few where several were asked for.
 pub(crate) fn sentence(view: &View<'_>) -> String {
     let steps = Steps::new(view);
@@ -43,8 +48,9 @@ pub(crate) fn sentence(view: &View<'_>) -> String {
         Some(factors) => factors.sentence(view),
         None => single::latencies(view),
     };
-    let answered = answered.or_else(|| loads::collect(view)?.sentence(view));
-    answered.unwrap_or_else(|| sentences::maxima(view))
+    let answered = answered.unwrap_or_else(|| sentences::maxima(view, has_no_curves(view)));
+    let depths = factors::collect(view).and_then(|factors| factors.at_one_depth(view));
+    [answered].into_iter().chain(depths).collect::<Vec<_>>().join(view.words.gap)
 }
 
 /// The diagram and the small table of the answer.

@@ -262,5 +262,5 @@ fn loads_that_differ_in_size_and_share_of_reads_are_laid_out_by_both() {
     assert_eq!(names, ["100 % read", "50 % read", "0 % read"]);
     assert_eq!((table.rows.len(), table.columns.len()), (3, 4));
     assert!(table.note.contains("12 more loads"), "{}", table.note);
-    assert!(document.summary[0].contains("the highest is "), "{}", document.summary[0]);
+    assert!(document.summary[0].contains(" reaches "), "{}", document.summary[0]);
 }

@@ -15,17 +15,10 @@ pub(crate) use sum_up::of_diagrams;
 use crate::document::Block;
 use crate::number;
 use crate::section::naming;
-use crate::section::sweep::statements::{
-    self, At, Beyond, CurveShape, Enough, enough, line_statements,
-};
+use crate::section::sweep::statements::{At, Beyond, Enough, enough, line_statements};
 use crate::view::{Load, View};
 use crate::words::fill_in;
 use why::{Cause, cause};
-
-/// Why the load does no more on each target, and how many outstanding I/Os are enough.
-pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
-    causes(view, load).into_iter().chain(depths(view, load)).collect()
-}
 
 /// The sentences as one paragraph; `None` if there are none.
 pub(crate) fn paragraph(view: &View<'_>, sentences: &[String]) -> Option<Block> {
@@ -85,9 +78,9 @@ fn causes_of(view: &View<'_>, load: &Load<'_>) -> Vec<(u32, Cause)> {
     view.targets.iter().filter_map(found).collect()
 }
 
-/// A sentence for each kind of cause; a short one where an earlier load has it too: neighbouring
-/// paragraphs would say the same.
-fn causes(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
+/// Why the load does no more: a sentence for each kind of cause; a short one where an earlier load
+/// has it too, since neighbouring paragraphs would say the same.
+pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let words = view.words.explain;
     let all = causes_of(view, load);
     let earlier = view.swept().take_while(|earlier| earlier.id != load.id);
@@ -111,65 +104,4 @@ fn knee(points: &[At]) -> Option<Enough> {
         Beyond::Drops | Beyond::Nothing => None,
     };
     enough(points).or_else(plateau)
-}
-
-/// States the sufficient queue depth, or that 1 is as good as a higher one.
-fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
-    let words = view.words.explain;
-    let mut sentences: Vec<String> = Vec::new();
-    let mut alike: Vec<((u32, String), Vec<String>)> = Vec::new();
-    for target in &view.targets {
-        let line = statements::line(load, *target);
-        if let Some(level) = level(view, load, *target) {
-            sentences.push(on(view, vec![view.target_name(*target)], level));
-            continue;
-        }
-        let Some(enough) = enough(&line) else { continue };
-        let key = (enough.outstanding, number::percent(enough.share));
-        let name = view.target_name(*target);
-        match alike.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, names)) => names.push(name),
-            None => alike.push((key, vec![name])),
-        }
-        if !view.compares() {
-            sentences.extend(enough_alone(view, load, *target, enough));
-        }
-    }
-    let together = alike.into_iter().filter(|_| view.compares()).map(|((at, share), targets)| {
-        let values = [
-            view.per(),
-            ("outstanding", number::count(at.into())),
-            ("share", share),
-            ("targets", naming::names(view, targets)),
-        ];
-        fill_in(words.enough_on, &values)
-    });
-    sentences.extend(together);
-    sentences
-}
-
-/// States the sufficient queue depth of one target, and the latency gained.
-fn enough_alone(view: &View<'_>, load: &Load<'_>, target: u32, enough: Enough) -> Option<String> {
-    let (point, top) = (load.at(target, enough.outstanding)?, load.maximum(target)?);
-    let values = [
-        view.per(),
-        ("outstanding", number::count(enough.outstanding.into())),
-        ("share", number::percent(enough.share)),
-        ("latency", number::duration(point.latency().mean_ns?)),
-        ("top", number::count(top.record.outstanding.into())),
-        ("top_latency", number::duration(top.latency().mean_ns?)),
-    ];
-    Some(fill_in(view.words.explain.enough, &values))
-}
-
-/// States that a higher queue depth gains nothing, if all values lie within a small share.
-fn level(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
-    let line = line_statements(&statements::line(load, target))?;
-    let CurveShape::Level(share) = line.shape else { return None };
-    let values = [
-        ("first_at", number::count(line.first.outstanding.into())),
-        ("last_at", number::count(line.last.outstanding.into())),
-        ("share", number::percent(share)),
-    ];
-    Some(fill_in(view.words.explain.level, &values))
 }

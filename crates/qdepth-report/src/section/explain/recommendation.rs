@@ -2,7 +2,7 @@
 
 use qdepth_measure::saturation;
 
-use super::sum_up::{Won, by_winner};
+use super::sum_up::{Won, by_lead, target_names};
 use super::why::{Cause, cause};
 use super::{Curve, curves, knee, name};
 use crate::document::{Block, Cell, Row, Table, number_in, text};
@@ -45,18 +45,15 @@ fn titles(view: &View<'_>, loads: &[&Load<'_>]) -> (&'static str, String) {
 /// States which target suits which loads.
 fn choices(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
-    let choice = |(best, loads): Won<'_, '_>| {
-        let least = loads.iter().map(|(_, least)| *least).fold(f64::INFINITY, f64::min);
-        let loads: Vec<&Load<'_>> = loads.into_iter().map(|(load, _)| load).collect();
-        let Some(best) = best else { return fill_in(words.open, &[titles(view, &loads)]) };
+    let choice = |(best, least, loads): Won<'_, '_>| {
         let values = [
-            ("best", view.target_name(best)),
+            ("best", target_names(view, &best)),
             ("least", number::at_least(least)),
             titles(view, &loads),
         ];
-        fill_in(words.choose, &values)
+        fill_in(if best.is_empty() { words.open } else { words.choose }, &values)
     };
-    by_winner(view).into_iter().map(choice).collect()
+    by_lead(view).into_iter().map(choice).collect()
 }
 
 /// The knee of each curve that has one.
@@ -142,9 +139,8 @@ pub(crate) fn threads(view: &View<'_>) -> Vec<String> {
 /// States when the recommendation does not hold.
 fn when_not(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
-    let mut sentences: Vec<String> = shortest(view).into_iter().collect();
-    sentences.extend(falling(view).into_iter().take(WARNINGS));
-    sentences.extend(overtaken(view).into_iter().take(WARNINGS));
+    let mut sentences: Vec<String> = falling(view).into_iter().take(WARNINGS).collect();
+    sentences.extend(overtaken(view));
     let ends: Vec<String> = curves(view)
         .into_iter()
         .filter(|curve| cause(view, curve.load, curve.target) == Some(Cause::Latency))
@@ -158,21 +154,6 @@ fn when_not(view: &View<'_>) -> Vec<String> {
     sentences.extend((invalid > 0).then(|| counted(words.invalid, invalid)));
     sentences.extend(view.run.emulated.then(|| words.of_a_model.to_owned()));
     sentences
-}
-
-/// The mean latencies at the lowest intensity.
-fn shortest(view: &View<'_>) -> Option<String> {
-    let mean = |curve: Curve<'_, '_>| curve.load.at(curve.target, view.lowest())?.latency().mean_ns;
-    let means: Vec<f64> = curves(view).into_iter().filter_map(mean).collect();
-    let (low, high) =
-        (means.iter().copied().reduce(f64::min)?, means.iter().copied().reduce(f64::max)?);
-    let values = [
-        view.per(),
-        ("lowest", view.lowest().to_string()),
-        ("low", number::duration(low)),
-        ("high", number::duration(high)),
-    ];
-    (view.intensities.len() > 1).then(|| fill_in(view.words.explain.short, &values))
 }
 
 /// Curves that fall behind their largest value for certain.
@@ -191,27 +172,36 @@ fn falling(view: &View<'_>) -> Vec<String> {
     curves(view).into_iter().filter_map(sentence).collect()
 }
 
-/// States when another target is ahead of the recommended one.
+/// States where another target is ahead of a recommended one, by the most under each load.
 fn overtaken(view: &View<'_>) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for (best, loads) in by_winner(view) {
-        let Some(best) = best else { continue };
-        for (load, _) in loads {
+    let mut all: Vec<(f64, String)> = Vec::new();
+    for (ahead, _, loads) in by_lead(view) {
+        let ahead = if ahead.is_empty() { &view.targets } else { &ahead };
+        for load in loads {
             let lines: Vec<_> = view.targets.iter().map(|t| statements::line(load, *t)).collect();
-            let Some(index) = view.targets.iter().position(|t| *t == best) else { continue };
-            let other = |other: usize| Some((other, crossing(&lines, index, other)?.1));
-            let Some((other, at)) = (0..lines.len()).filter(|o| *o != index).find_map(other) else {
+            let pairs = (0..lines.len()).flat_map(|a| (0..lines.len()).map(move |b| (a, b)));
+            let crossings = pairs.filter(|(best, _)| ahead.contains(&view.targets[*best]));
+            let crossings = crossings.filter_map(|(best, other)| {
+                let (below, above) = crossing(&lines, best, other)?;
+                Some((above.value / below.value, best, other, above.outstanding))
+            });
+            let Some((times, best, other, at)) = crossings.max_by(|a, b| a.0.total_cmp(&b.0))
+            else {
                 continue;
             };
             let values = [
                 view.per(),
-                ("best", view.target_name(best)),
+                ("best", view.target_name(view.targets[best])),
                 ("load", load.title.clone()),
-                ("at", at.outstanding.to_string()),
+                ("at", at.to_string()),
                 ("worst", view.target_name(view.targets[other])),
+                ("times", number::three_digits(times)),
             ];
-            sentences.push(fill_in(view.words.explain.overtaken, &values));
+            all.push((times, fill_in(view.words.explain.overtaken, &values)));
         }
     }
-    sentences
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = all.len().saturating_sub(WARNINGS);
+    let named = all.into_iter().take(WARNINGS).map(|(_, sentence)| sentence);
+    named.chain((more > 0).then(|| counted(view.words.explain.more_overtaken, more))).collect()
 }

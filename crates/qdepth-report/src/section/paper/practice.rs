@@ -7,6 +7,7 @@ use qdepth_measure::Code;
 
 use crate::document::{Block, Fact};
 use crate::number;
+use crate::section::explain::why::{Cause, Resource, cause};
 use crate::view::View;
 use crate::words::{fill_in, finding_text};
 
@@ -35,8 +36,12 @@ const NEAR_LINK: f64 = 0.9;
 /// Recommended changes.
 pub(crate) fn practice(view: &View<'_>) -> Vec<Block> {
     let words = view.words.paper.practice;
-    let changes: Vec<Fact> =
-        surroundings(view).into_iter().chain(links(view)).chain(found(view)).collect();
+    let changes: Vec<Fact> = surroundings(view)
+        .into_iter()
+        .chain(links(view))
+        .chain(processes(view))
+        .chain(found(view))
+        .collect();
     if changes.is_empty() {
         vec![Block::Paragraph(words.nothing.to_owned())]
     } else {
@@ -95,6 +100,15 @@ fn links(view: &View<'_>) -> Vec<Fact> {
     // Columns of a comparison are no targets.
     let targets = view.run.targets.iter().filter(|_| view.compared.is_none());
     targets.filter_map(link).collect()
+}
+
+/// The process that issues the I/Os, where it limits a load.
+fn processes(view: &View<'_>) -> Option<Fact> {
+    let words = view.words.explain;
+    let of_load = |load| view.targets.iter().filter_map(move |target| cause(view, load, *target));
+    let process = |cause: &Cause| matches!(cause, Cause::Resource(Resource::Process, _));
+    let kind = view.swept().flat_map(of_load).find(process)?.kind();
+    Some(fact(words.limits[kind], words.more_processes))
 }
 
 /// Findings that somebody can do something about, each kind once, with its advice.

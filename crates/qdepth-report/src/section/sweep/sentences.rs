@@ -1,99 +1,130 @@
-//! The maxima in sentences, and the shortest latency.
+//! The judgement over every load, queue depth and target in sentences: the best and the worst of
+//! each kind, and the targets that reach the best.
 
 use crate::number;
-use crate::section::sweep::statements::winner;
+use crate::section::naming;
+use crate::section::sweep::statements::lead;
 use crate::view::{Load, Point, View};
 use crate::words::fill_in;
 
-/// The maximum of the leading load of each kind, and the latency of the first of them at the lowest
-/// intensity. Of several targets the best: the others are in the table below the summary.
-pub(crate) fn maxima(view: &View<'_>) -> String {
+/// The best and the worst of all loads: the highest and the lowest maximum in each unit (with
+/// `every`, the highest and the lowest of all points), the shortest and the longest mean latency.
+pub(crate) fn maxima(view: &View<'_>, every: bool) -> String {
     let words = view.words.summary;
-    let leading: Vec<&Load<'_>> =
-        [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();
-    let first = first_of_all(view, &leading);
-    let largest = |load: &&Load<'_>| match first {
-        Some(target) => maximum_on(view, load, target),
-        None => maximum(view, load),
+    let first = first_of_all(view);
+    let ends = ["IOPS", "MiB/s"].map(|unit| ends(view, unit, every));
+    let latencies = latency_ends(view);
+    let template = match latencies.len() {
+        1 => [words.latency; 2],
+        _ => [words.latency_shortest, words.latency_longest],
     };
-    let maxima: Vec<String> = leading.iter().filter_map(largest).collect();
-    if maxima.is_empty() {
+    let best = ends.iter().filter_map(|ends| maximum(view, ends.first()?.1.0, first));
+    let worst = ends.iter().filter_map(|ends| ends.get(1));
+    let worst = worst.map(|(_, (load, point))| {
+        fill_in(words.maximum, &[figures(view, load, point), vec![depth(point)]].concat())
+    });
+    let latency = |end: usize| {
+        let (mean, load) = latencies.get(end)?;
+        let kind = if load.is_open_loop() { words.response_time } else { words.service_time };
+        let values = [
+            view.per(),
+            ("kind", kind.to_owned()),
+            ("profile", load.title.clone()),
+            ("outstanding", view.lowest().to_string()),
+            ("latency", number::duration(-mean)),
+        ];
+        Some(fill_in(template[end], &values))
+    };
+    let [best, worst]: [Vec<String>; 2] =
+        [best.chain(latency(0)).collect(), worst.chain(latency(1)).collect()];
+    if ends.iter().all(Vec::is_empty) {
         return words.no_result.to_owned();
     }
-    let mut values = vec![("maxima", maxima.join(view.words.clause))];
-    let latency = leading.first().and_then(|load| lowest_latency(view, load, first));
-    values.extend(latency.map(|text| ("latency", text)));
-    values.extend(first.map(|target| ("target", view.target_name(target))));
-    fill_in(if first.is_some() { words.first_of_all } else { words.maxima }, &values)
+    let target = first.map_or_else(String::new, |target| view.target_name(target));
+    let whole = if first.is_some() { words.first_of_all } else { words.maxima };
+    let sentence = |(template, parts): (&str, Vec<String>)| {
+        let values = [("maxima", parts.join(view.words.clause)), ("target", target.clone())];
+        (!parts.is_empty()).then(|| fill_in(template, &values))
+    };
+    let both = [(whole, best), (words.worst, worst)].into_iter();
+    both.filter_map(sentence).collect::<Vec<_>>().join(view.words.gap)
 }
 
-/// The target that is ahead of all others for certain under each of these loads.
-fn first_of_all(view: &View<'_>, loads: &[&Load<'_>]) -> Option<u32> {
-    let mut ahead = loads.iter().map(|load| winner(view, load).map(|(target, _)| target));
+/// The target that is ahead of all others for certain under every load.
+pub(crate) fn first_of_all(view: &View<'_>) -> Option<u32> {
+    let mut ahead = view.swept().map(|load| match &*lead(view, load)?.0 {
+        [first] => Some(*first),
+        _ => None,
+    });
     let first = ahead.next()??;
-    (view.compares() && ahead.all(|target| target == Some(first))).then_some(first)
+    ahead.all(|target| target == Some(first)).then_some(first)
 }
 
-/// The first load of its kind that has a valid point.
-fn leader<'v, 'a>(view: &'v View<'a>, throughput: bool) -> Option<&'v Load<'a>> {
-    view.loads.iter().find(|load| {
-        load.first().reported_as_throughput == throughput && load.points.iter().any(Point::is_valid)
-    })
+/// One of the largest and one of the smallest; a single one if all are equal.
+pub(crate) fn both_ends<T>(mut all: Vec<(f64, T)>) -> Vec<(f64, T)> {
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let last = all.split_off(all.len().saturating_sub(1));
+    all.truncate(1);
+    all.retain(|(largest, _)| last.iter().any(|(smallest, _)| largest > smallest));
+    all.extend(last);
+    all
 }
 
-/// The target with the largest value of a load, of equals the first.
-pub(crate) fn best(view: &View<'_>, load: &Load<'_>) -> Option<(u32, f64)> {
-    let value = |target: &u32| Some((*target, load.maximum(*target)?.main().value));
-    let known = view.targets.iter().rev().filter_map(value);
-    known.max_by(|a, b| a.1.total_cmp(&b.1))
+/// The loads with the highest and the lowest maximum in a unit, and their points.
+fn ends<'v, 'a>(
+    view: &'v View<'a>,
+    unit: &str,
+    every: bool,
+) -> Vec<(f64, (&'v Load<'a>, &'v Point<'a>))> {
+    let of_unit = view.loads.iter().filter(|load| load.unit() == unit);
+    let candidates = of_unit.flat_map(|load| {
+        let is_maximum = move |point: &Point<'_>| {
+            let top = load.maximum(point.record.target);
+            top.is_some_and(|top| top.record.index == point.record.index)
+        };
+        let points = load.points.iter().filter(move |point| point.is_valid());
+        points.filter(move |point| every || is_maximum(point)).map(move |point| (load, point))
+    });
+    both_ends(candidates.map(|pair| (pair.1.main().value, pair)).collect())
 }
 
-/// The largest value of a load, and on which of several targets it is.
-pub(crate) fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
+/// The loads with the shortest and the longest mean latency at the lowest intensity, and these with
+/// a negative sign, nanoseconds.
+fn latency_ends<'v, 'a>(view: &'v View<'a>) -> Vec<(f64, &'v Load<'a>)> {
+    let of_load = |load: &'v Load<'a>| {
+        let known = view.targets.iter().filter_map(|target| load.at(*target, view.lowest()));
+        known.filter_map(|point| point.latency().mean_ns).map(move |mean| (-mean, load))
+    };
+    both_ends(view.swept().flat_map(of_load).collect())
+}
+
+fn depth(point: &Point<'_>) -> (&'static str, String) {
+    ("outstanding", point.record.outstanding.to_string())
+}
+
+fn figures(view: &View<'_>, load: &Load<'_>, point: &Point<'_>) -> Vec<(&'static str, String)> {
+    let value = ("value", number::in_prose(point.main()));
+    vec![view.per(), ("profile", load.title.clone()), value, ("unit", load.unit().to_owned())]
+}
+
+/// The largest value of a load on a target, else of all with the targets that reach it.
+pub(crate) fn maximum(view: &View<'_>, load: &Load<'_>, on: Option<u32>) -> Option<String> {
     let words = view.words.summary;
-    let (target, _) = best(view, load)?;
-    if !view.compares() {
-        return maximum_on(view, load, target);
-    }
-    let value = largest(view, load, target, words.maximum_on)?;
-    Some(fill_in(words.maximum_of_all, &[("profile", load.title.clone()), ("value", value)]))
-}
-
-pub(crate) fn maximum_on(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
-    let words = view.words.summary;
-    let value = largest(view, load, target, words.maximum)?;
-    Some(fill_in(words.maximum_is, &[("profile", load.title.clone()), ("value", value)]))
-}
-
-fn largest(view: &View<'_>, load: &Load<'_>, target: u32, template: &str) -> Option<String> {
-    let best = load.maximum(target)?;
-    let values = [
-        view.per(),
-        ("value", number::in_prose(best.main())),
-        ("unit", load.unit().to_owned()),
-        ("target", view.target_name(target)),
-        ("outstanding", best.record.outstanding.to_string()),
-    ];
-    Some(fill_in(template, &values))
-}
-
-/// The mean latency at the lowest intensity on a target, else on that of several where it is
-/// shortest.
-fn lowest_latency(view: &View<'_>, load: &Load<'_>, target: Option<u32>) -> Option<String> {
-    let words = view.words.summary;
-    let mean = |target: u32| Some((target, load.at(target, view.lowest())?.latency().mean_ns?));
-    let known = || view.targets.iter().filter_map(|target| mean(*target));
-    let shortest = || known().min_by(|a, b| a.1.total_cmp(&b.1));
-    let (on, mean) = target.map_or_else(shortest, mean)?;
-    let among = target.is_none() && known().nth(1).is_some();
-    let kind = if load.is_open_loop() { words.response_time } else { words.service_time };
-    let kind = [("kind", kind.to_owned()), ("profile", load.title.clone())];
-    let values = [
-        view.per(),
-        ("kind", fill_in(words.latency_of, &kind)),
-        ("outstanding", view.lowest().to_string()),
-        ("latency", number::duration(mean)),
-        ("target", view.target_name(on)),
-    ];
-    Some(fill_in(if among { words.shortest } else { words.latency }, &values))
+    let tops = || view.targets.iter().filter_map(|target| load.maximum(*target));
+    let best = match on {
+        Some(target) => load.maximum(target)?,
+        None => tops().rev().max_by(|a, b| a.main().value.total_cmp(&b.main().value))?,
+    };
+    let reaches = |top: &&Point<'_>| match (best.main().interval, top.main().interval) {
+        (Some((low, _)), Some((_, high))) => high >= low,
+        _ => top.main().value >= best.main().value,
+    };
+    let holders: Vec<String> =
+        tops().filter(reaches).map(|top| view.target_name(top.record.target)).collect();
+    let mut values = figures(view, load, best);
+    // Those that share a value need not reach it at one queue depth.
+    values.extend((on.is_some() || holders.len() == 1).then(|| depth(best)));
+    values.push(("target", naming::names(view, holders)));
+    let all = view.compares() && on.is_none();
+    Some(fill_in(if all { words.maximum_on } else { words.maximum }, &values))
 }

@@ -288,18 +288,20 @@ pub(crate) fn statement(at: &At) -> RoundedValue {
     }
 }
 
-/// The target whose maximum is for certain above those of all others, and how many times at least.
-pub(crate) fn winner(view: &View<'_>, load: &Load<'_>) -> Option<(u32, f64)> {
-    let tops: Vec<(u32, (f64, f64))> = view
-        .targets
-        .iter()
-        .filter_map(|target| Some((*target, load.maximum(*target)?)))
-        .map(|(target, top)| Some((target, top.main().interval?)))
-        .collect::<Option<_>>()?;
-    let (best, (low, _)) = *tops.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    let others = tops.iter().filter(|(target, _)| *target != best).map(|(_, (_, high))| *high);
-    let next = others.reduce(f64::max)?;
-    (low > next && next > 0.0).then_some((best, low / next))
+/// The targets whose maxima are above those of all others for certain, and how many times at least;
+/// without a number where that is said of none. Of fewer than two, and of values without an
+/// interval, nothing is known.
+pub(crate) fn lead(view: &View<'_>, load: &Load<'_>) -> Option<(Vec<u32>, Option<f64>)> {
+    let top = |target: &u32| Some((load.maximum(*target)?.main().interval?, *target));
+    let mut tops: Vec<_> = view.targets.iter().map(top).collect::<Option<_>>()?;
+    tops.sort_by(|(a, _), (b, _)| b.1.total_cmp(&a.1));
+    let lowest = |n: usize| tops[..n].iter().map(|((low, _), _)| *low).fold(f64::MAX, f64::min);
+    let count = (1..tops.len()).find(|n| lowest(*n) > tops[*n].0.1 && tops[*n].0.1 > 0.0);
+    let least = count.map(|n| lowest(n) / tops[n].0.1);
+    let ahead = &tops[..count.unwrap_or(tops.len())];
+    let mut targets: Vec<u32> = ahead.iter().map(|(_, target)| *target).collect();
+    targets.sort_unstable();
+    (tops.len() > 1).then_some((targets, least))
 }
 
 #[cfg(test)]
