@@ -16,7 +16,7 @@ use crate::host::Host;
 use crate::known::Known;
 use crate::load::{MediaLoad, OpenMedia, loaded_bytes};
 use crate::node::{Array, Fault, Faulty, Layout, Node, Queue};
-use crate::parameter::{HOST, Values, parameters};
+use crate::parameter::{Values, of_hosts, parameters};
 use crate::pressure::Pressured;
 use crate::simple::{Servers, Volume};
 use crate::single::StreamRoute;
@@ -269,10 +269,10 @@ impl TargetExpression {
         let given = &self.otherwise.parameters;
         // A name behind `@` may also be of the host.
         let unknown = given.keys().find(|given| {
-            !known.iter().chain(HOST).any(|parameter| parameter.name == given.as_str())
+            !known.iter().chain(of_hosts()).any(|parameter| parameter.name == given.as_str())
         });
         if let Some(name) = unknown {
-            let names = setting_names().chain(known.iter().chain(HOST).map(|p| p.name));
+            let names = setting_names().chain(known.iter().chain(of_hosts()).map(|p| p.name));
             return Err(MediaError::unknown("setting or parameter", name, names));
         }
         let own = given
@@ -368,11 +368,11 @@ impl TargetExpression {
         let mut given: BTreeMap<String, f64> =
             values.iter().map(|(name, value)| (name.to_owned(), value)).collect();
         for (name, value) in &self.otherwise.parameters {
-            if HOST.iter().any(|p| p.name == name) {
+            if of_hosts().iter().any(|p| p.name == name) {
                 given.insert(name.clone(), *value);
             }
         }
-        Values::complete("host", HOST, &given)
+        Values::complete("host", of_hosts(), &given)
     }
 
     /// Streams go round over the independent drives, then over their partitions.
@@ -442,7 +442,7 @@ fn own_computer(
     });
     let Some((name, computer)) = found else { return Ok(None) };
     let given = computer.iter().map(|(name, figure)| (name.clone(), figure.value)).collect();
-    Values::complete(&format!("{name}: computer"), HOST, &given).map(Some)
+    Values::complete(&format!("{name}: computer"), of_hosts(), &given).map(Some)
 }
 
 fn default_host(

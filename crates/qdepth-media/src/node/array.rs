@@ -376,16 +376,18 @@ mod tests {
 
     use super::*;
     use crate::node::Node;
-    use crate::parameter::SERVERS;
+    use crate::parameter::parameters;
     use crate::simple::Servers;
 
     fn striped(count: u64, stripe: u64, start: u64) -> Array<Node> {
         let given = BTreeMap::from([
+            ("capacity_gb".to_owned(), 1.0),
             ("service_us".to_owned(), 90.0),
             ("servers".to_owned(), 2.0),
             ("exponential".to_owned(), 1.0),
         ]);
-        let values = Values::complete("servers", SERVERS, &given).expect("in range");
+        let known = parameters("servers").expect("a kind");
+        let values = Values::complete("servers", &known, &given).expect("in range");
         let member = |seed| Node::Servers(Box::new(Servers::new(&values, seed)));
         Array::new(Layout::Striped, (0..count).map(member).collect(), stripe, start)
     }
