@@ -343,6 +343,7 @@ proptest::proptest! {
 fn the_settings_are_documented() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/preparation.md");
     let page = std::fs::read_to_string(page).unwrap();
+    assert_eq!(settings().len(), 58);
     for (path, _, _) in settings() {
         let (folder, file) = path.rsplit_once('/').unwrap();
         let line = page.lines().find(|line| line.contains(&format!("`{folder}/`")));
