@@ -5,6 +5,7 @@ use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
 use qdepth_media::MediaError;
 use qdepth_workload::ResolveError;
+use thiserror::Error;
 
 /// The exit status of what began and could not end.
 pub const FAILED: u8 = 4;
@@ -15,40 +16,22 @@ pub const THREAD_LIMIT: &str = "a limit on threads (`ulimit -u`, pids.max of the
     the limit, then `qdepth run --resume`";
 
 /// Wrong usage: exit status 2.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{0}")]
 pub struct Usage(pub String);
 
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for Usage {}
-
 /// Something that the work needs is not there, and nothing was changed: exit status 3.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{0}")]
 pub struct Missing(pub String);
 
-impl std::fmt::Display for Missing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for Missing {}
-
 /// Error on another rank, with its exit status.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{what}")]
 pub struct RemoteError {
     pub(crate) what: String,
     pub(crate) status: u8,
 }
-
-impl std::fmt::Display for RemoteError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-impl std::error::Error for RemoteError {}
 
 /// The error of a file, where that is what went wrong.
 pub fn file_error(error: &anyhow::Error) -> Option<&FileError> {
