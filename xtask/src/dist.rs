@@ -99,7 +99,7 @@ fn build(quick: bool) -> Result<PathBuf> {
     }
     // Equal functions of different types become one, which is 0.4 MB.
     let folded = ["-C", "link-arg=-Wl,--icf=all", "-C", "link-arg=-Wl,-O2"];
-    cargo(&[], &["--package", "qdepth", "--bin", "qdepth"], "dist", &folded)?;
+    cargo(&["--package", "qdepth", "--bin", "qdepth"], "dist", &folded)?;
     Ok(root().join("target/dist/qdepth"))
 }
 
@@ -108,7 +108,7 @@ fn build_pdf(quick: bool) -> Result<PathBuf> {
     let (profile, folder) = if quick { ("dev", "debug") } else { ("dist", "dist") };
     // Addresses that the loader would have to move are 1.7 MB. The program reads a folder that
     // qdepth wrote, and nothing from elsewhere.
-    cargo(&[], &PDF, profile, &["-C", "relocation-model=static"])?;
+    cargo(&PDF, profile, &["-C", "relocation-model=static"])?;
     Ok(root().join("target").join(folder).join("qdepth-pdf"))
 }
 

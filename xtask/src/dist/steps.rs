@@ -9,18 +9,13 @@ use crate::command::{output, show};
 /// Folder of programs in a package.
 pub(super) const BIN: &str = "usr/bin";
 
-/// Builds a program with additional variables, without paths of this machine in it.
-pub(super) fn cargo(
-    variables: &[&str],
-    which: &[&str],
-    profile: &str,
-    flags: &[&str],
-) -> Result<()> {
+/// Builds a program without paths of this machine in it.
+pub(super) fn cargo(which: &[&str], profile: &str, flags: &[&str]) -> Result<()> {
     let home = std::env::var("CARGO_HOME");
     let home = home.or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"))?;
     let paths = format!("RUSTFLAGS=--remap-path-prefix={home}/registry/src=crates");
     let words = [&*paths, "cargo", "rustc", "--locked", "--profile", profile];
-    show("env", &[variables, &words[..], which, &["--"], flags].concat())
+    show("env", &[&words[..], which, &["--"], flags].concat())
 }
 
 /// The time of the last commit: packages of one commit are the same bytes.
