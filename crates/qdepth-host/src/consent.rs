@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
+use qdepth_files::shell_word;
 
 use crate::identity::{DeviceIdentity, Identity};
 use crate::refusal::{Guard, Refusal, not_ours};
@@ -261,7 +262,8 @@ pub(crate) fn missing_for_file(system: &System, file: &Inspected, now: Timestamp
 }
 
 fn remedy(system: &System, losing: Losing<'_>) -> String {
-    let tokens = tokens(system, losing).join(" or ");
+    let words: Vec<String> = tokens(system, losing).iter().map(|t| shell_word(t)).collect();
+    let tokens = words.join(" or ");
     match losing {
         Losing::Device(_) => format!("If that is what you want, say --destroy {tokens}"),
         Losing::File(_) => format!("If what is in it may be lost, say --destroy {tokens}"),
