@@ -5,7 +5,7 @@
 mod tests {
     use std::fs;
 
-    use crate::common::{Workspace, sh};
+    use crate::common::{Workspace, program, sh};
 
     const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -82,7 +82,7 @@ mod tests {
             }
         }
         let ends = |runs: &str, inconclusive: &str| {
-            let (folder, program) = (workspace.path().display(), env!("CARGO_BIN_EXE_qdepth"));
+            let (folder, program) = (workspace.path().display(), program());
             sh(&format!(
                 "cd {folder} && ln -sf {program} qdepth && PATH=$PWD:$PATH BEFORE=a.db:{runs} \
                  AFTER=c.db:{runs} THRESHOLD=2% INCONCLUSIVE={inconclusive} GITHUB_OUTPUT=out \

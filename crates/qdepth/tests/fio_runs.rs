@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::common::{Workspace, alone, can, sh};
+use crate::common::{Workspace, alone, can, program, sh};
 use serde_json::Value;
 
 /// Each for half a second on an emulated drive.
@@ -257,7 +257,7 @@ fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
     let (_alone, workspace) = (alone(), Workspace::new());
     fs::write(workspace.join("area"), vec![1; 16 << 20]).unwrap();
     let drop = "setpriv --bounding-set=-sys_nice,-sys_admin";
-    let program = env!("CARGO_BIN_EXE_qdepth");
+    let program = program();
     let words = format!(
         "--filename=area --size=16m --rw=randread --bssplit=4k/50:8k/50 --norandommap --direct=1 \
          --iodepth=8 --runtime=500ms --time_based --logbook {}",

@@ -1,6 +1,6 @@
 //! `qdepth host` as a user runs it.
 
-use crate::common::Workspace;
+use crate::common::{Workspace, program};
 use serde_json::Value;
 
 #[test]
@@ -112,7 +112,7 @@ fn each_engine_reads_the_target_in_turn_and_nothing_is_left_or_changed() {
 fn an_interrupt_ends_all_rounds_of_a_calibration_and_not_one_of_them() {
     let workspace = Workspace::new();
     std::fs::write(workspace.join("data"), vec![1_u8; 4 << 20]).unwrap();
-    let (here, program) = (workspace.path().display(), env!("CARGO_BIN_EXE_qdepth"));
+    let (here, program) = (workspace.path().display(), program());
     let interrupted = "timeout --preserve-status -s INT 2";
     let line = format!("cd {here} && {interrupted} {program} host calibrate data; echo $?");
     assert_eq!(crate::common::sh(&line).unwrap().trim(), "130");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Workspace, alone, can, sh};
+use crate::common::{Workspace, alone, can, program, sh};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
@@ -233,8 +233,7 @@ fn the_phases_of_io500_run_as_they_are() {
 #[test]
 fn iors_own_tests_run_as_they_are() {
     let (_alone, workspace) = (alone(), Workspace::new());
-    sh(&format!("ln -s {} {}", env!("CARGO_BIN_EXE_qdepth"), workspace.join("ior").display()))
-        .unwrap();
+    sh(&format!("ln -s {} {}", program(), workspace.join("ior").display())).unwrap();
     workspace.write(
         "nodes.conf",
         "IOR START\nreorderTasksConstant=1\nrepetitions=1\n\

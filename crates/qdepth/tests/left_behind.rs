@@ -4,7 +4,7 @@
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::common::{Workspace, can, codes, pause, points, sh};
+    use crate::common::{Workspace, can, codes, pause, points, program, sh};
 
     /// The whole line, since the process that measures is a child of the one that is started.
     fn count(workspace: &Workspace) -> usize {
@@ -85,7 +85,7 @@ mod tests {
         }
         let workspace = Workspace::new();
         let _served = workspace.served("memory 64M");
-        let program = env!("CARGO_BIN_EXE_qdepth");
+        let program = program();
         let ignore = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); \
                       os.execv(sys.argv[1], sys.argv[1:])";
         let words = words(&workspace, "threads").replace("--duration 2s", "--duration 60s");

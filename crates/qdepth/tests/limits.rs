@@ -7,15 +7,15 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use crate::common::{Ended, Workspace, can, codes, points, sh};
+    use crate::common::{Ended, Workspace, can, codes, points, program, sh};
 
     const POINT: &str = "--profile database --queue-depth 1 --duration 20ms";
 
     /// Runs the program behind a line of the shell, which sets limits or redirects.
     fn limited(workspace: &Workspace, line: &str) -> Ended {
-        let program = env!("CARGO_BIN_EXE_qdepth");
+        let program = program();
         let output = Command::new("bash")
-            .args(["-c", &line.replace("qdepth", program)])
+            .args(["-c", &line.replace("qdepth", &program)])
             .current_dir(workspace.path())
             .stdin(Stdio::null())
             .output()

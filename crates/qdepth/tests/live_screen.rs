@@ -4,7 +4,7 @@
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::common::{Workspace, pause, sh};
+    use crate::common::{Workspace, pause, program, sh};
 
     /// A terminal of this size, in which the program runs.
     struct Terminal {
@@ -25,7 +25,7 @@ mod tests {
             }
             let folder = workspace.path().file_name().unwrap().to_string_lossy().into_owned();
             let socket = format!("qdepth-{}", folder.trim_start_matches('.'));
-            let line = format!("{before} {} {words}; echo ended $?", env!("CARGO_BIN_EXE_qdepth"));
+            let line = format!("{before} {} {words}; echo ended $?", program());
             workspace.write("line.sh", &format!("{line}\nexec sleep 600\n"));
             let tmux = format!(
                 "cd {} && env -u COLUMNS -u LINES -u TMUX tmux -L {socket} -f /dev/null \

@@ -6,13 +6,13 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use crate::common::{Workspace, alone, can, counts, pause, points, sh, shim};
+use crate::common::{Workspace, alone, can, counts, pause, points, program, sh, shim};
 use serde_json::Value;
 
 /// The program under mpirun, with its shim compiled.
 #[cfg(test)]
 fn under_mpi(workspace: &Workspace, kind: &str, ranks: u32, words: &str) -> Child {
-    let qdepth = env!("CARGO_BIN_EXE_qdepth");
+    let qdepth = program();
     launched(workspace, kind, &format!("-n {ranks} {qdepth} {words}"))
 }
 
@@ -50,7 +50,7 @@ fn read_text(workspace: &Workspace, name: &str) -> String {
 /// starts it or alone.
 #[cfg(test)]
 fn with_cache(workspace: &Workspace, cache: &str, launcher: &str, words: &str) -> (i32, String) {
-    let line = format!("{launcher} {} {words} 2>&1", env!("CARGO_BIN_EXE_qdepth"));
+    let line = format!("{launcher} {} {words} 2>&1", program());
     let output = Command::new("sh")
         .args(["-c", &line])
         .env("XDG_CACHE_HOME", workspace.join(cache))
@@ -353,7 +353,7 @@ fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
     // As two nodes that see different things under one name.
     let foreign = workspace.join("b/d/qdepth-bandwidth.00000000");
     fs::write(&foreign, "the only copy").unwrap();
-    let qdepth = env!("CARGO_BIN_EXE_qdepth");
+    let qdepth = program();
     let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 1MiB --no-report";
     let on = |node: &str, ranks: u32| {
         format!("-n {ranks} --wdir {} {qdepth} {words}", workspace.join(node).display())
@@ -501,7 +501,7 @@ impl Nodes {
              btl tcp,self --mca btl_tcp_if_include {only} --mca oob_tcp_if_include {only} --host \
              {a}:2,{second}:2 -x QDEPTH_MPI {} {words}",
             agent.display(),
-            env!("CARGO_BIN_EXE_qdepth"),
+            program(),
         );
         let mut inside = Command::new("ip");
         inside.args(["netns", "exec", a, "unshare", "--uts", "sh", "-c"]);

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{Workspace, can, counts, pause, sh, shim};
+use crate::common::{Workspace, can, counts, pause, program, sh, shim};
 
 const PAGE: &str = include_str!("../../../docs/recipes/cluster.md");
 const NODES: [&str; 2] = ["node1", "node2"];
@@ -138,7 +138,7 @@ fn the_job_of_the_page_counts_what_one_process_counts() {
     for folder in ["d", "bin"] {
         fs::create_dir(workspace.join(folder)).unwrap();
     }
-    let qdepth = env!("CARGO_BIN_EXE_qdepth");
+    let qdepth = program();
     // Of the commands of the page a machine without modules has all but one.
     fs::write(workspace.join("bin/module"), "#!/bin/sh\n").unwrap();
     sh(&format!("cd {} && chmod +x module && ln -s {qdepth} .", workspace.join("bin").display()))

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -21,6 +22,29 @@ pub(crate) fn sh(line: &str) -> Result<String, String> {
     }
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(format!("`{line}` ended with {}: {}", output.status, said.trim()))
+}
+
+/// Directory of the tests' files, which lines of the shell hold: no blank is in its path. Not a
+/// temporary directory of the system, which may be memory without direct I/O.
+fn place() -> &'static str {
+    let built = env!("CARGO_TARGET_TMPDIR");
+    if built.contains(char::is_whitespace) { "/var/tmp" } else { built }
+}
+
+/// The program under test as a word of a line of the shell, by a link if blanks are in its path.
+pub(crate) fn program() -> String {
+    let built = env!("CARGO_BIN_EXE_qdepth");
+    if !built.contains(char::is_whitespace) {
+        return built.to_owned();
+    }
+    static LINK: OnceLock<String> = OnceLock::new();
+    let made = || {
+        let folder = format!("{}/qdepth-under-test-{}", place(), std::process::id());
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(built, format!("{folder}/qdepth")).unwrap();
+        format!("{folder}/qdepth")
+    };
+    LINK.get_or_init(made).clone()
 }
 
 /// True if a test that needs root and these tools can run here; says so where it cannot.
@@ -176,8 +200,7 @@ impl Drop for Workspace {
 impl Workspace {
     pub(crate) fn new() -> Self {
         turns::turn();
-        // Not in a temporary directory of the system, which may be memory without direct I/O.
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let dir = tempfile::tempdir_in(place()).unwrap();
         Self { dir, undo: RefCell::default(), servers: RefCell::default(), count: RefCell::new(0) }
     }
 
