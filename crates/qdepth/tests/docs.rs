@@ -18,7 +18,7 @@ const PAGES: [(&str, usize, usize); 15] = [
     ("docs/quick-start.md", 6, 0),
     ("docs/cookbook.md", 78, 0),
     ("docs/troubleshooting.md", 3, 0),
-    ("docs/installation.md", 3, 2),
+    ("docs/installation.md", 3, 3),
     ("docs/recipes/ci-gate.md", 3, 0),
     ("docs/recipes/cluster.md", 2, 4),
     ("docs/recipes/cloud-volumes.md", 9, 0),
