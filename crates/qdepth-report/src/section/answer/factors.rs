@@ -92,6 +92,17 @@ pub(super) fn collect<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     known.then_some(all)
 }
 
+/// Sentence part of another column.
+struct Item {
+    /// Among all others.
+    column: usize,
+    /// Distance of its farthest quotient from 1, as a logarithm.
+    effect: f64,
+    /// Number of figures in the text.
+    figures: usize,
+    text: String,
+}
+
 /// A load with a quotient.
 type Of<'v, 'a> = (&'v Load<'a>, Estimate);
 
@@ -152,8 +163,9 @@ impl<'v, 'a> Factors<'v, 'a> {
     /// One sentence of those that differ under some load at least.
     fn differing(&self, view: &View<'_>, others: &[Other<'_>]) -> Option<String> {
         let words = view.words.answer;
-        let item = |other: &Other<'_>| {
+        let item = |(column, other): (usize, &Other<'_>)| {
             let ((_, low), (_, high)) = self.ends(*other)?;
+            let effect = low.value.ln().abs().max(high.value.ln().abs());
             let [low, high] = [low, high].map(|value| rounded(&value).value);
             let template = match (low == high, self.above) {
                 (false, false) => words.factor,
@@ -177,30 +189,22 @@ impl<'v, 'a> Factors<'v, 'a> {
                 ("low_load", low_load),
                 ("high_load", high_load),
             ];
-            Some((figures, fill_in(template, &values)))
+            Some(Item { column, effect, figures, text: fill_in(template, &values) })
         };
-        let effect = |other: &Other<'_>| {
-            self.ends(*other).map_or(0.0, |(low, high)| {
-                let [low, high] = [low, high].map(|(_, ratio)| ratio.value.ln().abs());
-                low.max(high)
-            })
-        };
+        let mut items: Vec<Item> = others.iter().enumerate().filter_map(item).collect();
+        let all = items.len();
         // Those that differ most, in the order of the columns.
-        let mut by_effect: Vec<usize> = (0..others.len()).collect();
-        by_effect.sort_by(|a, b| effect(&others[*b]).total_cmp(&effect(&others[*a])));
-        let all: Vec<(usize, String)> = others.iter().filter_map(item).collect();
+        items.sort_by(|a, b| b.effect.total_cmp(&a.effect));
         let mut figures = 0;
-        by_effect.retain(|at| {
-            figures += all.get(*at).map_or(0, |(own, _)| *own);
+        items.retain(|item| {
+            figures += item.figures;
             figures <= FIGURES
         });
-        by_effect.truncate(NAMED);
-        by_effect.sort_unstable();
-        let more = all.len().saturating_sub(by_effect.len());
-        let named =
-            by_effect.into_iter().filter_map(|at| all.get(at)).map(|(_, item)| item.clone());
+        items.truncate(NAMED);
+        items.sort_by_key(|item| item.column);
+        let more = all - items.len();
         let more = (more > 0).then(|| crate::words::counted(words.others, more));
-        let items: Vec<String> = named.chain(more).collect();
+        let items: Vec<String> = items.into_iter().map(|item| item.text).chain(more).collect();
         let template = if self.above { words.above } else { words.beside };
         let named = items.len();
         let items = items.join(view.words.clause);
@@ -220,7 +224,9 @@ impl<'v, 'a> Factors<'v, 'a> {
                 all.extend(view.intensities.iter().filter_map(|at| {
                     let [base, value] = [self.base, column].map(|target| load.at(target, *at));
                     let ratio = value?.main().value / base?.main().value;
-                    Some((ratio.powi(turned), (*load, *other, *at)))
+                    // A point may have completed nothing.
+                    let ratio = Some(ratio.powi(turned)).filter(|ratio| ratio.is_normal())?;
+                    Some((ratio, (*load, *other, *at)))
                 }));
             }
         }

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use qdepth_measure::{Code, Finding};
 use qdepth_record::PointRecord;
 
 use super::*;
@@ -112,6 +113,31 @@ fn the_table_divides_the_largest_values() {
     }
     let sentence = factors.sentence(&view).unwrap();
     assert!(sentence.starts_with("Compared with nvme0n1, the largest values are "), "{sentence}");
+}
+
+/// A column without a valid point does not take the place of one that differs most.
+#[test]
+fn columns_that_differ_most_are_named_after_one_without_values() {
+    let (run, mut points) = (fixture::run(6), fixture::points(6));
+    for point in points.iter_mut().filter(|point| point.target == 1) {
+        point.findings.push(Finding::invalid(Code::DeviceGone));
+    }
+    // Of targets 2 to 5 each is twice as fast as the one before.
+    for point in &mut points {
+        let times = 1 << point.target.saturating_sub(2);
+        for slice in &mut point.intervals {
+            (slice.reads, slice.writes) = (slice.reads * times, slice.writes * times);
+        }
+        for direction in [&mut point.reads, &mut point.writes] {
+            direction.completed *= times;
+        }
+    }
+    let presentation = Presentation::from(Lang::En);
+    let view = View::new(&run, &points, None, &presentation);
+    let sentence = factors::collect(&view).unwrap().sentence(&view).unwrap();
+    let ratios = ["1.31 to 2.62 times", "1.31 to 5.24 times", "1.31 to 10.48 times"];
+    assert_eq!(ratios.map(|ratio| sentence.contains(ratio)), [false, true, true], "{sentence}");
+    assert!(sentence.contains("2 others are in the table"), "{sentence}");
 }
 
 /// One directory beside its twin: what chance makes of it is not told as a difference.
