@@ -1,6 +1,6 @@
 //! Identity of a target's storage, stored with a run and checked when the run is resumed.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use qdepth_record::Observation;
 use rustix::fs::{AtFlags, OFlags, SeekFrom, StatxFlags, fstatfs, statx};
@@ -60,9 +60,11 @@ pub fn identity_facts(system: &System, target: &Inspected) -> Vec<Observation> {
         }
         Kind::RegularFile { file_system, .. } => {
             add("kind", Some("file".to_owned()));
-            let bytes = data_bytes(target);
-            add(DATA_BYTES, bytes.map(|bytes| bytes.to_string()));
-            add(EXTENTS, bytes.and_then(|bytes| extents_digest(target, bytes)));
+            if let Ok(file) = target.open(OFlags::RDONLY | OFlags::NONBLOCK) {
+                let (bytes, size) = (data_bytes(file.as_fd()), target.identity().size_bytes());
+                add(DATA_BYTES, bytes.map(|bytes| bytes.to_string()));
+                add(EXTENTS, bytes.and_then(|b| extents_digest(file.as_fd(), size, b)));
+            }
             file_system
         }
         Kind::Directory(file_system) => {
@@ -137,9 +139,8 @@ fn created(target: &Inspected) -> Option<String> {
 }
 
 /// Bytes of a file that are no hole.
-fn data_bytes(target: &Inspected) -> Option<u64> {
-    let file = target.open(OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
-    let (file, mut bytes, mut at) = (file.as_fd(), 0, 0);
+fn data_bytes(file: BorrowedFd<'_>) -> Option<u64> {
+    let (mut bytes, mut at) = (0, 0);
     while let Ok(data) = rustix::fs::seek(file, SeekFrom::Data(at)) {
         at = rustix::fs::seek(file, SeekFrom::Hole(data)).ok().filter(|hole| *hole > data)?;
         bytes += at - data;
@@ -148,9 +149,10 @@ fn data_bytes(target: &Inspected) -> Option<u64> {
 }
 
 /// `None` if the file system does not say where the data lies, or has not placed all of it yet.
-fn extents_digest(target: &Inspected, data_bytes: u64) -> Option<String> {
-    let file = target.open(OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
-    let extents = qdepth_linux::extents(file.as_fd(), 0, target.identity().size_bytes())?;
+fn extents_digest(file: BorrowedFd<'_>, size_bytes: u64, data_bytes: u64) -> Option<String> {
+    let extents = qdepth_linux::extents(file, 0, size_bytes)?;
     let placed: u64 = extents.iter().map(|extent| extent.length).sum();
-    (placed >= data_bytes).then(|| short_digest(&format!("{extents:?}")))
+    let text: Vec<String> =
+        extents.iter().map(|extent| format!("{}+{}", extent.physical, extent.length)).collect();
+    (placed >= data_bytes).then(|| short_digest(&text.join(" ")))
 }
