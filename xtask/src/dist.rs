@@ -1,8 +1,8 @@
 //! `cargo xtask dist`: packages of the program in `target/dist`: `.deb`, `.rpm`, `.whl` and a tar
 //! archive, with pages of the manual, completions, licences, a bill of materials and checksums.
-//! Each that can be is installed in an empty root and run. `--pdf` puts
-//! qdepth-pdf in as well, and its packages in `target/dist-pdf`. `--quick` packs the debug build,
-//! to try the packing itself; its packages are called `debug-…`.
+//! Each that can be is installed in an empty root and run. `--pdf` puts qdepth-pdf in as well, and
+//! its packages in `target/dist-pdf`. `--quick` packs the debug build, to try the packing itself;
+//! its packages are called `debug-…`.
 
 #![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
 
@@ -68,7 +68,7 @@ pub fn dist(words: &[&str]) -> Result<()> {
     if !quick && bytes > most {
         bail!("{bytes} bytes are installed, and {most} are the most");
     }
-    let mut made = vec![archive(&to, &stage, &version, "x86_64-linux")?];
+    let mut made = vec![archive(&to, &stage, &version)?];
     made.extend(deb(&to, &stage, &version)?);
     made.extend(wheel(&to, &stage, &version)?);
     made.extend(rpm(&to, &stage, &version)?);

@@ -13,7 +13,7 @@ pub(super) const BIN: &str = "usr/bin";
 pub(super) fn cargo(which: &[&str], profile: &str, flags: &[&str]) -> Result<()> {
     let home = std::env::var("CARGO_HOME");
     let home = home.or_else(|_| std::env::var("HOME").map(|home| home + "/.cargo"))?;
-    let paths = format!("RUSTFLAGS=--remap-path-prefix={home}/registry/src=crates");
+    let paths = format!("CARGO_ENCODED_RUSTFLAGS=--remap-path-prefix={home}/registry/src=crates");
     let words = [&*paths, "cargo", "rustc", "--locked", "--profile", profile];
     show("env", &[&words[..], which, &["--"], flags].concat())
 }
@@ -24,8 +24,8 @@ pub(super) fn epoch() -> Result<String> {
 }
 
 /// A tar archive of the staged files; its path.
-pub(super) fn archive(to: &Path, stage: &Path, version: &str, machine: &str) -> Result<PathBuf> {
-    let made = to.join(format!("qdepth-{version}-{machine}.tar.gz"));
+pub(super) fn archive(to: &Path, stage: &Path, version: &str) -> Result<PathBuf> {
+    let made = to.join(format!("qdepth-{version}-x86_64-linux.tar.gz"));
     let (mtime, folder) = (format!("--mtime=@{}", epoch()?), stage.display().to_string());
     let words = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", &mtime];
     let file = made.display().to_string();
