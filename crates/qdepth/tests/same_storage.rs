@@ -174,7 +174,7 @@ fn a_run_whose_logbook_is_taken_away_keeps_its_points_and_fails() {
 const ACCIDENTS: [&str; 5] =
     ["killed", "logbook moved", "logbook removed", "exchanged", "led away"];
 
-/// A run of four points on a link to a file, to which something happens after so many ms. Returns
+/// A run of four points on a link to a file, struck by an accident after this many ms. Returns
 /// the number of points that it reported, and how it ended.
 #[cfg(test)]
 fn struck(workspace: &Workspace, accident: &str, after_ms: u64) -> (usize, Ended) {

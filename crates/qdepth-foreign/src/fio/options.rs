@@ -69,7 +69,7 @@ struct Refused {
 pub(super) enum Rule {
     /// Read, and done.
     Honoured,
-    /// Cannot change a figure here, or is told with the figures; what is done.
+    /// Cannot change a figure here, or is reported with the figures; what is done.
     Remarked(Remark),
     /// Says what is so anyway.
     Silent,
