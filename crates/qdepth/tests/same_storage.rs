@@ -82,11 +82,16 @@ fn a_run_does_not_go_on_in_a_file_that_was_emptied_moved_or_exchanged() {
                 refused(&workspace, "B are now");
             }
             "moved" => {
-                let (data, other) = (data.display(), workspace.join("other"));
-                sh(&format!("cp {data} {data}.bytes && fallocate -p -l 8M {data} && sync"))
+                // The second half becomes the first, wherever the other half is placed.
+                let file = data.display();
+                let cut = sh(&format!("fallocate --collapse-range -o 0 -l 4M {file}"));
+                if let Err(why) = cut {
+                    println!("SKIPPED: a file that was moved: {why}");
+                    assert_eq!(points(&resumed(&workspace).json()).len(), 2);
+                    continue;
+                }
+                sh(&format!("head -c 4M {file} >{file}.half && cat {file}.half >>{file} && sync"))
                     .unwrap();
-                full(&other);
-                sh(&format!("dd if={data}.bytes of={data} conv=notrunc,fsync")).unwrap();
                 refused(&workspace, "another place");
             }
             _ => {
