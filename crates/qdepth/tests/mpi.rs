@@ -20,7 +20,11 @@ fn under_mpi(workspace: &Workspace, kind: &str, ranks: u32, words: &str) -> Chil
 #[cfg(test)]
 fn launch(workspace: &Workspace, kind: &str, launcher: &mut Command) -> Child {
     let file = |name: &str| File::create(workspace.join(name)).unwrap();
+    // Several that start at once race for the folder that they would share, and one fails.
+    let session = workspace.join("session");
+    fs::create_dir_all(&session).unwrap();
     launcher
+        .env("OMPI_MCA_orte_tmpdir_base", session)
         .env("QDEPTH_MPI", shim(workspace, kind))
         // After a rank died mpirun waits this long before it kills the others, by default 1 s. That
         // is too short for the logbook where others write to the same disk.
@@ -214,6 +218,16 @@ fn ended_as_failed(workspace: &Workspace, logbook: &str) {
     assert!(points(&kept).iter().map(moved).sum::<u64>() > 0, "{kept:#}");
 }
 
+/// Waits for the ranks of a job to begin; fails if it ends before.
+#[cfg(test)]
+fn until_measured(workspace: &Workspace, job: &mut Child) {
+    while !read_text(workspace, "mpi.err").contains("clocks:") {
+        let ended = job.try_wait().unwrap();
+        assert_eq!(ended, None, "before it began: {}", read_text(workspace, "mpi.err"));
+        pause(10);
+    }
+}
+
 /// Bytes that a process sent to storage.
 #[cfg(test)]
 fn written(pid: &str) -> u64 {
@@ -247,9 +261,7 @@ fn kill_a_rank(moment: u64) {
     let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 128MiB \
                  --no-report --logbook killed.db";
     let mut job = under_mpi(&workspace, "openmpi", 4, words);
-    while !read_text(&workspace, "mpi.err").contains("clocks:") {
-        pause(10);
-    }
+    until_measured(&workspace, &mut job);
     let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
     let ranks: Vec<&str> = children.lines().collect();
     while written(ranks[0]) < (1 + moment * 5) << 20 {
@@ -290,9 +302,7 @@ fn interrupted(ranks: usize) {
     fs::write(workspace.join("file"), vec![1; 16 << 20]).unwrap();
     let words = "run plan.toml file --no-report --logbook stopped.db";
     let mut job = under_mpi(&workspace, "openmpi", 3, words);
-    while !read_text(&workspace, "mpi.err").contains("clocks:") {
-        pause(10);
-    }
+    until_measured(&workspace, &mut job);
     pause(1500);
     let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
     let first: Vec<&str> = children.lines().take(ranks).collect();
@@ -314,9 +324,7 @@ fn a_rank_that_stands_still_is_found_and_named() {
     fs::create_dir(workspace.join("d")).unwrap();
     let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 96MiB --json";
     let mut job = under_mpi(&workspace, "openmpi", 2, words);
-    while !read_text(&workspace, "mpi.err").contains("clocks:") {
-        pause(10);
-    }
+    until_measured(&workspace, &mut job);
     let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
     let follower = children.lines().nth(1).unwrap().to_owned();
     while written(&follower) < 4 << 20 {
