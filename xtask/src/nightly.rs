@@ -12,7 +12,7 @@ use crate::dist;
 
 /// A line for each campaign: name, tries, package, target, test.
 const CAMPAIGNS: &str = include_str!("../campaigns.txt");
-/// The packages (`cargo xtask dist`), under a name beside those of the campaigns.
+/// Name of the packages (`cargo xtask dist`) among the campaigns.
 const DIST: &str = "dist";
 
 /// Runs the campaigns with these names, all without names, and prints what came of each.

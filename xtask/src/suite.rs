@@ -6,6 +6,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -53,7 +56,7 @@ impl TestBinary {
 
     /// Runs it, shows what it prints, and counts.
     fn run(&self, examples: Option<&Path>) -> Counts {
-        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let cpus = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let mut command = self.command(examples);
         // Many tests wait for storage: with as many threads as CPUs, half of the CPUs' time went
         // by unused. With twice as many, figures depended on the machine being quiet.
@@ -122,7 +125,7 @@ pub fn run(
         counts
     };
     let shares = !first.is_empty();
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let rest = scope.spawn(move || {
             if shares {
                 take_what_is_left();
@@ -161,6 +164,9 @@ enum Shown {
     Whole,
 }
 
+/// Output of a program that has ended arrives in this time.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
 /// Runs a program that prints as tests do.
 fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
     let mut counts = Counts::default();
@@ -168,8 +174,25 @@ fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().context("it has no output")?;
         let (mut failing, mut text) = (Failing::default(), String::new());
-        for line in BufReader::new(out).split(b'\n') {
-            let line = String::from_utf8_lossy(&line?).into_owned();
+        let (sends, lines) = channel();
+        // Not in a scope: a program that the tests left behind may hold the output open for ever.
+        thread::spawn(move || {
+            BufReader::new(out).split(b'\n').all(|line| sends.send(line).is_ok())
+        });
+        let (mut status, mut is_held) = (None, false);
+        loop {
+            let line = match lines.recv_timeout(LAST_WORDS) {
+                Ok(line) => String::from_utf8_lossy(&line?).into_owned(),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) if status.is_some() => {
+                    is_held = true;
+                    break;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    status = child.try_wait()?;
+                    continue;
+                }
+            };
             counts.line(&line, &mut failing);
             // Most of that time it waited for its turn.
             if line.ends_with("has been running for over 60 seconds") {
@@ -181,6 +204,9 @@ fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
             }
         }
         print!("{text}");
+        if is_held {
+            bail!("a program that its tests started still runs, and holds its output");
+        }
         let status = child.wait()?;
         if !status.success() && counts.failed == 0 {
             bail!("it ended with {status}");
@@ -191,4 +217,19 @@ fn counted(name: &str, mut command: Command, shown: Shown) -> Counts {
         counts.fail(name, &why);
     }
     counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_tests_left_behind_does_not_hold_the_suite() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 60 & echo 'test result: ok. 1 passed; 0 failed; 0 ignored'"]);
+        let begun = std::time::Instant::now();
+        let counts = counted("left behind", shell, Shown::Whole);
+        assert_eq!((counts.passed, counts.failed), (1, 1));
+        assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
+    }
 }

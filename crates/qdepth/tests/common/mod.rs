@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+mod deadline;
 mod turns;
 
 pub(crate) use turns::alone;

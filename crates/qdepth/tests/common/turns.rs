@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::deadline::Deadline;
+
 /// So long nobody else must want a turn before the first test of figures begins: threads of tests
 /// start one after the other.
 const QUIET: Duration = Duration::from_millis(500);
@@ -31,6 +33,7 @@ struct Others {
 /// That no other test runs.
 pub(crate) struct Alone {
     _turn: MutexGuard<'static, ()>,
+    _deadline: Deadline,
     begun: CpuTime,
 }
 
@@ -93,11 +96,13 @@ pub(crate) fn alone() -> Alone {
     }
     HAS_BEGUN.store(true, Ordering::Relaxed);
     IS_ALONE.set(true);
-    Alone { _turn: guard, begun: CpuTime::now() }
+    Alone { _turn: guard, _deadline: Deadline::starts(), begun: CpuTime::now() }
 }
 
 /// One of those that run beside others.
-struct Turn;
+struct Turn {
+    _deadline: Deadline,
+}
 
 impl Drop for Turn {
     fn drop(&mut self) {
@@ -122,5 +127,5 @@ pub(super) fn turn() {
     others.waiting -= 1;
     others.running += 1;
     drop(others);
-    TURN.set(Some(Turn));
+    TURN.set(Some(Turn { _deadline: Deadline::starts() }));
 }
