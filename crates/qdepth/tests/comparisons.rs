@@ -163,6 +163,10 @@ fn plan(end: &str) -> String {
     )
 }
 
+/// Findings of points whose time others took: the CPUs had other work, or no I/O completed.
+#[cfg(test)]
+const HELD_OFF: [&str; 2] = ["pressure", "stall"];
+
 #[test]
 fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     let test = "drives_with_a_fixed_served_rate_scale_with_their_number";
@@ -180,12 +184,13 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     let scaled = (0..3).find_map(|_| {
         let document = workspace.run(&words).expect_finished().json();
         let times = rate(&document, 1, "reads") / rate(&document, 0, "reads");
-        let findings: BTreeSet<String> = points(&document)
-            .iter()
-            .filter(|point| point["grade"] == "C")
-            .flat_map(codes)
-            .collect();
-        println!("four drives: {times:.3} times one, invalid: {findings:?}");
+        let of_point = |point: &Value| {
+            let invalid = point["grade"] == "C";
+            let marks = move |code: &String| invalid || HELD_OFF.contains(&code.as_str());
+            codes(point).into_iter().filter(marks).collect::<Vec<_>>()
+        };
+        let findings: BTreeSet<String> = points(&document).iter().flat_map(of_point).collect();
+        println!("four drives: {times:.3} times one, marked: {findings:?}");
         (findings.is_empty() || (times - 4.0).abs() <= 0.04).then_some((document, findings))
     });
     let Some((document, findings)) = scaled else {
