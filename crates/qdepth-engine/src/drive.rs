@@ -7,6 +7,8 @@ use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Point};
 
 use crate::driver::{Driver, Drivers, OneDriver};
+use crate::durable::Durable;
+use crate::flow::Flow;
 use crate::outcome::Outcome;
 use crate::pacing::{Closed, Finite, Pacing, Scheduled, Thinking};
 use crate::series::Interval;
@@ -38,7 +40,30 @@ pub fn measure_shard<T: Target>(
     stop: &AtomicBool,
     seen: &mut impl FnMut(&Interval),
 ) -> Outcome {
+    if shard.point.durability.syncs() {
+        return measure_any(target, shard, start, stop, &mut |interval| seen(interval));
+    }
+    // A type of its own for each caller's `seen` would be a loop of its own.
+    let seen = &mut |interval: &Interval| seen(interval);
     choose(shard, start, Alone { target, shard, start, stop, seen })
+}
+
+/// Like [`measure_shard`], on a target that does more for each request than a call costs: all of
+/// them share a loop.
+pub fn measure_any(
+    target: &mut dyn Target,
+    shard: &Shard<'_>,
+    start: Instant,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(&Interval),
+) -> Outcome {
+    if !shard.point.durability.syncs() {
+        return choose(shard, start, Any { target, shard, start, stop, seen });
+    }
+    let mut durable = Durable::new(target, std::slice::from_ref(shard), start);
+    let any = Any { target: &mut durable, shard, start, stop, seen };
+    let outcome = choose(shard, start, any);
+    Outcome { parts: durable.into_parts().pop().flatten(), ..outcome }
 }
 
 /// Measures several loads on one target from one worker, each with its own results: what stands for
@@ -52,12 +77,36 @@ pub fn measure_together<T: Target>(
     stop: &AtomicBool,
     seen: &mut impl FnMut(usize, &Interval),
 ) -> Vec<Outcome> {
+    if !shards.iter().any(|shard| shard.point.durability.syncs()) {
+        return together(target, shards, start, stop, seen, |shard, among| {
+            choose(shard, start, among)
+        });
+    }
+    let mut durable = Durable::new(target, shards, start);
+    let mut any: &mut dyn Target = &mut durable;
+    let mut outcomes = together(&mut any, shards, start, stop, seen, |shard, among| {
+        choose(shard, start, Boxed(among))
+    });
+    for (outcome, parts) in outcomes.iter_mut().zip(durable.into_parts()) {
+        outcome.parts = parts;
+    }
+    outcomes
+}
+
+fn together<'a, T: Target>(
+    target: &mut T,
+    shards: &[Shard<'a>],
+    start: Instant,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+    make: impl for<'p> Fn(&'p Shard<'a>, Among<'p, 'a, T>) -> Box<dyn OneDriver<T> + 'a>,
+) -> Vec<Outcome> {
     let mut together = Together { drivers: Vec::new(), owners: Vec::new() };
     for (number, shard) in shards.iter().enumerate() {
         let base = together.owners.len() as u32;
         let slots = shard.slots();
         let among = Among { number, shard, base, start, on: PhantomData };
-        together.drivers.push(choose(shard, start, among));
+        together.drivers.push(make(shard, among));
         together.owners.extend(std::iter::repeat_n(number, slots as usize));
     }
     let slots = together.owners.len() as u32;
@@ -65,66 +114,128 @@ pub fn measure_together<T: Target>(
     together.drivers.into_iter().map(OneDriver::into_outcome).collect()
 }
 
-/// Maps a pacing rule to its type.
+/// Maps a pacing rule to its type, or takes any behind a pointer.
 trait ForRule<'a> {
     type Output;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Output;
+    fn with_any<const RESPONSE: bool>(self, pacing: Box<dyn Pacing + 'a>) -> Self::Output;
 }
 
-/// Chooses the rule that a load asks for, so that the loop asks no questions. The loop is compiled
-/// for closed and for open loads without an amount, and once for all others, behind a pointer.
+/// Chooses the rule that a load asks for, so that the loop asks no questions. For each target the
+/// loop is compiled for closed and for open loads without an amount. All other loads share a loop,
+/// whatever their target is.
 fn choose<'a, F: ForRule<'a>>(shard: &Shard<'a>, start: Instant, consumer: F) -> F::Output {
     let start = start + Nanos(shard.point.delay_ns);
     match shard.point.arrivals {
-        Arrivals::Closed => ending::<_, _, false>(Closed::new(shard.slots()), shard, consumer),
+        Arrivals::Closed => {
+            unless_ending::<_, _, false>(Closed::new(shard.slots()), shard, consumer)
+        }
         Arrivals::ThinkTime { time_ns, requests } => {
-            let rule = Box::new(Thinking::new(shard, Nanos(time_ns), requests));
-            ending::<_, Box<dyn Pacing + 'a>, false>(rule, shard, consumer)
+            let rule = Thinking::new(shard, Nanos(time_ns), requests);
+            consumer.with_any::<false>(ending(rule, shard))
         }
         Arrivals::Paced { .. } => {
-            let rule = Box::new(Scheduled::<false>::new(shard, start));
-            ending::<_, Box<dyn Pacing + 'a>, false>(rule, shard, consumer)
+            let rule = Scheduled::<false>::new(shard, start);
+            consumer.with_any::<false>(ending(rule, shard))
         }
         Arrivals::Fixed { .. } | Arrivals::Poisson { .. } | Arrivals::Recorded { .. } => {
-            ending::<_, _, true>(Scheduled::<true>::new(shard, start), shard, consumer)
+            unless_ending::<_, _, true>(Scheduled::<true>::new(shard, start), shard, consumer)
         }
     }
 }
 
-fn ending<'a, F: ForRule<'a>, P: Pacing + 'a, const RESPONSE: bool>(
+fn unless_ending<'a, F: ForRule<'a>, P: Pacing + 'a, const RESPONSE: bool>(
     rule: P,
     shard: &Shard<'a>,
     consumer: F,
 ) -> F::Output {
-    let finite = shard.point.stop.bytes_per_stream > 0;
-    let flow = shard.stop_group.and_then(|stop_group| stop_group.flow(shard));
-    if !finite && flow.is_none() {
+    if shard.point.stop.bytes_per_stream == 0 && flow(shard).is_none() {
         return consumer.with::<P, RESPONSE>(rule);
     }
-    let mut rule: Box<dyn Pacing + 'a> =
-        if finite { Box::new(Finite::new(rule, shard)) } else { Box::new(rule) };
-    if let Some(flow) = flow {
-        rule = Box::new(Tied::new(rule, flow, shard));
+    consumer.with_any::<RESPONSE>(ending(rule, shard))
+}
+
+/// The rule until streams have moved their bytes, and tied to others, where the load wants it.
+#[inline(never)]
+fn ending<'a, P: Pacing + 'a>(rule: P, shard: &Shard<'a>) -> Box<dyn Pacing + 'a> {
+    let rule: Box<dyn Pacing + 'a> = match shard.point.stop.bytes_per_stream {
+        0 => Box::new(rule),
+        _ => Box::new(Finite::new(rule, shard)),
+    };
+    match flow(shard) {
+        Some(flow) => Box::new(Tied::new(rule, flow, shard)),
+        None => rule,
     }
-    consumer.with::<_, RESPONSE>(rule)
+}
+
+fn flow<'a>(shard: &Shard<'a>) -> Option<&'a Flow> {
+    shard.stop_group.and_then(|stop_group| stop_group.flow(shard))
+}
+
+/// Any rule behind a pointer.
+struct Boxed<F>(F);
+
+impl<'a, F: ForRule<'a>> ForRule<'a> for Boxed<F> {
+    type Output = F::Output;
+    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> F::Output {
+        self.with_any::<RESPONSE>(Box::new(pacing))
+    }
+    fn with_any<const RESPONSE: bool>(self, pacing: Box<dyn Pacing + 'a>) -> F::Output {
+        self.0.with_any::<RESPONSE>(pacing)
+    }
 }
 
 /// One load has the loop for itself.
-struct Alone<'p, 'a, T, S> {
+struct Alone<'p, 'a, T> {
     target: &'p mut T,
     shard: &'p Shard<'a>,
     start: Instant,
     stop: &'p AtomicBool,
-    seen: &'p mut S,
+    seen: &'p mut dyn FnMut(&Interval),
 }
 
-impl<'a, T: Target, S: FnMut(&Interval)> ForRule<'a> for Alone<'_, 'a, T, S> {
+impl<'a, T: Target> ForRule<'a> for Alone<'_, 'a, T> {
     type Output = Outcome;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Outcome {
         let Self { target, shard, start, stop, seen } = self;
         let mut driver = Driver::<_, RESPONSE>::new(0, shard, 0, start, pacing);
         drive(target, &mut driver, shard.slots(), start, stop, &mut |_, interval| seen(interval));
         driver.into_outcome()
+    }
+    fn with_any<const RESPONSE: bool>(self, pacing: Box<dyn Pacing + 'a>) -> Outcome {
+        let Self { target, shard, start, stop, seen } = self;
+        Any { target, shard, start, stop, seen }.with_any::<RESPONSE>(pacing)
+    }
+}
+
+/// The same on any target, with any rule.
+struct Any<'p, 'a> {
+    target: &'p mut dyn Target,
+    shard: &'p Shard<'a>,
+    start: Instant,
+    stop: &'p AtomicBool,
+    seen: &'p mut dyn FnMut(&Interval),
+}
+
+impl<'a> ForRule<'a> for Any<'_, 'a> {
+    type Output = Outcome;
+    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Outcome {
+        self.with_any::<RESPONSE>(Box::new(pacing))
+    }
+    fn with_any<const RESPONSE: bool>(self, pacing: Box<dyn Pacing + 'a>) -> Outcome {
+        if RESPONSE { self.open(pacing) } else { self.closed(pacing) }
+    }
+}
+
+/// Not generic, so that they are compiled here, and not in every crate that measures.
+impl<'a> Any<'_, 'a> {
+    fn closed(self, pacing: Box<dyn Pacing + 'a>) -> Outcome {
+        let Self { mut target, shard, start, stop, seen } = self;
+        Alone { target: &mut target, shard, start, stop, seen }.with::<_, false>(pacing)
+    }
+    fn open(self, pacing: Box<dyn Pacing + 'a>) -> Outcome {
+        let Self { mut target, shard, start, stop, seen } = self;
+        Alone { target: &mut target, shard, start, stop, seen }.with::<_, true>(pacing)
     }
 }
 
@@ -141,6 +252,9 @@ impl<'a, T: Target> ForRule<'a> for Among<'_, 'a, T> {
     type Output = Box<dyn OneDriver<T> + 'a>;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Output {
         Box::new(Driver::<_, RESPONSE>::new(self.number, self.shard, self.base, self.start, pacing))
+    }
+    fn with_any<const RESPONSE: bool>(self, pacing: Box<dyn Pacing + 'a>) -> Self::Output {
+        self.with::<_, RESPONSE>(pacing)
     }
 }
 

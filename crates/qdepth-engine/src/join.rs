@@ -19,6 +19,7 @@ pub fn join(outcomes: Vec<Outcome>) -> Outcome {
 fn two(a: Outcome, b: Outcome) -> Outcome {
     let Outcome {
         mut directions,
+        mut parts,
         mut gaps,
         duration,
         issued,
@@ -43,12 +44,17 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
     for (mine, theirs) in directions.iter_mut().zip(b.directions) {
         add(mine, theirs);
     }
+    match (&mut parts, b.parts) {
+        (Some(mine), Some(theirs)) => mine.merge(&theirs),
+        (mine, theirs) => *mine = mine.take().or(theirs),
+    }
     for (mine, theirs) in gaps.iter_mut().zip(b.gaps) {
         *mine = (*mine).min(theirs);
     }
     Outcome {
         duration: duration.max(b.duration),
         directions,
+        parts,
         issued: issued + b.issued,
         completed_outside: completed_outside + b.completed_outside,
         bytes_outside: bytes_outside + b.bytes_outside,
@@ -93,6 +99,7 @@ pub fn unrecorded(outcome: Outcome) -> Outcome {
         // Of a window, and there was none.
         duration: _,
         directions: _,
+        parts: _,
         in_flight_integral: _,
         latency_in_window: _,
         longest_gap: _,

@@ -6,6 +6,7 @@
 
 mod drive;
 mod driver;
+mod durable;
 mod flow;
 mod join;
 mod least;
@@ -20,7 +21,8 @@ mod tied;
 pub mod conformance;
 pub mod scripted;
 
-pub use drive::{measure, measure_shard, measure_together};
+pub use drive::{measure, measure_any, measure_shard, measure_together};
+pub use durable::DurableParts;
 pub use join::{in_turn, join, unrecorded};
 pub use least::Shortfall;
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};

@@ -3,6 +3,7 @@
 use qdepth_measure::{LatencyHistogram, Nanos};
 use serde::{Deserialize, Serialize};
 
+use crate::durable::DurableParts;
 use crate::least::Shortfall;
 use crate::series::Series;
 use crate::target::{CpuTime, TargetFailure};
@@ -99,6 +100,8 @@ pub struct Outcome {
     pub duration: Nanos,
     /// Reads, writes, trims and syncs, in this order.
     pub directions: [DirectionOutcome; 4],
+    /// Parts of durable writes, where a sync behind each write belongs to it.
+    pub parts: Option<DurableParts>,
     /// Requests issued, warm-up and drain included. Continuations of short transfers are not
     /// counted again.
     pub issued: u64,

@@ -49,9 +49,9 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         verify: false,
         verify_unwritten: true,
         priorities: None,
-        durability: Durability::Cached,
+        durability: Durability::None,
         direct: true,
-        fsync: Fsync { every_writes: 0, at_end: false },
+        fsync: Fsync { every_writes: 0, at_end: false, data_only: false },
         reported_as_throughput: false,
         delay_ns: 0,
         warm_up_ns: duration.0 / 20,
@@ -296,7 +296,7 @@ fn the_scripted_target_keeps_the_laws_of_targets() {
 #[test]
 fn a_sync_at_the_end_is_part_of_the_time() {
     let mut point = point(4, Arrivals::Closed, Nanos::from_millis(100));
-    point.fsync = Fsync { every_writes: 16, at_end: true };
+    point.fsync = Fsync { every_writes: 16, at_end: true, data_only: false };
     point.read_share = 0.0;
     let service = Nanos::from_millis(1);
     let outcome = run(&mut ScriptedTarget::new(1, Service::Fixed(service), 1), &point);
@@ -307,6 +307,56 @@ fn a_sync_at_the_end_is_part_of_the_time() {
     let facts = facts(&outcome, None);
     let expected = Some(4096 * writes.completed);
     assert_eq!(check_laws(&PointFacts { bytes_expected: expected, ..facts }), []);
+}
+
+/// Writers of one log over 100 ms; each request takes 100 µs.
+fn durable(writers: u32, arrivals: Arrivals, fault: Option<Fault>) -> Outcome {
+    let mut point = point(writers, arrivals, Nanos::from_millis(100));
+    (point.read_share, point.durability) = (0.0, Durability::Fsync);
+    let target = ScriptedTarget::new(64, Service::Fixed(Nanos::from_micros(100)), 1);
+    let outcome = match fault {
+        Some(fault) => run(&mut target.with_fault(fault), &point),
+        None => run(&mut { target }, &point),
+    };
+    let held = (arrivals == Arrivals::Closed).then_some(f64::from(writers));
+    assert_eq!(check_laws(&facts(&outcome, held)), []);
+    outcome
+}
+
+#[test]
+fn a_durable_write_lasts_until_its_sync_has_ended() {
+    for writers in [1, 8] {
+        let outcome = durable(writers, Arrivals::Closed, None);
+        let service = &outcome.directions[1].service_time;
+        assert_eq!((service.min(), service.max()), (Some(Nanos(200_000)), Some(Nanos(200_000))));
+        // All writers of the log share each sync.
+        assert_eq!(outcome.completed(), 500 * u64::from(writers));
+        let parts = outcome.parts.unwrap();
+        assert_eq!((parts.write.count(), parts.sync.count()), (500 * u64::from(writers), 500));
+        let longest = Some(Nanos(100_000));
+        assert_eq!((parts.write.max(), parts.sync.max()), (longest, longest));
+    }
+}
+
+#[test]
+fn writes_that_come_during_a_sync_share_the_next() {
+    let outcome = durable(64, Arrivals::Poisson { rate: 50_000.0 }, None);
+    near(outcome.completed() as f64, 5000.0, 0.05, "durable writes");
+    let response = outcome.directions[1].response_time.as_ref().unwrap();
+    // A write, at most all of the sync of others, and its own.
+    let (least, most) = (response.min().unwrap(), response.max().unwrap());
+    assert!(least >= Nanos(200_000) && most <= Nanos(300_000), "{least:?} to {most:?}");
+    near(response.mean().unwrap(), 250_000.0, 0.02, "half a sync is waited for in the mean");
+    let syncs = outcome.parts.unwrap().sync.count();
+    assert!((980..=1000).contains(&syncs), "{syncs} syncs of 100 µs in 100 ms");
+}
+
+#[test]
+fn a_sync_that_fails_fails_the_writes_that_it_was_to_cover() {
+    // One writer: every second request is a sync.
+    let outcome = durable(1, Arrivals::Closed, Some(Fault::Error { every: 2, errno: 5 }));
+    assert_eq!((outcome.completed(), outcome.failed()), (0, 500));
+    assert_eq!(outcome.directions[1].errors.kinds().collect::<Vec<_>>(), [(5, 500)]);
 }
 
 #[test]
@@ -346,7 +396,8 @@ proptest! {
     #[test]
     fn every_law_holds_on_any_load(
         depth in 1u32..200, streams in 1u32..5, servers in 1usize..40, micros in 1u64..5000,
-        exponential in any::<bool>(), kind in 0..4, load in 0.1f64..1.5, seed in any::<u64>(),
+        exponential in any::<bool>(), durable in any::<bool>(), kind in 0..4,
+        load in 0.1f64..1.5, seed in any::<u64>(),
     ) {
         let rate = load * servers as f64 * 1e6 / micros as f64 / f64::from(streams);
         let arrivals = match kind {
@@ -357,6 +408,9 @@ proptest! {
         };
         let mut point = point(depth, arrivals, Nanos::from_millis(300));
         (point.streams, point.seed) = (streams, seed);
+        if durable {
+            point.durability = Durability::Fdatasync;
+        }
         let mean = Nanos::from_micros(micros);
         let law = if exponential { Service::Exponential(mean) } else { Service::Fixed(mean) };
         let outcome = run(&mut ScriptedTarget::new(servers, law, seed), &point);

@@ -84,7 +84,6 @@ remarks! {
     PayloadDrawnOnce = "payload-drawn-once";
     CompressibleInEachBlock = "compressible-in-each-block";
     CompressibleWithoutPattern = "compressible-without-pattern";
-    FsyncOrFdatasync = "fsync-or-fdatasync";
     OwnStamps = "own-stamps";
     OwnChecksum = "own-checksum";
     VerifiedAtEnd = "verified-at-end";

@@ -469,7 +469,7 @@ fn several_files_gaps_runs_and_patterns_are_carried_over() {
 #[test]
 fn writes_are_durable_and_the_last_job_ends_all_where_that_is_asked() {
     for (word, durability) in
-        [("1", Durability::Sync), ("dsync", Durability::DataSync), ("0", Durability::Cached)]
+        [("1", Durability::Sync), ("dsync", Durability::Dsync), ("0", Durability::None)]
     {
         let (made, _) = plan(&format!("[a]\nrw=write\nsync={word}\nsize=1m\n"));
         assert_eq!(made.points[0].durability, durability);

@@ -77,6 +77,7 @@ fn open(device: &str, engine: Engine) -> Result<KernelTarget, Box<dyn Error>> {
         seed: 1,
         engine: EngineChoice::Only(engine),
         trims: false,
+        data_sync: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: Some(Namespace {
             id: number("nsid")?,

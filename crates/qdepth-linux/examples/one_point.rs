@@ -70,6 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         seed: point.seed,
         engine: EngineChoice::Only(engine),
         trims: false,
+        data_sync: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: Some(Namespace { id: 1, block_bytes: 512 }),
     };

@@ -16,6 +16,7 @@ use crate::clock::{Clock, cpu_time};
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
 const IOCB_CMD_FSYNC: u16 = 2;
+const IOCB_CMD_FDSYNC: u16 = 3;
 const IOCB_CMD_NONE: u16 = u16::MAX;
 const IOCB_FLAG_IOPRIO: u32 = 2;
 
@@ -50,6 +51,7 @@ struct IoEvent {
 pub(crate) struct Aio {
     context: u64,
     file: RawFd,
+    data_sync: bool,
     clock: Clock,
     blocks: Vec<Iocb>,
     /// Addresses of the blocks to be submitted.
@@ -61,7 +63,12 @@ pub(crate) struct Aio {
 }
 
 impl Aio {
-    pub(crate) fn new(file: RawFd, entries: u32, pieces: Pieces) -> io::Result<Self> {
+    pub(crate) fn new(
+        file: RawFd,
+        data_sync: bool,
+        entries: u32,
+        pieces: Pieces,
+    ) -> io::Result<Self> {
         let mut context = 0u64;
         // SAFETY: the pointer is to a live, zero context id, as io_setup(2) asks.
         let answer = unsafe { libc::syscall(libc::SYS_io_setup, entries, &raw mut context) };
@@ -71,6 +78,7 @@ impl Aio {
         Ok(Self {
             context,
             file,
+            data_sync,
             clock: Clock::get(),
             blocks: vec![Iocb::default(); entries as usize],
             queue: Vec::with_capacity(entries as usize),
@@ -152,6 +160,7 @@ impl Target for Aio {
             opcode: match request.direction {
                 Direction::Read => IOCB_CMD_PREAD,
                 Direction::Write => IOCB_CMD_PWRITE,
+                Direction::Sync if self.data_sync => IOCB_CMD_FDSYNC,
                 Direction::Sync => IOCB_CMD_FSYNC,
                 // No target of a load that trims is of this engine: the kernel refuses it.
                 Direction::Trim => IOCB_CMD_NONE,

@@ -24,19 +24,25 @@ pub(crate) trait Perform {
 pub(crate) struct Transfers {
     file: RawFd,
     discard: Discard,
+    data_sync: bool,
     pieces: Pieces,
 }
 
 impl Transfers {
-    pub(crate) fn new(file: BorrowedFd<'_>, pieces: Pieces) -> std::io::Result<Self> {
-        Ok(Self { file: file.as_raw_fd(), discard: Discard::for_file(file)?, pieces })
+    pub(crate) fn new(
+        file: BorrowedFd<'_>,
+        data_sync: bool,
+        pieces: Pieces,
+    ) -> std::io::Result<Self> {
+        Ok(Self { file: file.as_raw_fd(), discard: Discard::for_file(file)?, data_sync, pieces })
     }
 }
 
 impl Perform for Transfers {
     #[inline(always)]
     fn perform(&self, slot: u32, request: Request) -> i32 {
-        transfer(self.file, self.discard, request, self.pieces.piece_ptr(slot))
+        let piece = self.pieces.piece_ptr(slot);
+        transfer(self.file, self.discard, self.data_sync, request, piece)
     }
 }
 

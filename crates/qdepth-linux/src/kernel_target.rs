@@ -146,6 +146,8 @@ pub struct OpenOptions {
     pub engine: EngineChoice,
     /// True if what is stored is discarded.
     pub trims: bool,
+    /// True if syncs are `fdatasync`s.
+    pub data_sync: bool,
     /// Operation of requests: only [`Engine::Sync`] supports operations without data transfer.
     pub operation: Operation,
     /// The namespace, where the file is the way of commands to one.
@@ -293,7 +295,7 @@ impl KernelTarget {
         buffers: &mut Buffers,
         missing: &mut Vec<(&'static str, String)>,
     ) -> std::io::Result<Queue> {
-        let slots = options.slots;
+        let OpenOptions { slots, data_sync, .. } = *options;
         let (completion_mode, pieces) = (engine.completion_mode(), buffers.pieces());
         Ok(match engine {
             Engine::Sync if !options.operation.is_transfer() => {
@@ -310,12 +312,14 @@ impl KernelTarget {
             }
             Engine::IoUring | Engine::IoUringSqPoll if options.trims => {
                 probe()?;
-                let queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
+                let mut queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
+                queue.data_sync = options.data_sync;
                 Queue::Trimming(Box::new(queue))
             }
             Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqPoll => {
                 probe()?;
-                let queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
+                let mut queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
+                queue.data_sync = options.data_sync;
                 Queue::Uring(Box::new(queue))
             }
             Engine::IoUringPassthrough | Engine::IoUringPassthroughPolled => {
@@ -334,10 +338,12 @@ impl KernelTarget {
                 Queue::Passthrough(Box::new(queue))
             }
             Engine::Sync => {
-                Queue::Inline(Inline::new(Transfers::new(file.as_fd(), pieces)?, slots)?)
+                Queue::Inline(Inline::new(Transfers::new(file.as_fd(), data_sync, pieces)?, slots)?)
             }
-            Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots, pieces)?),
-            Engine::Threads => Queue::Threads(Threads::new(file.as_fd(), slots, pieces)?),
+            Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), data_sync, slots, pieces)?),
+            Engine::Threads => {
+                Queue::Threads(Threads::new(file.as_fd(), data_sync, slots, pieces)?)
+            }
         })
     }
 
@@ -386,7 +392,7 @@ impl KernelTarget {
     ) -> Outcome {
         match &mut *self.queue {
             Queue::Uring(engine) => looped::run(&mut **engine, shard, start, stop, seen),
-            Queue::Trimming(engine) => looped::run(&mut **engine, shard, start, stop, seen),
+            Queue::Trimming(engine) => looped::run_any(&mut **engine, shard, start, stop, seen),
             Queue::Aio(engine) => looped::run(engine, shard, start, stop, seen),
             Queue::Threads(engine) => looped::run_any(engine, shard, start, stop, seen),
             Queue::Inline(engine) => looped::run(engine, shard, start, stop, seen),

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use qdepth_engine::{Interval, Outcome, Shard, Target, measure_shard};
+use qdepth_engine::{Interval, Outcome, Shard, Target, measure_any, measure_shard};
 use qdepth_measure::Instant;
 
 /// Measures from then, or from now where that is later.
@@ -20,11 +20,12 @@ pub(crate) fn run<T: Target>(
 
 /// Like [`run`], on a target that does more for each request than a call costs: all share a loop.
 pub(crate) fn run_any(
-    mut target: &mut dyn Target,
+    target: &mut dyn Target,
     shard: &Shard<'_>,
     start: Instant,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(&Interval),
 ) -> Outcome {
-    run(&mut target, shard, start, stop, seen)
+    let start = start.max(target.now());
+    measure_any(target, shard, start, stop, seen)
 }

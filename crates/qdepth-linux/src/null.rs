@@ -91,7 +91,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
         streams,
         workers: 1,
         arrivals: Arrivals::Closed,
-        fsync: Fsync { every_writes: 0, at_end: false },
+        fsync: Fsync { every_writes: 0, at_end: false, data_only: false },
         delay_ns: 0,
         warm_up_ns: WARM_UP.0,
         stop: Stop {
@@ -177,6 +177,7 @@ fn measure_worker(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<
                 seed: reads.seed,
                 engine: EngineChoice::Only(engine),
                 trims: false,
+                data_sync: false,
                 operation: Operation::Transfer,
                 namespace: None,
             };

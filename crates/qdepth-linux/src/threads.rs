@@ -31,7 +31,12 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    pub(crate) fn new(file: BorrowedFd<'_>, entries: u32, pieces: Pieces) -> std::io::Result<Self> {
+    pub(crate) fn new(
+        file: BorrowedFd<'_>,
+        data_sync: bool,
+        entries: u32,
+        pieces: Pieces,
+    ) -> std::io::Result<Self> {
         let discard = Discard::for_file(file)?;
         let file = file.as_raw_fd();
         let (report, from) = channel();
@@ -43,7 +48,7 @@ impl Threads {
             thread::Builder::new()
                 .name("qdepth-io".to_owned())
                 .stack_size(128 << 10)
-                .spawn(move || serve(*file, discard, pieces, &work, &report))?;
+                .spawn(move || serve(*file, discard, data_sync, pieces, &work, &report))?;
             to.push(sender);
         }
         Ok(Self { to, from, in_kernel: 0 })
@@ -101,12 +106,13 @@ impl Target for Threads {
 fn serve(
     file: RawFd,
     discard: Discard,
+    data_sync: bool,
     pieces: Pieces,
     work: &Receiver<Work>,
     report: &Sender<Completion>,
 ) {
     while let Ok(Work { slot, request }) = work.recv() {
-        let result = transfer(file, discard, request, pieces.piece_ptr(slot));
+        let result = transfer(file, discard, data_sync, request, pieces.piece_ptr(slot));
         let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
         if report.send(completion).is_err() {
             return;
@@ -115,13 +121,20 @@ fn serve(
 }
 
 #[inline(always)]
-pub(crate) fn transfer(file: RawFd, discard: Discard, request: Request, memory: *mut u8) -> i32 {
+pub(crate) fn transfer(
+    file: RawFd,
+    discard: Discard,
+    data_sync: bool,
+    request: Request,
+    memory: *mut u8,
+) -> i32 {
     let Request { direction, offset, size } = request;
     if direction == Direction::Trim {
         return discard.now(file, request);
     }
     let file = file as usize;
     let (number, arguments) = match direction {
+        Direction::Sync if data_sync => (libc::SYS_fdatasync, [file, 0, 0, 0, 0, 0]),
         Direction::Sync => (libc::SYS_fsync, [file, 0, 0, 0, 0, 0]),
         transfer => {
             let write = transfer == Direction::Write;

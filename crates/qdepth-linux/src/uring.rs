@@ -10,7 +10,7 @@ use qdepth_measure::{Instant, label};
 use qdepth_workload::{Direction, PriorityDraw, Request};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, preadv2};
 use rustix::io_uring::{
-    IoringOp, IoringRegisterOp, IoringSetupFlags, IoringSqeFlags, io_uring_ptr,
+    IoringFsyncFlags, IoringOp, IoringRegisterOp, IoringSetupFlags, IoringSqeFlags, io_uring_ptr,
 };
 
 use crate::buffers::{Buffers, Pieces};
@@ -31,6 +31,8 @@ pub(crate) struct Uring<const TRIMS: bool> {
     discard: Discard,
     sizes: Sizes,
     flags: IoringSqeFlags,
+    /// True if syncs are `fdatasync`s.
+    pub(crate) data_sync: bool,
     pieces: Pieces,
     /// Boxed and apart, since hardly any load has them.
     priorities: Option<Box<PriorityDraw>>,
@@ -72,6 +74,7 @@ impl<const TRIMS: bool> Uring<TRIMS> {
             discard,
             sizes: Sizes::new(slots),
             flags,
+            data_sync: false,
             pieces: buffers.pieces(),
             priorities: None,
         })
@@ -106,6 +109,9 @@ impl<const TRIMS: bool> Target for Uring<TRIMS> {
         entry.off_or_addr2.off = request.offset;
         entry.len.len = request.size;
         let buffer = if request.direction == Direction::Sync {
+            if self.data_sync {
+                entry.op_flags.fsync_flags = IoringFsyncFlags::DATASYNC;
+            }
             std::ptr::null_mut()
         } else {
             self.pieces.piece_ptr(slot.0).cast::<c_void>()

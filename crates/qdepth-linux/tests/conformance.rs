@@ -18,6 +18,7 @@ fn options(engine: Engine) -> OpenOptions {
         seed: 1,
         engine: EngineChoice::Only(engine),
         trims: false,
+        data_sync: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: None,
     }

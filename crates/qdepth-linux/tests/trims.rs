@@ -18,6 +18,7 @@ fn open(engine: Engine, file: &File) -> Result<KernelTarget, qdepth_linux::OpenE
         seed: 1,
         engine: EngineChoice::Only(engine),
         trims: true,
+        data_sync: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: None,
     };

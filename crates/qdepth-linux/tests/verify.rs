@@ -265,6 +265,7 @@ fn no_corruption_is_missed_in_a_file() {
         seed: 7,
         engine: EngineChoice::Only(Engine::Sync),
         trims: false,
+        data_sync: false,
         operation: qdepth_workload::Operation::Transfer,
         namespace: None,
     };

@@ -109,10 +109,14 @@ fn no_column_of_any_table_changes_unnoticed() {
                 format!("place = 0 AND {} = 1", columns[0])
             };
             // One row, to another value of the same type.
+            let query =
+                format!("SELECT type = 'BLOB' FROM pragma_table_info('{table}') WHERE name = ?1");
+            let is_blob: bool = connection.query_row(&query, [column], |row| row.get(0)).unwrap();
+            let other = if is_blob { "x'01'" } else { "1" };
             let update = format!(
                 "UPDATE {table} SET {column} = CASE typeof({column})
                     WHEN 'integer' THEN {column} + 1000 WHEN 'real' THEN {column} * 1.5
-                    WHEN 'null' THEN 1 WHEN 'blob' THEN x'01' ELSE {column} || '1' END
+                    WHEN 'null' THEN {other} WHEN 'blob' THEN x'01' ELSE {column} || '1' END
                  WHERE {row}"
             );
             connection.execute(&update, []).unwrap_or_else(|error| panic!("{update}: {error}"));

@@ -15,49 +15,50 @@ const ID: &str = "01890000-0000-7000-8000-000000000001";
 
 type Listed = BTreeMap<String, BTreeSet<String>>;
 
-/// Begin of the line on a page that names the fields described on another one.
-fn elsewhere(page: &str) -> &'static str {
-    match page {
-        "json.md" => "As in [CSV](reference/csv.md): ",
-        _ => "As in [JSON](json.md) and [CSV](reference/csv.md): ",
-    }
-}
+/// The page on the tables of the logbook.
+const PAGE: &str = "schema.md";
+/// Begin of the line on it that names the fields described on other pages.
+const ELSEWHERE: &str = "As in [JSON](json.md) and [CSV](reference/csv.md): ";
 
 /// Names in code spans of a line.
 fn spans(line: &str) -> impl Iterator<Item = String> {
     line.split('`').skip(1).step_by(2).map(str::to_owned)
 }
 
-/// Names and meanings of the fields that a page need not describe.
-fn described_elsewhere(page: &str) -> BTreeSet<(String, String)> {
+/// Names and meanings of the fields that the page need not describe.
+fn described_elsewhere() -> BTreeSet<(String, String)> {
     let columns = csv_columns().into_iter();
-    let mut all: BTreeSet<(String, String)> =
-        columns.map(|field| (field.name.into_owned(), format!("{}.", field.description))).collect();
-    if page == "schema.md" {
-        let mut rows = Rows::new();
-        for (name, object) in schema()["$defs"].as_object().unwrap() {
-            rows_of(name, object, &mut rows);
-        }
-        all.extend(rows.into_iter().map(|((_, name), (_, meaning))| (name, meaning.unwrap())));
-    }
-    all
+    let columns = columns.map(|field| (field.name.into_owned(), format!("{}.", field.description)));
+    let schema = schema();
+    let objects = schema["$defs"].as_object().unwrap().values();
+    let fields = objects.flat_map(|object| object["properties"].as_object().unwrap());
+    let meaning = |(name, field): (&String, &Value)| {
+        let words = field["description"].as_str().unwrap().split_whitespace();
+        (name.clone(), words.collect::<Vec<_>>().join(" "))
+    };
+    columns.chain(fields.map(meaning)).collect()
+}
+
+/// Text of a page.
+fn text_of(page: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    std::fs::read_to_string(path).unwrap()
 }
 
 /// Rows that begin with a code span, by the code span of the heading above.
-fn listed(page: &str) -> Listed {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
-    let text = std::fs::read_to_string(path).unwrap();
+fn listed() -> Listed {
+    let text = text_of(PAGE);
     let (mut found, mut heading) = (Listed::new(), String::new());
     let span = |line: &str| line.split('`').nth(1).map(str::to_owned);
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("## ").and_then(span) {
             found.insert(name.clone(), BTreeSet::new());
             heading = name;
-        } else if let Some(names) = line.strip_prefix(elsewhere(page)) {
+        } else if let Some(names) = line.strip_prefix(ELSEWHERE) {
             found.get_mut(&heading).unwrap().extend(spans(names));
         } else if line.starts_with("- `") && !heading.is_empty() {
             let (name, (_, sentence)) = (span(line).unwrap(), line.split_once("): ").unwrap());
-            assert!(sentence.ends_with('.'), "{page}: {heading}.{name} has no sentence");
+            assert!(sentence.ends_with('.'), "{heading}.{name} has no sentence");
             assert!(found.get_mut(&heading).unwrap().insert(name.clone()), "{name} is there twice");
         }
     }
@@ -69,14 +70,14 @@ type Rows = BTreeMap<(String, String), (String, Option<String>)>;
 
 /// The rows of a page below headings that are known are these, in the page's order, new ones last.
 /// `QDEPTH_WRITE_REFERENCE=1` writes them anew; a meaning that is none is the page's own.
-fn assert_page(page: &str, rows: &Rows) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (mut told, mut heading, mut open) = (String::new(), String::new(), BTreeMap::new());
-    let (described, mut shared) = (described_elsewhere(page), BTreeMap::new());
+fn assert_page(rows: &Rows) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(PAGE);
+    let text = text_of(PAGE);
+    let (mut written, mut heading, mut open) = (String::new(), String::new(), BTreeMap::new());
+    let (described, mut shared) = (described_elsewhere(), BTreeMap::new());
     let sharing: BTreeSet<String> = text
         .split("\n## ")
-        .filter(|section| section.contains(elsewhere(page)))
+        .filter(|section| section.contains(ELSEWHERE))
         .filter_map(|section| spans(section).next())
         .collect();
     let span = |line: &str| line.split('`').nth(1).map(str::to_owned);
@@ -103,38 +104,38 @@ fn assert_page(page: &str, rows: &Rows) {
             }
             heading = name;
         }
-        if line.starts_with(elsewhere(page)) {
+        if line.starts_with(ELSEWHERE) {
             let names: Vec<String> = shared.keys().map(|name| format!("`{name}`")).collect();
-            told += &format!("{}{}.\n", elsewhere(page), names.join(", "));
+            written += &format!("{ELSEWHERE}{}.\n", names.join(", "));
             continue;
         }
         let name = line.strip_prefix("- `").and_then(|_| span(line));
         match name.as_ref().and_then(|name| open.remove(name)) {
             Some((kind, meaning)) => {
                 let own = line.split_once("): ").unwrap().1.to_owned();
-                told += &line_of(&name.unwrap(), &kind, &meaning.unwrap_or(own));
+                written += &line_of(&name.unwrap(), &kind, &meaning.unwrap_or(own));
             }
             // A row of a heading that is known, and that is none of it, goes.
             None if name.is_some() && rows.keys().any(|(object, _)| *object == heading) => {}
             None => {
                 // A list ends: what the page did not have yet.
                 if line.is_empty()
-                    && told.lines().last().is_some_and(|last| last.starts_with("- `"))
+                    && written.lines().last().is_some_and(|last| last.starts_with("- `"))
                 {
                     for (name, (kind, meaning)) in std::mem::take(&mut open) {
-                        told += &line_of(&name, &kind, &meaning.unwrap_or_default());
+                        written += &line_of(&name, &kind, &meaning.unwrap_or_default());
                     }
                 }
-                told += line;
-                told.push('\n');
+                written += line;
+                written.push('\n');
             }
         }
     }
-    let told = format!("{}\n", told.trim_end());
+    let written = format!("{}\n", written.trim_end());
     if std::env::var_os("QDEPTH_WRITE_REFERENCE").is_some() {
-        std::fs::write(&path, told).unwrap();
+        std::fs::write(&path, written).unwrap();
     } else {
-        assert_eq!(text, told, "QDEPTH_WRITE_REFERENCE=1 writes docs/{page} anew");
+        assert_eq!(text, written, "QDEPTH_WRITE_REFERENCE=1 writes docs/{PAGE} anew");
     }
 }
 
@@ -158,7 +159,7 @@ fn the_page_on_the_tables_names_every_column() {
              WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite_%'",
         )
         .unwrap();
-    let told: BTreeMap<(String, String), String> = [
+    let described: BTreeMap<(String, String), String> = [
         meanings::<RunRecord>(),
         meanings::<TargetRecord>(),
         meanings::<ExpectedRecord>(),
@@ -184,10 +185,10 @@ fn the_page_on_the_tables_names_every_column() {
         let (table, column, kind): (String, String, String) = row.unwrap();
         let key = |table: &str| (table.to_owned(), column.clone());
         let of_view = match &*table {
-            "runs" => told.get(&key("run")).or(csv.get(&column).map(|(_, meaning)| meaning)),
+            "runs" => described.get(&key("run")).or(csv.get(&column).map(|(_, meaning)| meaning)),
             "points" => csv.get(&column).map(|(_, meaning)| meaning),
-            "samples" => told.get(&key("interval")),
-            table => told.get(&key(table)),
+            "samples" => described.get(&key("interval")),
+            table => described.get(&key(table)),
         };
         let meaning = of_view.cloned();
         // What a view computes has no type in SQLite.
@@ -195,8 +196,8 @@ fn the_page_on_the_tables_names_every_column() {
         rows.insert((table.clone(), column.clone()), (kind, meaning));
         columns.entry(table).or_default().insert(column);
     }
-    assert_page("schema.md", &rows);
-    assert_eq!(listed("schema.md"), columns);
+    assert_page(&rows);
+    assert_eq!(listed(), columns);
     // What is stored is in the tables of fields, but for what only SQL needs.
     let own = [
         ("run", ["sequence"].as_slice()),
@@ -207,7 +208,8 @@ fn the_page_on_the_tables_names_every_column() {
         ("monitor", &["point", "place"]),
     ];
     for (table, own) in own {
-        let kept = told.keys().filter(|(of_table, _)| of_table == table).map(|(_, name)| &**name);
+        let kept =
+            described.keys().filter(|(of_table, _)| of_table == table).map(|(_, name)| &**name);
         let all: BTreeSet<&str> = kept.chain(own.iter().copied()).collect();
         assert_eq!(columns[table].iter().map(|name| &**name).collect::<BTreeSet<_>>(), all);
     }
@@ -221,65 +223,26 @@ fn names(object: &Value) -> BTreeSet<String> {
     object["properties"].as_object().unwrap().keys().cloned().collect()
 }
 
-/// A type of JSON in words.
-fn kind(schema: &Value) -> String {
-    if let Some(reference) = schema["$ref"].as_str() {
-        return format!("`{}`", reference.rsplit('/').next().unwrap());
-    }
-    if let Some(choices) = schema["anyOf"].as_array() {
-        return format!("{}?", kind(&choices[0]));
-    }
-    let or_null = schema["type"].as_array().is_some();
-    let name = schema["type"].as_str().or(schema["type"][0].as_str()).unwrap_or_default();
-    let length =
-        schema["maxItems"].as_u64().map_or_else(String::new, |length| format!("{length} "));
-    let text = match name {
-        "string" => "text".to_owned(),
-        "array" if length.is_empty() => format!("array of {}", kind(&schema["items"])),
-        "array" => format!("array of {length}{}s", kind(&schema["items"])),
-        "object" => format!("map to {}", kind(&schema["additionalProperties"])),
-        other => other.to_owned(),
-    };
-    if or_null { format!("{text}?") } else { text }
-}
-
-fn rows_of(name: &str, object: &Value, rows: &mut Rows) {
-    for (field, schema) in object["properties"].as_object().unwrap() {
-        let meaning =
-            schema["description"].as_str().unwrap().split_whitespace().collect::<Vec<_>>();
-        rows.insert((name.into(), field.clone()), (kind(schema), Some(meaning.join(" "))));
-    }
+/// Names in the first column of a page's table, from its second row on.
+fn first_column(text: &str) -> BTreeSet<String> {
+    text.lines()
+        .filter(|line| line.starts_with("| `"))
+        .filter_map(|line| spans(line).next())
+        .collect()
 }
 
 #[test]
-fn the_page_on_json_names_every_field() {
-    let schema = schema();
-    let mut rows = Rows::new();
-    rows_of("Document", &schema, &mut rows);
-    for (name, object) in schema["$defs"].as_object().unwrap() {
-        rows_of(name, object, &mut rows);
-    }
-    assert_page("json.md", &rows);
-    let mut fields = Listed::new();
-    fields.insert("Document".into(), names(&schema));
-    for (name, object) in schema["$defs"].as_object().unwrap() {
-        fields.insert(name.clone(), names(object));
-    }
-    assert_eq!(listed("json.md"), fields);
+fn the_page_on_json_outlines_the_document() {
+    assert_eq!(first_column(&text_of("json.md")), names(&schema()));
 }
 
 #[test]
-fn the_page_on_events_names_every_field() {
+fn the_page_on_events_names_every_event_and_step() {
     let schema: Value = serde_json::from_str(&qdepth_record::events_json_schema()).unwrap();
-    let mut fields = Listed::new();
-    for event in schema["oneOf"].as_array().unwrap() {
-        let name = event["properties"]["event"]["const"].as_str().unwrap();
-        let all = names(event).into_iter().filter(|field| field != "event");
-        fields.insert(name.to_owned(), all.collect());
-    }
-    assert_eq!(listed("events.md"), fields);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.md");
-    let text = std::fs::read_to_string(path).unwrap();
+    let name = |event: &Value| event["properties"]["event"]["const"].as_str().unwrap().to_owned();
+    let text = text_of("events.md");
+    let events = schema["oneOf"].as_array().unwrap().iter();
+    assert_eq!(first_column(&text), events.map(name).collect());
     let page = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (code, labels, values) in qdepth_record::phase_step::ALL {
         let names = [labels, values].concat().join("`, `");

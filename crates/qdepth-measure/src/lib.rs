@@ -4,6 +4,7 @@
 //! This crate never does I/O, never reads a clock and holds no `unsafe`. Time is integer
 //! nanoseconds. Start with [`Nanos`], [`LatencyHistogram`] and [`Finding`].
 
+mod answer;
 mod changes;
 mod code;
 mod comparison;
@@ -15,7 +16,9 @@ mod groups;
 mod histogram;
 pub mod label;
 mod laws;
+mod limit;
 pub mod pattern;
+mod requirement;
 mod resolvable;
 mod rounds;
 mod scaling;
@@ -27,6 +30,7 @@ mod text;
 mod units;
 mod until;
 
+pub use answer::{Answer, Probe, Probed, Search};
 pub use changes::{Change, FIGURES_MAX, changes};
 pub use code::{Code, Meaning, Severity, Subject};
 pub use comparison::{fairness, quotient, shade, skew};
@@ -38,6 +42,8 @@ pub use finding::{Finding, Grade, RANK};
 pub use groups::{Ratio, Spread, Verdict, mean_over_runs, pooled, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{BelowFile, PointFacts, check_laws, grade};
+pub use limit::{Limit, Statistic, UnknownLimit, percentile_name};
+pub use requirement::{Met, Part, Requirement};
 pub use resolvable::{Repeatability, repeatability};
 pub use rounds::{SteadyRounds, SteadyRule, SteadyVerdict};
 pub use scaling::{Saturation, saturation, together};

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::credible::Credible;
+use crate::limit::Limit;
 use crate::units::{Bytes, Nanos};
 use crate::until::{EarlyEnd, Tolerance};
 
@@ -39,4 +40,4 @@ macro_rules! text {
     )+};
 }
 
-text!(Bytes, Nanos, Tolerance, EarlyEnd, Credible);
+text!(Bytes, Nanos, Tolerance, EarlyEnd, Credible, Limit);

@@ -1,13 +1,16 @@
-//! Machine output: one JSON document, described field by field in `docs/json.md`.
+//! Machine output: one JSON document (`docs/json.md`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::{AnswerEntry, answers};
 use crate::compared::{ComparedEntry, entries};
 use crate::point::{FindingEntry, PointEntry, PointRecord, Shown, entry, finding_entry};
 use crate::record::{
     ObservationEntry, RunEntry, RunRecord, TargetEntry, observation, run_entry, target_entry,
 };
+
+use crate::required::{RequiredEntry, required};
 
 /// Name of the form, in `schema.name`.
 const NAME: &str = "qdepth-run";
@@ -30,6 +33,12 @@ pub struct Document {
     pub points: Vec<PointEntry>,
     /// Variants of the comparison at every load and queue depth; empty without a comparison.
     pub compared: Vec<ComparedEntry>,
+    /// Highest rate at the plan's latency limits, by target; absent if the plan asks for none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<AnswerEntry>,
+    /// Requirements of the plan, and whether they are met; empty without requirements.
+    #[serde(default)]
+    pub required: Vec<RequiredEntry>,
     /// Findings about the run as a whole.
     pub findings: Vec<FindingEntry>,
 }
@@ -112,6 +121,8 @@ pub fn document(run: &RunRecord, points: &[PointRecord]) -> Document {
         targets: run.targets.iter().map(|target| target_entry(&target)).collect(),
         points: points.iter().map(|point| entry(&Shown::new(run, point))).collect(),
         compared: entries(run, points),
+        answers: answers(run, points),
+        required: required(run, points),
         findings: run.findings.iter().map(finding_entry).collect(),
     }
 }

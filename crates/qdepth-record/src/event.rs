@@ -50,9 +50,9 @@ pub enum RunEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct VariantStarted {
-    /// Its name.
+    /// Name of the variant.
     pub name: String,
-    /// The target as it is written.
+    /// The target as given on the command line.
     pub target: String,
 }
 
@@ -76,15 +76,15 @@ pub struct PhaseStarted {
     /// `preparation` (of the machine), `provisioning` (a measurement file is filled) or
     /// `preconditioning` (of the targets).
     pub phase: Phase,
-    /// Step: a code that never changes its meaning.
+    /// Code of the step; its meaning never changes.
     pub step: String,
-    /// Figures of the step by name, the unit in the name.
+    /// Figures of the step by name; the name includes the unit.
     #[serde(default)]
     pub values: BTreeMap<String, f64>,
-    /// Texts of the step by name: names, and codes.
+    /// Texts of the step by name: names and codes.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
-    /// Bytes that are written in all; null where that is not known before.
+    /// Total bytes to write; null if not known in advance.
     pub bytes: Option<u64>,
 }
 
@@ -92,7 +92,7 @@ pub struct PhaseStarted {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PhaseProgress {
-    /// Bytes written since it began.
+    /// Bytes written since the phase started.
     pub bytes_done: u64,
 }
 
@@ -100,7 +100,7 @@ pub struct PhaseProgress {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PhaseEnded {
-    /// Bytes written since it began.
+    /// Bytes written since the phase started.
     pub bytes_done: u64,
 }
 
@@ -110,7 +110,7 @@ pub struct PhaseEnded {
 pub struct Message {
     /// The line, in English.
     pub text: String,
-    /// True if it must reach a person: something is left behind, or missing.
+    /// True if a person must see it: something was left behind, or is missing.
     pub is_warning: bool,
 }
 
@@ -118,29 +118,32 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RunStarted {
-    /// Version of this form, now 1.
+    /// Version of this format, currently 1.
     pub schema_version: u32,
     /// UUID of the run.
     pub run: String,
-    /// RFC 3339, UTC.
+    /// Start, RFC 3339, UTC.
     pub started_at: String,
     /// Name of the plan.
     pub plan: String,
-    /// SHA-256 of the plan text, lower-case hexadecimal.
+    /// SHA-256 of the plan text, hexadecimal.
     pub plan_hash: String,
     /// Names of the targets, by index.
     pub targets: Vec<String>,
-    /// True if time is invented: then nothing of the run is measured on storage.
+    /// True if time was virtual: nothing was measured on storage.
     pub emulated: bool,
-    /// Points of the plan.
+    /// Number of points in the plan.
     pub points: u32,
-    /// Points that an earlier part of the run has measured already.
+    /// Number of points that an earlier part of the run has already measured.
     pub points_done: u32,
     /// Planned time of all points, warm-ups included, ns.
     pub planned_ns: u64,
-    /// True if points may end before their time is over.
+    /// True if points may end before their planned time.
     pub may_end_early: bool,
-    /// Seed of every draw.
+    /// Maximum measured time of the search for a rate that follows these points and adds its own,
+    /// ns; null without one.
+    pub search_ns: Option<u64>,
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
@@ -148,34 +151,35 @@ pub struct RunStarted {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PointStarted {
-    /// Its place in the plan, from 0.
+    /// Index in the plan, from 0.
     pub point: u32,
-    /// Points with the same number run at the same time.
+    /// Group; points with the same number ran at the same time.
     pub group: u32,
-    /// Index of its target.
+    /// Index of the target.
     pub target: u32,
     /// Name of the load profile.
     pub profile: String,
-    /// Title of the load profile for people.
+    /// Title of the load profile.
     pub profile_title: String,
-    /// Name of the step; empty where the plan has none.
+    /// Name of the step; empty if the plan has no steps.
     pub step: String,
-    /// The column of the comparison that it belongs to, where its target does not say it; null
-    /// where nothing is compared.
+    /// Variant of the comparison, unless the target identifies it; null without a comparison. `of`
+    /// is the kind of comparison (`drives`, `targets`, `processes`, `areas`), `name` the variant's
+    /// name, `part` the number of the drive or process (from 1), `parts` their count, and
+    /// `area_bytes` the measurement area.
     #[serde(default)]
     pub column: Option<PointColumn>,
-    /// Outstanding I/Os of each stream.
+    /// Queue depth of each stream.
     pub outstanding: u32,
-    /// Number of streams.
+    /// Number of streams, each on its own area.
     pub streams: u32,
     /// Offered load of an open loop over all streams, I/Os per second; null in a closed loop.
     pub offered_io_per_s: Option<f64>,
-    /// Unrecorded lead-in, ns.
+    /// Warm-up, ns.
     pub warm_up_ns: u64,
-    /// Planned length of the measured window, ns; the longest that it may be where another rule
-    /// ends it.
+    /// Planned length of the measured window, ns; the maximum if another rule ends it.
     pub duration_ns: u64,
-    /// Planned time of the points before it, ns.
+    /// Planned time of the preceding points, ns.
     pub planned_before_ns: u64,
 }
 
@@ -201,31 +205,32 @@ pub struct PointColumn {
 pub struct Interval {
     /// The point.
     pub point: u32,
-    /// Its end, ns from the start of the window.
+    /// End of the sample, ns from the start of the window. In a point of interleaved segments, the
+    /// first sample may later count as warm-up if it was too short for its queue.
     pub end_ns: u64,
-    /// Its length, ns.
+    /// Length of the sample, ns.
     pub length_ns: u64,
-    /// Reads completed in full.
+    /// Completed reads.
     pub reads: u64,
-    /// Writes completed in full.
+    /// Completed writes.
     pub writes: u64,
     /// Bytes of the reads.
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
-    /// Trims completed in full.
+    /// Completed trims.
     #[serde(default)]
     pub trims: u64,
     /// Bytes of the trims.
     #[serde(default)]
     pub trimmed_bytes: u64,
-    /// Mean of completed − issued, ns; null without I/Os.
+    /// Mean latency from submission to completion, ns; null without I/Os.
     pub service_time_mean_ns: Option<f64>,
-    /// Mean response time, ns: in an open loop it counts from when the request was due; null
-    /// without I/Os.
+    /// Mean response time, ns; in an open loop it counts from the scheduled time. Null without
+    /// I/Os.
     pub response_time_mean_ns: Option<f64>,
-    /// 95 % interval of the rate since the window began, I/Os per second, low and high; null where
-    /// none can be given honestly yet.
+    /// 95 % confidence interval of the IOPS since the start of the window, low and high; null while
+    /// it cannot be determined.
     pub io_per_s_interval: Option<[f64; 2]>,
 }
 
@@ -235,12 +240,11 @@ pub struct Interval {
 pub struct VisitStarted {
     /// The group.
     pub group: u32,
-    /// Unrecorded lead-in, ns.
+    /// Warm-up, ns.
     pub warm_up_ns: u64,
-    /// Planned length of the measured window, ns; the longest that it may be where another rule
-    /// ends it.
+    /// Planned length of the measured window, ns; the maximum if another rule ends it.
     pub window_ns: u64,
-    /// Planned time of what was measured before, ns.
+    /// Planned time of everything before it, ns.
     pub planned_before_ns: u64,
 }
 
@@ -248,14 +252,14 @@ pub struct VisitStarted {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Machine {
-    /// Its name.
+    /// Host name.
     pub host: String,
-    /// I/Os that its ranks completed within measured windows, a second.
+    /// IOPS of its ranks within measured windows.
     pub io_per_s: f64,
-    /// Bytes that they moved, a second.
+    /// Bytes per second that they moved.
     pub bytes_per_s: f64,
-    /// Values of the monitors by name, with the unit in the name: `cpu busy_share`, `nvme0n1
-    /// celsius`.
+    /// Monitored values by name; the name includes the unit. Names are those of a point's
+    /// `monitors`, for example `cpu busy_share`, `nvme0n1 celsius`.
     pub values: BTreeMap<String, f64>,
 }
 
@@ -265,19 +269,19 @@ pub struct Machine {
 pub struct PointEnded {
     /// The point.
     pub point: u32,
-    /// Transaction rate, I/Os per second.
+    /// IOPS: completed reads, writes and trims per second.
     pub io_per_s: f64,
     /// 95 % interval of `io_per_s`, low and high; null where none can be given honestly.
     pub interval: Option<[f64; 2]>,
     /// Throughput, MiB/s (2^20 bytes).
     pub mib_per_s: f64,
-    /// Mean service time (completed − issued), ns; null without I/Os.
+    /// Mean latency from submission to completion, ns; null without I/Os.
     pub service_time_mean_ns: Option<f64>,
     /// Mean response time, ns; null without I/Os.
     pub response_time_mean_ns: Option<f64>,
-    /// 99th percentile of the response time, ns; null where it is not known.
+    /// 99th percentile of the response time, ns; null if unknown.
     pub response_time_p99_ns: Option<u64>,
-    /// `A` (no findings), `B` (remarks) or `C` (not valid).
+    /// `A` (valid), `B` (valid with warnings) or `C` (invalid).
     pub grade: String,
 }
 
@@ -285,7 +289,7 @@ pub struct PointEnded {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct FindingRaised {
-    /// The point that it is about; null for the run as a whole.
+    /// Affected point; null for the whole run.
     pub point: Option<u32>,
     /// Code of the finding; it never changes its meaning.
     pub code: String,
@@ -304,7 +308,7 @@ pub struct FindingRaised {
 pub struct RunEnded {
     /// `sealed`, `interrupted` or `failed`.
     pub state: String,
-    /// Points that are measured in full.
+    /// Number of points measured completely.
     pub points_done: u32,
 }
 

@@ -4,6 +4,7 @@
 //!
 //! Nothing here does I/O or reads a clock: times are RFC 3339 texts.
 
+mod answer;
 mod certificate;
 mod compared;
 mod csv_table;
@@ -20,10 +21,12 @@ pub mod phase_step;
 mod point;
 mod reason;
 mod record;
+mod required;
 pub mod source;
 mod step;
 mod together;
 
+pub use answer::{AnswerEntry, answers, searched};
 pub use certificate::{
     CertificateRecord, ProofOutcome, ProofRecord, certificate_json_schema, export_certificate_json,
 };
@@ -41,7 +44,7 @@ pub use host_document::{HostDocument, export_host_json, host_json_schema};
 pub use phase_step::PhaseStep;
 pub use point::{
     ByDirection, CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirection, LatencySummary,
-    PointEntry, PointRecord, PointSummary, finding_entry, follows, percentile_name,
+    PointEntry, PointRecord, PointSummary, finding_entry, follows,
 };
 pub use reason::{Reason, ReasonEntry};
 pub use record::{
@@ -50,5 +53,6 @@ pub use record::{
     ObservationEntry, RunEntry, RunRecord, RunState, StatedLatency, TargetEntry, TargetKind,
     TargetRecord, VariantRecord,
 };
+pub use required::{RequiredEntry, all_met, required};
 pub use step::shown_step;
 pub use together::{Cell, cells};

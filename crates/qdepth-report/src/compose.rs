@@ -18,6 +18,7 @@ use crate::section::findings::findings;
 use crate::section::machine;
 use crate::section::monitors;
 use crate::section::observed;
+use crate::section::over_time;
 use crate::section::paper::practice::practice;
 use crate::section::paper::{self, conclusion};
 use crate::section::pressure;
@@ -239,6 +240,7 @@ pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
     let of_bandwidth = bandwidth::section(view).or_else(|| pressure::section(view));
     all.extend(of_bandwidth.map(answered));
     all.extend(timeline::section(view));
+    all.extend(over_time::section(view));
     for section in &mut all {
         section.blocks = marked(view, std::mem::take(&mut section.blocks));
     }

@@ -14,7 +14,6 @@ mod compare;
 mod compared;
 mod compose;
 mod first;
-mod limit;
 mod names;
 mod number;
 mod on_screen;
@@ -42,9 +41,9 @@ pub use compare::{
 };
 pub use compose::compose;
 pub use first::{FirstWords, first_words};
-pub use limit::{Limit, Statistic, UnknownLimit};
 pub use on_screen::{
-    OnScreen, finding_sentences, has_write_pressure, on_screen, point_tables, summary_sentences,
+    OnScreen, finding_sentences, has_write_pressure, latency_over_time, on_screen, point_tables,
+    summary_sentences,
 };
 pub use paper::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
 pub use presentation::{Measured, Presentation};
@@ -64,6 +63,7 @@ pub use qdepth_document::{
 };
 pub(crate) use qdepth_document::{document, figure};
 pub use section::machine::host_tables;
+pub use section::over_time::longest_tail;
 pub use words::{
     FindingText, Lang, column_in_words, finding_template, finding_text, load_in_words, phase_text,
     reason_text,

@@ -7,10 +7,11 @@ use qdepth_record::{PointRecord, RunRecord};
 use crate::compared::Compared;
 use crate::presentation::Presentation;
 use crate::section::answer;
-use crate::section::answer::disk_mark;
+use crate::section::answer::{disk_mark, highest_rate};
 use crate::section::bandwidth::{self, Bandwidth};
 use crate::section::comparison;
 use crate::section::findings::{findings, lines};
+use crate::section::over_time;
 use crate::section::pressure;
 use crate::section::pts;
 use crate::section::steps::Steps;
@@ -48,6 +49,16 @@ fn described<T>(
     describe(&view)
 }
 
+/// Latency over time of the points that the presentation names, as a heat map in characters; none
+/// if their samples hold no latencies.
+pub fn latency_over_time(
+    run: &RunRecord,
+    points: &[PointRecord],
+    presentation: impl Into<Presentation>,
+) -> Vec<String> {
+    described(run, points, presentation, over_time::in_lines)
+}
+
 /// The answer of a run.
 pub fn on_screen(
     run: &RunRecord,
@@ -73,9 +84,9 @@ fn answered(view: &View<'_>) -> OnScreen {
     OnScreen {
         tables: tables_of(view).into_iter().map(untraced).collect(),
         answer,
-        sentence: [Some(answer::sentence(view)), summary::expected(view)]
-            .into_iter()
-            .flatten()
+        sentence: std::iter::once(answer::sentence(view))
+            .chain(summary::durable(view))
+            .chain(summary::expected(view))
             .collect::<Vec<_>>()
             .join(view.words.gap),
         findings,
@@ -156,6 +167,9 @@ fn untraced(mut table: Table) -> Table {
 fn tables_of(view: &View<'_>) -> Vec<Table> {
     if view.compared.is_some() && !view.loads.is_empty() {
         return comparison::all_tables(view);
+    }
+    if let Some(table) = highest_rate::whole_table(view) {
+        return vec![table];
     }
     let by_snia = pts::tables(view);
     if !by_snia.is_empty() {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use qdepth_measure::Limit;
 use qdepth_record::{PointRecord, RunRecord};
 
 use crate::document::Logo;
-use crate::limit::Limit;
 use crate::paper::Paper;
 use crate::published::PublishedDrive;
 use crate::words::Lang;
@@ -30,6 +30,8 @@ pub struct Presentation {
     pub published: Vec<PublishedDrive>,
     /// Drives of which published figures are columns of a comparison, where its run names them.
     pub columns: Vec<PublishedDrive>,
+    /// Points whose latency over time is shown, by their places in the plan.
+    pub over_time: Vec<u32>,
     /// True if serial numbers, names of hosts and places of files are replaced by pseudonyms.
     pub redact: bool,
     /// Ids of the runs that processes are measuring right now, where that is known: another one

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_measure::{Estimate, Grade, Percentile};
+use qdepth_measure::{Estimate, Grade, Limit, Percentile, Statistic};
 use qdepth_record::{
-    LatencySummary, Observation, PointRecord, PointSummary, RunRecord, RunState, TargetKind,
+    AnswerEntry, LatencySummary, Observation, PointRecord, PointSummary, RunRecord, RunState,
+    TargetKind, answers,
 };
 
 use crate::compared::Compared;
 use crate::document::{Logo, Origin};
-use crate::limit::{Limit, Statistic};
 use crate::names;
 use crate::number;
 use crate::paper::Paper;
@@ -40,6 +40,10 @@ pub(crate) struct View<'a> {
     pub(crate) compared: Option<&'a Compared<'a>>,
     /// The longest latencies that the reader of the report accepts.
     pub(crate) limits: Vec<Limit>,
+    /// Points whose latency over time is shown, by their places in the plan.
+    pub(crate) over_time: &'a [u32],
+    /// Highest rates at the plan's latency limits, by target; empty if it asks for none.
+    pub(crate) answers: Vec<AnswerEntry>,
     /// Publisher of the report.
     pub(crate) paper: &'a Paper,
     /// Their picture of the storage.
@@ -190,7 +194,9 @@ impl<'a> View<'a> {
             intensities,
             asked,
             compared,
+            answers: answers(run, records),
             limits: presentation.limits.clone(),
+            over_time: &presentation.over_time,
             paper: &presentation.paper,
             topology: presentation.topology.as_ref(),
             killed: run.state == RunState::Running
@@ -373,6 +379,10 @@ fn distinguish(loads: &mut [Load<'_>], words: &Words) {
 pub(crate) fn arrivals(record: &PointRecord, words: &Words) -> String {
     match record.arrivals.as_str() {
         "closed" => words.columns.closed.to_owned(),
+        // Each step of a search has a rate of its own, which its title states.
+        poisson if poisson.starts_with("poisson ") && !record.step.is_empty() => {
+            words.columns.open.to_owned()
+        }
         other => other.to_owned(),
     }
 }

@@ -153,7 +153,7 @@
     "point-ended"(e) {
       const point = started.get(e.point);
       done += 1;
-      part("points").textContent = done + "/" + (run ? run.points : "");
+      part("points").textContent = run && !run.search_ns ? done + "/" + run.points : done;
       row([String(e.point + 1), point ? load(point) : "", number.format(e.io_per_s), fine.format(e.mib_per_s),
         time(e.response_time_mean_ns), time(e.response_time_p99_ns), e.grade]);
     },

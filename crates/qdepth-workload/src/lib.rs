@@ -18,6 +18,7 @@ mod payload;
 mod plan;
 mod plan_check;
 mod priority;
+mod probe;
 mod profile;
 mod read;
 mod request;

@@ -1,6 +1,6 @@
 //! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
 
-use qdepth_measure::{Nanos, ROUNDS_MAX, Seed, Settling, SteadyRule};
+use qdepth_measure::{Limit, Nanos, ROUNDS_MAX, Requirement, Seed, Settling, SteadyRule};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -124,6 +124,9 @@ pub struct Fsync {
     pub every_writes: u32,
     /// True if a flush after the last write is part of the measured time.
     pub at_end: bool,
+    /// True if flushes are `fdatasync`s.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub data_only: bool,
 }
 
 /// Durability that a write waits for.
@@ -134,16 +137,26 @@ pub struct Fsync {
 pub enum Durability {
     /// The kernel or device has accepted the write.
     #[default]
-    Cached,
-    /// Data and metadata are on stable storage (`O_SYNC`).
+    None,
+    /// Data and metadata are on stable storage when the write returns (`O_SYNC`).
     Sync,
-    /// Data is on stable storage (`O_DSYNC`).
-    DataSync,
+    /// Data is on stable storage when the write returns (`O_DSYNC`).
+    Dsync,
+    /// An `fsync` follows: an operation lasts from the write's start to the sync's end. Writes of a
+    /// stream that complete while a sync runs share the next one.
+    Fsync,
+    /// The same with `fdatasync`.
+    Fdatasync,
 }
 
 impl Durability {
-    fn is_cached(&self) -> bool {
-        *self == Self::Cached
+    /// True if a sync belongs to each write.
+    pub fn syncs(self) -> bool {
+        matches!(self, Self::Fsync | Self::Fdatasync)
+    }
+
+    fn is_none(&self) -> bool {
+        *self == Self::None
     }
 }
 
@@ -244,7 +257,7 @@ pub struct Point {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priorities: Option<Priorities>,
     /// Durability that a write waits for.
-    #[serde(default, skip_serializing_if = "Durability::is_cached")]
+    #[serde(default, skip_serializing_if = "Durability::is_none")]
     pub durability: Durability,
     /// True if the page cache is bypassed.
     pub direct: bool,
@@ -287,6 +300,10 @@ impl Point {
     /// True if it changes what is stored: it writes, or discards, or makes and removes entries.
     pub fn writes(&self) -> bool {
         self.read_share < 1.0 || self.operation.changes()
+    }
+    /// True if syncs follow its writes.
+    pub fn syncs(&self) -> bool {
+        self.fsync.every_writes > 0 || self.durability.syncs()
     }
     /// True if it discards what is stored.
     pub fn trims(&self) -> bool {
@@ -442,6 +459,16 @@ pub struct Plan {
     /// Comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// Limits of the response time: after its points, the highest rate of an open loop is searched
+    /// at which each is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<Limit>,
+    /// Measured time of that search at most, ns; 0 without a search.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub answer_within_ns: u64,
+    /// Requirements that its points are to meet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
     /// Names of the files that points make, one a target; where there is none, our own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_names: Vec<String>,

@@ -12,7 +12,7 @@ use crate::plan::Durability;
 use crate::priority::Priorities;
 use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
 use crate::target_spec::TargetSpec;
-use qdepth_measure::{Bytes, EarlyEnd, Nanos};
+use qdepth_measure::{Bytes, EarlyEnd, Limit, Nanos, Requirement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +100,9 @@ pub enum FsyncSpec {
     Every {
         /// Writes between two flushes.
         writes: u32,
+        /// True if flushes are `fdatasync`s. Default: `fsync`s.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        data_only: bool,
     },
 }
 
@@ -200,6 +203,9 @@ pub struct Profile {
     pub priorities: Option<Priorities>,
     /// Durability that a write waits for. Default: the kernel or device has accepted it.
     pub durability: Option<Durability>,
+    /// Number of writers per stream that share syncs (group commit), used instead of the plan's
+    /// queue depth. Only with a durability of `fsync` or `fdatasync`. Default: the queue depth.
+    pub writers: Option<u32>,
     /// True if the page cache is bypassed. Default: yes.
     pub direct: Option<bool>,
     /// Flushes of data to stable storage. Default: never for direct writes, at the end for buffered
@@ -316,6 +322,17 @@ pub struct PlanFile {
     /// one after the other.
     #[serde(default, rename = "variant")]
     pub variants: Vec<VariantSpec>,
+    /// Limits of the response time, for example `["p99.9=1ms"]`: the run searches for the highest
+    /// rate of an open loop at which each is kept. The plan has one profile and its queue depths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<Limit>,
+    /// Measured time of that search at most; default: 30 minutes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_within: Option<Nanos>,
+    /// Requirements of an application: the run answers with PASS, FAIL or INCONCLUSIVE, and with
+    /// exit status 0, 1 or 5.
+    #[serde(default, rename = "requirement")]
+    pub requirements: Vec<Requirement>,
     /// Comparison. Default: the targets are measured as `targets` states.
     pub comparison: Option<ComparisonSpec>,
     /// Warm-up of each point. Default: a tenth of the duration, at least 200 ms.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_measure::{Credible, Seed};
+use qdepth_measure::{Credible, Limit, Nanos, Part, Requirement, Seed, Statistic};
 
 use crate::alike::alike;
+use crate::arrival::Arrivals;
 use crate::plan::{Plan, Point};
-use crate::profile::{PlanFile, Profile};
+use crate::profile::{PlanFile, Profile, TargetsSpec};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::steps::{LoadSpec, StaircaseSpec};
 use crate::written_targets::WrittenTargets;
@@ -24,6 +25,7 @@ mod area;
 mod bandwidth;
 mod choices;
 mod error;
+mod fsync;
 mod load;
 mod point;
 mod precondition;
@@ -32,6 +34,8 @@ mod ways;
 
 /// Outstanding I/Os of a reader in an open loop: it asks again before it was answered.
 const OPEN_READER: u32 = 128;
+/// Measured time of a search at most.
+const ANSWER_WITHIN: Nanos = Nanos::from_secs(1800);
 /// Largest duration of a group that waits for samples, as a multiple of its duration.
 const LENGTHENED_MAX: u64 = 40;
 
@@ -103,8 +107,28 @@ struct Step {
     loads: Vec<Load>,
 }
 
+/// Choices that the plan would not follow.
+fn all_followed(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
+    let lengthened =
+        !file.outstanding.is_empty() || !file.sweeps.is_empty() || file.staircase.is_some();
+    let what = if let Some(credible) = choices.until_credible.filter(|_| !lengthened) {
+        format!(
+            "--until-credible {credible} lengthens the points of a sweep and the steps of a \
+             staircase, and this plan has neither: leave it out"
+        )
+    } else if let (Some(size), true) = (choices.file_size, file.bandwidth.is_some()) {
+        format!("--file-size {size}: each thread makes a file of its own: give --bytes-per-thread")
+    } else if choices.profiles.is_some() && file.bandwidth.is_some() {
+        "--profile: the plan writes and reads files, and has no other load".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(ResolveError::Value { profile: file.name.clone(), what })
+}
+
 /// All that a plan asks for, in order: the sweep, the steps, the staircase, the bandwidth.
 fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>, ResolveError> {
+    all_followed(file, choices)?;
     let reading = choices.read_only && !file.reading.is_empty();
     let profiles = profiles(file, choices.profiles.as_deref(), reading)?;
     let mut steps = sweeps(file, choices)?;
@@ -116,11 +140,7 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
         not_too_many(file, profiles.len().saturating_mul(intensities.len()))?;
         let for_latency = |profile: &&Profile| file.latency_profiles.contains(&profile.name);
         for profile in profiles.iter().filter(|profile| !for_latency(profile)) {
-            for &outstanding in intensities {
-                let spec = swept(&profile.name, outstanding, choices);
-                let load = Load { profile: profile.clone(), spec };
-                steps.push(Step { title: String::new(), loads: vec![load] });
-            }
+            steps.extend(sweep(profile, &file.outstanding, choices));
         }
         let chosen =
             |name: &&String| choices.profiles.as_ref().is_none_or(|only| only.contains(*name));
@@ -149,11 +169,6 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     }
     if let Some(spec) = &file.bandwidth {
         let bad = |what| ResolveError::Value { profile: "bandwidth".to_owned(), what };
-        if let Some(size) = choices.file_size {
-            return Err(bad(format!(
-                "--file-size {size}: each thread makes a file of its own: give --bytes-per-thread"
-            )));
-        }
         for (title, loads) in spec.steps(targets).map_err(bad)? {
             let loads = loads.into_iter().map(|(profile, spec)| Load { profile, spec });
             steps.push(Step { title, loads: loads.collect() });
@@ -193,23 +208,30 @@ fn sweeps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError>
     for (name, each) in wanted {
         let own = file.own_profiles.iter().find(|own| own.name == name).cloned();
         let profile = own.map_or_else(|| shipped(&name, &file.own_profiles), Ok)?;
-        for &outstanding in choices.outstanding.as_ref().unwrap_or(&each) {
-            let spec = swept(&name, outstanding, choices);
-            let load = Load { profile: profile.clone(), spec };
-            steps.push(Step { title: String::new(), loads: vec![load] });
-        }
+        steps.extend(sweep(&profile, &each, choices));
     }
     Ok(steps)
 }
 
-/// A point of a sweep.
-fn swept(profile: &str, outstanding: u32, choices: &Choices) -> LoadSpec {
-    LoadSpec {
-        profile: profile.to_owned(),
-        outstanding,
-        samples: choices.until_credible.map(Credible::samples),
-        ..LoadSpec::default()
-    }
+/// A profile at each queue depth of the command line, or else of the plan. Writers that share syncs
+/// replace those of the plan.
+fn sweep(profile: &Profile, planned: &[u32], choices: &Choices) -> Vec<Step> {
+    let (writers, depths) = match &choices.outstanding {
+        Some(chosen) => (None, &chosen[..]),
+        None if profile.writers.is_some() => (profile.writers, &planned[..planned.len().min(1)]),
+        None => (None, planned),
+    };
+    let step = |outstanding: &u32| {
+        let spec = LoadSpec {
+            profile: profile.name.clone(),
+            outstanding: *outstanding,
+            samples: choices.until_credible.map(Credible::samples),
+            ..LoadSpec::default()
+        };
+        let load = Load { profile: Profile { writers, ..profile.clone() }, spec };
+        Step { title: String::new(), loads: vec![load] }
+    };
+    depths.iter().map(step).collect()
 }
 
 /// The staircase as the command line wants it.
@@ -310,21 +332,16 @@ pub fn resolve(
     }
     lengthen(&mut points);
     one_way_past_the_cache(&points)?;
-    if points.is_empty() {
-        let why = if choices.read_only {
-            "every profile of this plan writes, and only reading is allowed"
-        } else {
-            "the plan names no profile, or neither outstanding I/Os nor steps"
-        };
-        return Err(ResolveError::Empty(why.to_owned()));
-    }
-    let ends_when_not_followed = file.staircase.is_some();
+    not_empty(&points, choices)?;
     let plan = Plan {
         version: 1,
         name: file.name.clone(),
         seed,
-        ends_when_not_followed,
+        ends_when_not_followed: file.staircase.is_some(),
         comparison,
+        answer: answer(file, &points)?,
+        answer_within_ns: answer_within(file, choices),
+        requirements: requirements(file)?,
         file_names: file.file_names.clone(),
         file_suffix: file.file_suffix.clone(),
         keep_files: file.keep_files,
@@ -337,6 +354,61 @@ pub fn resolve(
     let unfit = |what| ResolveError::Value { profile: file.name.clone(), what };
     plan.check().map_err(unfit)?;
     Ok(plan)
+}
+
+fn not_empty(points: &[Point], choices: &Choices) -> Result<(), ResolveError> {
+    let why = match choices.read_only {
+        _ if !points.is_empty() => return Ok(()),
+        true => "every profile of this plan writes, and only reading is allowed",
+        false => "the plan names no profile, or neither outstanding I/Os nor steps",
+    };
+    Err(ResolveError::Empty(why.to_owned()))
+}
+
+/// Limits of a search, which needs one profile in a closed loop on each target.
+fn answer(file: &PlanFile, points: &[Point]) -> Result<Vec<Limit>, ResolveError> {
+    let is_plain = file.steps.is_empty()
+        && file.staircase.is_none()
+        && file.bandwidth.is_none()
+        && file.comparison.is_none()
+        && file.targets == TargetsSpec::InTurn
+        && points
+            .iter()
+            .all(|point| point.arrivals == Arrivals::Closed && point.profile == points[0].profile);
+    let what = if file.answer.iter().any(|limit| limit.statistic == Statistic::Mean) {
+        "answer: a limit of a percentile, for example p99.9=1ms"
+    } else if !file.answer.is_empty() && !is_plain {
+        "answer: the plan has one load profile without arrivals, and its queue depths; name one \
+         with --profile"
+    } else {
+        return Ok(file.answer.clone());
+    };
+    Err(ResolveError::Value { profile: file.name.clone(), what: what.to_owned() })
+}
+
+fn answer_within(file: &PlanFile, choices: &Choices) -> u64 {
+    let within = choices.within.or(file.answer_within).unwrap_or(ANSWER_WITHIN);
+    if file.answer.is_empty() { 0 } else { within.0 }
+}
+
+/// The requirements, each of which names a profile and one limit.
+fn requirements(file: &PlanFile) -> Result<Vec<Requirement>, ResolveError> {
+    for Requirement { profile, at_most, at_least, part, .. } in &file.requirements {
+        let own = file.own_profiles.iter().map(|own| &own.name);
+        let wrong = if !own.chain(&file.profiles).any(|name| name == profile) {
+            "a requirement on a profile that the plan does not have"
+        } else if at_most.is_some() == at_least.is_some() {
+            "a requirement has a limit: at_most (a latency) or at_least (IOPS)"
+        } else if at_least.is_some_and(|rate| !(rate > 0.0 && rate <= 1e12)) {
+            "at_least is a rate in IOPS, above 0"
+        } else if at_least.is_some() && *part != Part::Operation {
+            "at_least counts whole operations: leave part out"
+        } else {
+            continue;
+        };
+        return Err(ResolveError::Value { profile: profile.clone(), what: wrong.to_owned() });
+    }
+    Ok(file.requirements.clone())
 }
 
 /// Files are called by names, which lead nowhere but into the target's directory.

@@ -10,7 +10,9 @@ macro_rules! embed {
 const PLANS: &[(&str, &str)] = embed!("plans":
     "first", "disk-mark", "standard", "quick", "latency", "write-pressure", "devices", "arrays",
     "processes", "area", "options", "media-comparison", "bandwidth", "pts-iops", "pts-throughput",
-    "pts-latency", "pts-wsat", "pts-hir", "pts-xsr", "fit", "fit-read");
+    "pts-latency", "pts-wsat", "pts-hir", "pts-xsr", "answer",
+    "etcd", "postgres-wal", "mysql-redo", "kafka",
+    "redis-aof", "rocksdb", "sqlite", "fit", "fit-read");
 const PROFILES: &[(&str, &str)] = embed!("profiles":
     "database", "file-server", "file-copy", "streaming", "restore",
     "latency-read", "latency-write", "jesd219",

@@ -9,7 +9,8 @@ use crate::profile::PlanFile;
 pub use toml_edit::ser::Error as WriteTomlError;
 
 /// The lists of tables that are sections of their own; what else is nested stands on one line.
-const SECTIONS: [&str; 6] = ["profile", "sweep", "step", "load", "target", "variant"];
+const SECTIONS: [&str; 7] =
+    ["profile", "sweep", "step", "load", "target", "variant", "requirement"];
 
 impl PlanFile {
     /// The plan as a file of its own, which [`FromStr`](std::str::FromStr) reads back as the same.

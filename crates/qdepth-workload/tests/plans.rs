@@ -101,6 +101,11 @@ fn wrong_profiles_say_what_would_be_right() {
         ("random=0\nread=0\nrequest_size=\"4KiB\"\narea={size=\"2GiB\"}", "does not fit"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\narrivals={kind=\"fixed\",rate=0}", "rate"),
         ("random=0\nread=0\nrequest_size=\"4KiB\"\niodepth=4", "unknown field"),
+        ("random=0\nread=0\nrequest_size=\"4KiB\"\nwriters=4", "writers share syncs"),
+        (
+            "random=0\nread=0\nrequest_size=\"4KiB\"\ndurability=\"fsync\"\nfsync={kind=\"end\"}",
+            "leave out fsync",
+        ),
     ] {
         let error = resolve_profile(profile).expect_err(profile);
         assert!(error.contains(says), "{profile}: {error}");
@@ -126,6 +131,20 @@ fn everything_of_the_method_can_be_written() {
     assert_eq!((point.streams, point.fsync.every_writes, point.fsync.at_end), (4, 8, true));
     assert_eq!(point.request_size.text(), "4KiB:3,64KiB:1");
     assert_eq!(point.in_flight_max(), 16);
+}
+
+#[test]
+fn writers_that_share_syncs_stand_in_place_of_the_queue_depth() {
+    let text = "name=\"t\"\noutstanding=[1,2,4]\n[[profile]]\nname=\"log\"\nrandom=0\nread=0\n\
+                request_size=\"4KiB\"\ndurability=\"fdatasync\"\nwriters=16";
+    let resolved = plan(text).expect("resolves");
+    let [point] = resolved.points.as_slice() else { panic!("{} points", resolved.points.len()) };
+    assert_eq!((point.outstanding, point.fsync.data_only), (16, true));
+    // The command line decides over both.
+    let file: PlanFile = toml::from_str(text).expect("a plan");
+    let choices = Choices { outstanding: Some(vec![3, 5]), ..Choices::default() };
+    let plan = resolve(&file, &choices, &[SHAPE]).expect("resolves");
+    assert_eq!(plan.points.iter().map(|p| p.outstanding).collect::<Vec<_>>(), [3, 5]);
 }
 
 /// The first run of a stranger: over in two and a half minutes, and each point measured in enough

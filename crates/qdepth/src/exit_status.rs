@@ -9,9 +9,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use qdepth_files::shell_word;
 use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
-use qdepth_measure::{Finding, Grade};
+use qdepth_measure::{Finding, Grade, Met};
 use qdepth_media::is_emulated;
-use qdepth_record::{PointRecord, RunRecord};
+use qdepth_record::{PointRecord, RunRecord, all_met, answers, required};
 use qdepth_workload::{alike, shipped_plan_names};
 
 use crate::flags::Flags;
@@ -23,11 +23,11 @@ use qdepth_lab::failure::{FAILED, THREAD_LIMIT, exit_status, file_error};
 pub(crate) enum Status {
     /// All points are valid.
     Valid,
-    /// Finished, with invalid points.
+    /// Finished, with invalid points, or a requirement is not met.
     Invalid,
     /// Looked at only, and a guard would refuse it.
     Refused,
-    /// Compared, and of some figures it cannot be told.
+    /// A comparison or a requirement is inconclusive.
     CannotTell,
     /// Interrupted by this signal; what was measured is kept.
     Interrupted(i32),
@@ -46,8 +46,22 @@ impl Status {
     }
 }
 
-/// Status of a run: valid if everything in it is.
+/// Status of a run: that of its requirements if there are any; else valid if everything in it is.
 pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
+    let answers = answers(run, points);
+    let is_any = |word: &str| answers.iter().any(|answer| answer.answer == word);
+    match (is_any("never"), is_any("unknown")) {
+        (true, _) => return Status::Invalid,
+        (false, true) => return Status::CannotTell,
+        (false, false) if !answers.is_empty() => return Status::Valid,
+        (false, false) => {}
+    }
+    match all_met(&required(run, points)) {
+        Some(Met::Fail) => return Status::Invalid,
+        Some(Met::Inconclusive) => return Status::CannotTell,
+        Some(Met::Pass) => return Status::Valid,
+        None => {}
+    }
     let valid = |findings: &Vec<Finding>| Grade::from_findings(findings) != Grade::C;
     let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&run.findings);
     if all_valid { Status::Valid } else { Status::Invalid }
@@ -264,5 +278,21 @@ mod tests {
         assert_eq!(caught(|| 3), 3);
         assert_eq!(caught(|| panic!("nobody foresaw this")), 4);
         let _ = std::panic::take_hook();
+    }
+
+    #[test]
+    fn a_run_with_requirements_ends_as_they_are_met() {
+        let status = |limit: &str| {
+            let requirement = format!(r#"{{"profile":"log","at_most":"p99={limit}"}}"#);
+            let plan_text = format!(r#"{{"requirements":[{requirement}]}}"#);
+            let mut point = PointRecord { profile: "log".to_owned(), ..PointRecord::default() };
+            for us in 1..=5000 {
+                point.writes.service_time.record(qdepth_measure::Nanos::from_micros(us));
+            }
+            // Memory that answers is what the application meets, too.
+            point.findings.push(Finding::invalid(qdepth_measure::Code::CachedBelow));
+            status_of(&RunRecord { plan_text, ..RunRecord::default() }, &[point]).number()
+        };
+        assert_eq!([status("10ms"), status("1ms"), status("4950us")], [0, 1, 5]);
     }
 }

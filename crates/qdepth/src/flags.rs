@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
 use qdepth_lab::campaign::repeat::Repeat;
 use qdepth_linux::EngineChoice;
-use qdepth_report::{Lang, Limit};
+use qdepth_measure::Limit;
+use qdepth_report::Lang;
 
 mod alone;
 mod bandwidth;
@@ -19,6 +20,7 @@ mod host;
 mod load;
 mod logbook;
 mod media;
+pub(crate) mod needed;
 mod numbers;
 pub(crate) mod read_plan;
 mod request;
@@ -76,9 +78,10 @@ pub(crate) struct Flags {
     pub(crate) command: Option<Command>,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points; \
-2 wrong usage; 3 refused by a guard or for lack of a feature, nothing was changed; 4 failed; \
-5 comparison inconclusive; 130/143 interrupted, finished points are kept.";
+const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points, or a \
+requirement is not met; 2 wrong usage; 3 refused by a guard or for lack of a feature, nothing was \
+changed; 4 failed; 5 comparison or requirement inconclusive; 130/143 interrupted, finished points \
+are kept.";
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CatalogueOptions {
@@ -91,6 +94,17 @@ pub(crate) struct CatalogueOptions {
 pub(crate) enum Command {
     /// Run a test plan on files, devices or emulated devices
     Run(Box<RunOptions>),
+    /// Find the highest rate at which the tail latency keeps a limit
+    ///
+    /// Offers I/Os at random moments (open loop), and searches until the 95 % confidence interval
+    /// of the rate is within 2 %, or for half an hour. Ctrl-C ends it with the answer so far. Exit
+    /// status: 0 with an answer, 1 if no rate keeps the limits, 5 if that is unknown.
+    Answer(Box<RunOptions>),
+    /// Decide whether storage is fast enough for an application
+    ///
+    /// APPLICATION is etcd, postgres-wal, mysql-redo, kafka, redis-aof, rocksdb, sqlite, or a plan
+    /// file with requirements. Exit status: 0 PASS, 1 FAIL, 5 INCONCLUSIVE.
+    FitFor(Box<RunOptions>),
     /// Preview a run: points, time, bytes written, guards. Touches nothing
     Plan(Box<PlanOptions>),
     /// List the test plans, or print one
@@ -329,6 +343,9 @@ pub(crate) struct ReportOptions {
     /// Latency limits for write-pressure runs; see `qdepth run --help`
     #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…")]
     pub(crate) limit: Vec<Limit>,
+    /// Add the latency of these points over time, as heat maps; points count from 0
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    pub(crate) point: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -371,6 +388,12 @@ pub(crate) struct ShowOptions {
     /// Print every point, and every finding with its figures, its places and what to do
     #[arg(long)]
     pub(crate) findings: bool,
+    /// Print the latency of one point over time
+    #[arg(long, conflicts_with = "findings")]
+    pub(crate) timeline: bool,
+    /// Point of --timeline, from 0 [default: the one with the longest p99.9]
+    #[arg(long, value_name = "N", requires = "timeline")]
+    pub(crate) point: Option<u32>,
     #[command(flatten)]
     pub(crate) presentation: PresentationOptions,
 }

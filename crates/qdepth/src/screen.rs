@@ -24,7 +24,7 @@ mod live;
 #[cfg(test)]
 mod tests;
 
-use lines::{Size, column_suffix, lines, load, target_among};
+use lines::{Size, column_suffix, lines, load, number, target_among};
 use live::Live;
 
 /// Interval for redrawing the live lines.
@@ -318,14 +318,16 @@ fn phase_line(started: &PhaseStarted) -> Option<String> {
 
 /// Message at the start of a run.
 fn begins(run: &RunStarted) -> String {
+    let search = run.search_ns.map(|ns| format!(", then a search of at most {}", long(ns)));
     format!(
-        "plan {} ({}), {}, {}{}{}, seed {}",
+        "plan {} ({}), {}, {}{}{}{}, seed {}",
         run.plan,
         run.plan_hash.get(..12).unwrap_or(&run.plan_hash),
         counted(run.points as usize),
         if run.may_end_early { "at most " } else { "" },
         long(run.planned_ns),
         if run.emulated { VIRTUAL } else { " in all" },
+        search.unwrap_or_default(),
         run.seed,
     )
 }
@@ -343,7 +345,7 @@ fn what(point: &PointStarted, on: &str) -> String {
 
 /// A point that begins.
 fn measures(point: &PointStarted, on: &str, points: u32) -> String {
-    format!("point {} of {points}: {}{on}", point.point + 1, load(point))
+    format!("{}: {}{on}", number(point, points), load(point))
 }
 
 /// A point that has ended.

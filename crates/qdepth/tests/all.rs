@@ -8,6 +8,8 @@
 mod common;
 
 #[cfg(test)]
+mod answer;
+#[cfg(test)]
 mod bandwidth;
 #[cfg(test)]
 mod browser;
@@ -25,6 +27,8 @@ mod comparisons;
 mod deploy;
 #[cfg(test)]
 mod docs;
+#[cfg(test)]
+mod durable;
 #[cfg(test)]
 mod emulated;
 #[cfg(test)]
@@ -49,6 +53,8 @@ mod fio_remarks;
 mod fio_runs;
 #[cfg(test)]
 mod first_minute;
+#[cfg(test)]
+mod fit_for;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -103,6 +109,7 @@ mod slurm;
 #[cfg(test)]
 mod sql;
 #[cfg(test)]
+mod timeline;
 mod trims;
 #[cfg(test)]
 mod truth;

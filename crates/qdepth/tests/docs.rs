@@ -16,7 +16,7 @@ const PAGES: [(&str, usize, usize); 15] = [
     ("README.md", 5, 1),
     ("docs/README.md", 0, 0),
     ("docs/quick-start.md", 6, 0),
-    ("docs/cookbook.md", 78, 0),
+    ("docs/cookbook.md", 79, 0),
     ("docs/troubleshooting.md", 3, 0),
     ("docs/installation.md", 3, 3),
     ("docs/recipes/ci-gate.md", 3, 0),
@@ -75,6 +75,10 @@ const SHORT: &[(&str, &str)] = &[
     ),
     // One kind of drive is tried in place of five.
     ("qdepth media fit latest", "qdepth media fit latest --kind flash"),
+    (
+        "qdepth answer /mnt/scratch",
+        "qdepth answer /mnt/scratch --within 1s --duration 60ms --warm-up 10ms --file-size 16MiB",
+    ),
     ("qdepth certify", "qdepth certify --duration 10ms"),
     ("qdepth host check", "qdepth host check --duration 100ms"),
     ("qdepth reproduce", "qdepth reproduce write-pressure"),

@@ -149,7 +149,9 @@ fn a_file_of_an_earlier_run_is_read_and_kept() {
 fn locale_of_ascii_gets_ascii() {
     let workspace = Workspace::new();
     workspace.run("run quick media:p3700-800gb --profile database --no-report").expect_finished();
-    for words in [&["show"][..], &["show", "--findings"], &["list"], &["plans"]] {
+    for words in
+        [&["show"][..], &["show", "--findings"], &["show", "--timeline"], &["list"], &["plans"]]
+    {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qdepth"));
         command.args(words).current_dir(workspace.path()).env("LC_ALL", "C");
         let output = command.output().unwrap();

@@ -107,12 +107,15 @@ fn every_shipped_plan_gives_the_figures_that_it_gave() {
     let mut found = Hashes::new();
     for plan in qdepth_workload::shipped_plan_names() {
         let line = format!("run {plan} {} --no-report --json", words(plan));
-        let document = workspace.run(&line).expect_finished().json();
+        let ended = workspace.run(&line);
+        // Requirements on syncs are open on an emulated medium.
+        let document =
+            if ended.status == Some(5) { ended.json() } else { ended.expect_finished().json() };
         let names = ["id", "environment", "started_at", "ended_at", "version"];
         let figures = without(document, &names);
         found.insert(format!("plan:{plan}"), hash(&figures.to_string()));
     }
-    assert!(found.len() >= 21, "{found:?}");
+    assert!(found.len() >= 28, "{found:?}");
     are_as_before(&found);
 }
 

@@ -407,6 +407,10 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
         ("run quick .", "a measurement file is made and filled by one process"),
         ("run plan.toml file --cpus 0", "its launcher keeps a rank in its place"),
         ("run --resume", "several ranks cannot take a run up again"),
+        (
+            "answer file --profile random-4k-read --at p99=1ms --read-only --logbook none.db",
+            "a search for a rate is for one process",
+        ),
     ] {
         let status = under_mpi(&workspace, "openmpi", 2, words).wait().unwrap();
         let told = read_text(&workspace, "mpi.err");
@@ -414,6 +418,7 @@ fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
         assert!(told.contains(why), "{words}: {told}");
     }
     assert_eq!(fs::read(workspace.join("file")).unwrap(), vec![1; 16 << 20]);
+    assert!(!workspace.has("none.db"), "a run was begun before it was refused");
 }
 
 #[test]

@@ -131,3 +131,68 @@ fn what_cannot_end_well_is_said_before_anything_is_measured() {
         &[": 1 point, 1 s and"],
     );
 }
+
+/// Options with a value that no shipped plan has.
+const CHOICES: &[(&str, &str)] = &[
+    ("queue-depth", "3"),
+    ("profile", "random-8k-read"),
+    ("duration", "7s"),
+    ("warm-up", "3s"),
+    ("until", "±3%"),
+    ("area", "2GiB"),
+    ("block-size", "12KiB"),
+    ("step-from", "200MiB"),
+    ("step-to", "900MiB"),
+    ("step-by", "150MiB"),
+    ("reader-rate", "77"),
+    ("until-credible", "p99"),
+    ("precondition", "preconditioned"),
+    ("read-only", ""),
+    ("seed", "77"),
+    ("processes", "1,3"),
+    ("variants", "a,b"),
+    ("base", "b"),
+    ("array", "media:p3700-800gb"),
+    ("threads", "1,3"),
+    ("transfer", "2MiB"),
+    ("bytes-per-thread", "96MiB"),
+    ("passes", "5"),
+    ("round", "20s"),
+    ("limit", "p99=1ms"),
+    ("at", "p99=3ms"),
+    ("at", "p99.9=1ms --within 3m"),
+];
+
+/// Options that change nothing of a plan, and why that is right.
+const UNCHANGED: &[(&str, &str)] = &[
+    // It reads only already, as `fit-read` does.
+    ("first", "read-only"),
+    // It is a limit of what the run's report shows.
+    ("write-pressure", "limit"),
+    ("fit-read", "read-only"),
+];
+
+#[test]
+fn every_option_that_a_plan_does_not_follow_is_refused() {
+    let workspace = Workspace::new();
+    let drive = "media:p3700-800gb";
+    let mut ignored = Vec::new();
+    for plan in qdepth_workload::shipped_plan_names() {
+        let targets = match plan {
+            "devices" => format!("{drive}*2"),
+            "arrays" => format!("{drive} raid0({drive}*2)"),
+            "media-comparison" => format!("{drive} media:sas-2-ssd-400gb"),
+            _ => drive.to_owned(),
+        };
+        let line = format!("plan {plan} {targets} --json");
+        let usual = workspace.run(&line).expect(0).out;
+        for (name, value) in CHOICES {
+            let ended = workspace.run(&format!("{line} --{name} {value}"));
+            let is_refused = ended.status == Some(2) && ended.err.lines().count() <= 4;
+            if !is_refused && (ended.status != Some(0) || ended.out == usual) {
+                ignored.push((plan, *name));
+            }
+        }
+    }
+    assert_eq!(ignored, UNCHANGED);
+}

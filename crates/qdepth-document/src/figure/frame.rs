@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::series::{FONT, INK, Label, Markers, Series, WIDTH, colour};
+use super::series::{FONT, INK, Label, Markers, Series, WIDTH, colour, opacity};
 use super::text::{escaped, middle_out, text_width};
 
 /// Style that kuva adds to a picture whose marks have tooltips.
@@ -99,6 +99,10 @@ pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
         let outline = if bars { SWATCH } else { OUTLINES[series.colour % OUTLINES.len()] };
         let marker = match series.markers {
             Markers::None => String::new(),
+            Markers::Shade(shade) => format!(
+                "<circle cx=\"15\" r=\"4\" fill=\"{colour}\" fill-opacity=\"{}\"/>",
+                opacity(shade)
+            ),
             Markers::Rings => format!(
                 "<circle cx=\"15\" r=\"6\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.4\"/>"
             ),

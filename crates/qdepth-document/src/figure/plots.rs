@@ -8,7 +8,7 @@ use kuva::render::layout::TickFormat;
 use super::groups;
 use super::series::{
     FONT, Figure, GRID, HEIGHT, Horizontal, INK, Mark, MarkValue, Markers, PAPER, RightAxis, Scale,
-    Series, WIDTH, colour,
+    Series, WIDTH, colour, opacity,
 };
 use crate::number;
 
@@ -27,6 +27,9 @@ const CROWDED: usize = 40;
 /// In a picture of more marks they do not say what they are: the table behind it does, and a page
 /// of a thousand points stays small.
 const TOO_MANY: usize = 400;
+
+/// Half the width of a cell of a heat map of 60 columns and about 36 rows.
+const CELL: f64 = 3.6;
 
 /// An axis around 1 shows so much to both sides of it at least: what differs by less than half of
 /// the usual threshold of a comparison (2 %) is equal to the eye as well.
@@ -182,7 +185,14 @@ impl Figure {
                 plots.push(Plot::Line(line));
             }
         }
-        if series.markers != Markers::None {
+        if let Markers::Shade(shade) = series.markers {
+            let cells = series.marks.iter().filter_map(|mark| match mark.value {
+                MarkValue::Known(y, _) => Some((self.horizontal(mark), y)),
+                _ => None,
+            });
+            let cells = ScatterPlot::new().with_data(cells.collect::<Vec<_>>()).with_color(colour);
+            plots.push(Plot::Scatter(cells.with_size(CELL).with_marker_opacity(opacity(shade))));
+        } else if series.markers != Markers::None {
             self.draw_markers(series, colour, plots);
         }
     }

@@ -108,6 +108,8 @@ pub enum Markers {
     HollowWithoutInterval,
     /// By wide rings around what other lines mark.
     Rings,
+    /// Cells of a heat map, from 0, the lightest, to 4.
+    Shade(usize),
     /// Not at all.
     None,
 }
@@ -160,6 +162,11 @@ impl Stroke {
             Self::None => return None,
         })
     }
+}
+
+/// Opacity of a shade of a heat map.
+pub(super) fn opacity(shade: usize) -> f64 {
+    [0.12, 0.25, 0.45, 0.7].get(shade).copied().unwrap_or(1.0)
 }
 
 pub(super) fn colour(index: usize) -> &'static str {

@@ -1,5 +1,5 @@
 //! One Japanese style: texts, and documents that are made of them, are held against the list of
-//! terms in docs/reference/japanese-terms.md.
+//! terms in crates/qdepth-words/japanese-terms.md.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use qdepth_document::document::Document;
 use qdepth_document::markdown;
 use qdepth_words::{Lang, words};
 
-const TERMS: &str = include_str!("../../../../docs/reference/japanese-terms.md");
+const TERMS: &str = include_str!("../../../qdepth-words/japanese-terms.md");
 
 /// How a sentence may end that ends in hiragana. A noun ends in none.
 const POLITE: [&str; 9] =

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use qdepth_workload::{Arrivals, Distribution, Plan, Point, Priorities, SizeMix};
+use qdepth_workload::{Arrivals, Distribution, Durability, Plan, Point, Priorities, SizeMix};
 
 /// A job file that puts the plan's loads on these targets. What fio has no word for stands in
 /// comments.
@@ -89,12 +89,7 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
     if percent > 0.0 {
         option("buffer_compress_percentage", format!("{percent:.0}"));
     }
-    if point.fsync.every_writes > 0 {
-        option("fsync", point.fsync.every_writes.to_string());
-    }
-    if point.fsync.at_end {
-        option("end_fsync", "1".to_owned());
-    }
+    syncs(point, &mut option);
     arrivals(point, &mut option);
     flow(point, &mut option);
     point.priorities.iter().for_each(|all| priorities(all, &mut option));
@@ -142,6 +137,26 @@ fn split(mix: &SizeMix) -> String {
         parts.push(format!("{bytes}/{share}"));
     }
     parts.join(":")
+}
+
+fn syncs(point: &Point, option: &mut impl FnMut(&str, String)) {
+    let sync = match point.durability {
+        Durability::Sync => Some(("sync", "sync")),
+        Durability::Dsync => Some(("sync", "dsync")),
+        Durability::Fsync => Some(("fsync", "1")),
+        Durability::Fdatasync => Some(("fdatasync", "1")),
+        Durability::None => None,
+    };
+    if let Some((name, value)) = sync {
+        option(name, value.to_owned());
+    }
+    if point.fsync.every_writes > 0 {
+        let name = if point.fsync.data_only { "fdatasync" } else { "fsync" };
+        option(name, point.fsync.every_writes.to_string());
+    }
+    if point.fsync.at_end {
+        option("end_fsync", "1".to_owned());
+    }
 }
 
 fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {

@@ -94,8 +94,8 @@ pub struct Job {
     pub once: bool,
     /// Seed of all draws; none for one of its own in each run.
     pub seed: Option<u64>,
-    /// Writes between two flushes; 0 for none.
-    pub fsync_every: u32,
+    /// Writes between two flushes, 0 for none, and whether these are of data only.
+    pub fsync_every: (u32, bool),
     /// True if data is forced out at the end.
     pub fsync_end: bool,
     /// Durability that a write waits for.

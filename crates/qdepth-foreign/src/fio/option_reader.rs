@@ -293,12 +293,14 @@ impl OptionReader<'_> {
         Ok(repeats.then_some(1))
     }
 
-    pub(super) fn flushes(&self) -> Result<u32, FioRefusal> {
+    /// Writes between two flushes, and whether they are of data only.
+    pub(super) fn flushes(&self) -> Result<(u32, bool), FioRefusal> {
         let (full, data) = (self.whole("fsync", 0)?, self.whole("fdatasync", 0)?);
         if full > 0 && data > 0 {
             return Err(self.refuse("fdatasync", "fsync and fdatasync together cannot be honoured"));
         }
-        u32::try_from(full.max(data)).map_err(|_| self.refuse("fsync", "too many writes"))
+        let every = u32::try_from(full.max(data));
+        Ok((every.map_err(|_| self.refuse("fsync", "too many writes"))?, data > 0))
     }
 
     /// True if reads are compared with what was written.

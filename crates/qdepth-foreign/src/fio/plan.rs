@@ -104,7 +104,7 @@ fn profile(job: &Job, load: &Load) -> Profile {
 fn drawn(job: &Job, load: &Load) -> Profile {
     let read = if load.reads_back { 100.0 } else { job.read };
     let writes = job.sizes.writes.as_ref().filter(|_| !load.reads_back);
-    let durability = Some(job.durability).filter(|durability| *durability != Durability::Cached);
+    let durability = Some(job.durability).filter(|durability| *durability != Durability::None);
     let duplicates = job.duplicates.filter(|_| !load.reads_back);
     Profile {
         trim: (job.trims == Trims::All).then_some(100.0),
@@ -179,11 +179,12 @@ fn sizes(parts: &[SizePart]) -> SizeSpec {
 }
 
 fn fsync(job: &Job) -> FsyncSpec {
-    match (job.fsync_every, job.fsync_end) {
+    let (every, data_only) = job.fsync_every;
+    match (every, job.fsync_end) {
         _ if !job.operation.is_transfer() => FsyncSpec::Never,
         (0, false) => FsyncSpec::Never,
         (0, true) => FsyncSpec::End,
-        (writes, _) => FsyncSpec::Every { writes },
+        (writes, _) => FsyncSpec::Every { writes, data_only },
     }
 }
 

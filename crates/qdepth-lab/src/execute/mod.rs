@@ -527,6 +527,7 @@ fn open(
         seed,
         engine,
         trims: point.trims(),
+        data_sync: point.fsync.data_only,
         operation: point.operation,
         namespace,
     };

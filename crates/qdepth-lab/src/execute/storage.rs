@@ -177,9 +177,9 @@ fn entries(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
 /// for: through the descriptor that was claimed, and by no name.
 fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
     let flag = match durability {
-        Durability::Cached => return Ok(file),
+        Durability::None | Durability::Fsync | Durability::Fdatasync => return Ok(file),
         Durability::Sync => OFlags::SYNC,
-        Durability::DataSync => OFlags::DSYNC,
+        Durability::Dsync => OFlags::DSYNC,
     };
     let flags = OFlags::RDWR | OFlags::CLOEXEC | flag;
     let again = format!("/proc/self/fd/{}", file.as_raw_fd());

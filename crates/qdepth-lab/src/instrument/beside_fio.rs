@@ -151,6 +151,7 @@ fn our_latency(load: &Point, engine: Engine, file: &File) -> Result<f64> {
         seed: load.seed,
         engine: EngineChoice::Only(engine),
         trims: false,
+        data_sync: false,
         operation: Operation::Transfer,
         namespace: None,
     };

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_engine::measure;
 use qdepth_engine::scripted::{ScriptedTarget, Service};
+use qdepth_engine::{Shard, Target, measure_any};
 use qdepth_host::environment;
 use qdepth_host::monitor::Clocks;
 use qdepth_host::system::System;
@@ -136,7 +136,8 @@ fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<ProofRecord>
         let (warm_up_ns, streams, workers) = (100_000_000, 1, 1);
         let point = Point { outstanding, streams, workers, warm_up_ns, stop, ..point.clone() };
         let mut target = ScriptedTarget::new(SERVERS as usize, Service::Fixed(scripted), 1);
-        let outcome = measure(&mut target, &point, &AtomicBool::new(false), &mut |_| {});
+        let (shard, start) = (Shard::whole(&point), target.now());
+        let outcome = measure_any(&mut target, &shard, start, &AtomicBool::new(false), &mut |_| {});
         let mut latencies = outcome.directions[0].service_time.clone();
         latencies.merge(&outcome.directions[1].service_time);
         let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64().max(1e-9);

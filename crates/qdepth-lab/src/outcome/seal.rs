@@ -3,7 +3,7 @@
 
 use qdepth_engine::{DirectionOutcome, Ended};
 use qdepth_record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
-use qdepth_workload::Point;
+use qdepth_workload::{Durability, Point};
 
 use crate::outcome::measured::Measured;
 
@@ -42,6 +42,9 @@ pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> Poin
         writes,
         trims,
         syncs,
+        durability: durability(point.durability).map(str::to_owned),
+        write_part: outcome.parts.as_ref().map(|parts| (&parts.write).into()),
+        sync_part: outcome.parts.as_ref().map(|parts| (&parts.sync).into()),
         issued: outcome.issued,
         completed_outside: outcome.completed_outside,
         failed_outside: outcome.failed_outside,
@@ -57,6 +60,16 @@ pub(crate) fn seal(point: &Point, measured: &Measured, started_at: &str) -> Poin
         intervals: intervals(measured),
         monitors: measured.seen.series.clone(),
         findings: Vec::new(),
+    }
+}
+
+fn durability(durability: Durability) -> Option<&'static str> {
+    match durability {
+        Durability::None => None,
+        Durability::Sync => Some("sync"),
+        Durability::Dsync => Some("dsync"),
+        Durability::Fsync => Some("fsync"),
+        Durability::Fdatasync => Some("fdatasync"),
     }
 }
 

@@ -126,7 +126,11 @@ mod tests {
             ("poisson", arrivals(Arrivals::Poisson { rate }), None),
             ("until", load(move |point| point.stop.until = Some(until)), None),
             ("bytes", load(|point| point.stop.bytes_per_stream = 1 << 20), None),
-            ("fsync", load(|p| p.fsync = Fsync { every_writes: 4, at_end: true }), None),
+            (
+                "fsync",
+                load(|p| p.fsync = Fsync { every_writes: 4, at_end: true, data_only: false }),
+                None,
+            ),
         ];
         let poisson = arrivals(Arrivals::Poisson { rate });
         kinds.extend(faults.map(|fault| ("fault", poisson.clone(), Some(fault))));

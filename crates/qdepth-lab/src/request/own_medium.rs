@@ -144,7 +144,7 @@ fn is_plain(plan: &Plan, point: &Point) -> bool {
     let alone = plan.points.iter().filter(|other| other.group == point.group).count() == 1;
     alone
         && point.arrivals == Arrivals::Closed
-        && point.fsync.every_writes == 0
+        && !point.syncs()
         && point.own_writes.is_none()
         && !point.trims()
 }

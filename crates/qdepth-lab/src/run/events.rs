@@ -11,11 +11,10 @@ use anyhow::{Result, bail};
 use qdepth_engine::Interval;
 use qdepth_files::{Kept, Trust};
 use qdepth_logbook::{Logbook, Sign};
-use qdepth_measure::{Finding, Nanos};
+use qdepth_measure::{Finding, Nanos, percentile_name};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
 use qdepth_record::{
-    FindingEntry, PointRecord, PointSummary, RunRecord, RunState, finding_entry, percentile_name,
-    shown_step,
+    FindingEntry, PointRecord, PointSummary, RunRecord, RunState, finding_entry, shown_step,
 };
 use qdepth_workload::{Compared, Comparison, Plan, Point};
 
@@ -144,6 +143,7 @@ impl<'a> Events<'a> {
             points_done: done as u32,
             planned_ns: plan.duration_ns(),
             may_end_early: plan.may_end_early(),
+            search_ns: (!plan.answer.is_empty()).then_some(plan.answer_within_ns),
             seed: run.seed,
         };
         events.observer.event(&RunEvent::RunStarted(event));

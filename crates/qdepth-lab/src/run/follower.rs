@@ -57,8 +57,8 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
     let ranks = all_ranks.group.borrow().size();
     let no =
         |what: &str| bail!(Usage(format!("{ranks} ranks cannot measure this together: {what}")));
-    if plan.points.iter().any(|point| point.operation.is_of_entries()) {
-        return no("entries of directories are made by one process: leave mpirun or srun out");
+    if let Some(what) = of_one_process(plan) {
+        return no(what);
     }
     if lab.request.pinning.named().is_some() {
         return no(
@@ -117,6 +117,15 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[ResolvedTarget]) -> 
         ));
     }
     Ok(())
+}
+
+/// Work of a plan that is for one process, whatever its targets are.
+fn of_one_process(plan: &Plan) -> Option<&'static str> {
+    if plan.points.iter().any(|point| point.operation.is_of_entries()) {
+        return Some("entries of directories are made by one process: leave mpirun or srun out");
+    }
+    let searches = !plan.answer.is_empty();
+    searches.then_some("a search for a rate is for one process: leave mpirun or srun out")
 }
 
 fn is_directory(found: &ResolvedTarget) -> bool {

@@ -66,7 +66,7 @@ fn check_target<'p>(
     let no = |why: Unreachable| Missing(format!("{}: nothing was changed: {why}", engine.name()));
     if engine.polls_device() {
         poll_queues(system, target).map_err(no)?;
-        if points.clone().any(|point| point.fsync.every_writes > 0 || point.fsync.at_end) {
+        if points.clone().any(|point| point.syncs() || point.fsync.at_end) {
             bail!(Usage(format!(
                 "{} cannot force written data out: a ring that polls takes reads and writes only. \
                  Choose another engine",

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use qdepth_measure::Finding;
+use qdepth_measure::{Finding, percentile_name};
 
 use super::entries::{
-    CpuPerIo, ErrorEntry, FindingEntry, LatencyByDirection, by_direction, errors, finding_entry,
-    finite, reported_as, target_name,
+    CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirection, by_direction, errors,
+    finding_entry, finite, latency, reported_as, target_name,
 };
 use super::entry::Shown;
 use super::fields::rows;
 use super::record::{PointRecord, transfers};
-use super::summary::{ByDirection, LatencySummary, percentile_name};
+use super::summary::{ByDirection, LatencySummary};
 use crate::field::{Field, IntoCell, Value, maybe_real, owned, text, time, whole};
 use crate::fields::cells;
 use crate::record::{
@@ -48,6 +48,7 @@ impl IntoCell for Option<[f64; 2]> {}
 impl IntoCell for Option<CpuPerIo> {}
 impl IntoCell for Option<ExpectedEntry> {}
 impl IntoCell for LatencyByDirection {}
+impl IntoCell for Option<Latency> {}
 impl IntoCell for Vec<ErrorEntry> {}
 impl IntoCell for Vec<FindingEntry> {}
 impl IntoCell for Vec<MonitorEntry> {}

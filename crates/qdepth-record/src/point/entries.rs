@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Code, Finding, Percentile, Severity};
+use qdepth_measure::{Code, Finding, Percentile, Severity, percentile_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::{PointRecord, transfers};
-use super::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
+use super::summary::{ByDirection, LatencySummary, PointSummary};
 use crate::record::RunRecord;
 
 /// Latencies of a point by direction.
@@ -143,7 +143,7 @@ pub(super) fn by_direction(summary: &ByDirection) -> LatencyByDirection {
     }
 }
 
-fn latency(summary: &LatencySummary) -> Latency {
+pub(super) fn latency(summary: &LatencySummary) -> Latency {
     let name = |percentile: &Percentile| percentile_name(percentile.quantile);
     let percentiles = &summary.percentiles;
     Latency {

@@ -1,8 +1,8 @@
 //! A point as an entry of a document.
 
 use super::entries::{
-    CpuPerIo, ErrorEntry, FindingEntry, LatencyByDirection, by_direction, errors, finding_entry,
-    finite, reported_as, target_name,
+    CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirection, by_direction, errors,
+    finding_entry, finite, latency, reported_as, target_name,
 };
 use super::fields::rows;
 use super::record::{PointRecord, transfers};

@@ -133,6 +133,23 @@ macro_rules! rows {
         part DirectionRecord: direction,;
     syncs "Flushes (fsync, fdatasync)."
         part DirectionRecord: direction,;
+    durability "What a write waits for: `sync`, `dsync`, or a sync of its own, `fsync` or \
+                `fdatasync`, whose end is that of the write; null if it is complete when accepted."
+        kept Option<String> = "durability": first,
+        shown Option<String> = |shown| shown.point.durability.clone(),
+        older default,;
+    write_part "Latencies of the writes without their syncs, where syncs belong to them."
+        kept Option<EncodedHistogram> = "write_part": histogram,;
+    write_part_ns "Latency of the writes without their syncs, ns; null if no sync belongs to a \
+                   write."
+        shown Option<Latency> = |shown| shown.summary.write_part.as_ref().map(latency),
+        older default,;
+    sync_part "Latencies of the syncs that belong to writes."
+        kept Option<EncodedHistogram> = "sync_part": histogram,;
+    sync_part_ns "Latency of the syncs that belong to writes, ns; null if none does. A write may \
+                  also have waited for the sync of others."
+        shown Option<Latency> = |shown| shown.summary.sync_part.as_ref().map(latency),
+        older default,;
     reads "Completed reads."
         shown u64 = |shown| shown.point.reads.completed,;
     writes "Completed writes."

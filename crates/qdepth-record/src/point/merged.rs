@@ -1,6 +1,8 @@
 //! Rules for merging a field of several points, in addition to `crate::merged`: for parts of one
 //! load that started together.
 
+use qdepth_measure::EncodedHistogram;
+
 use crate::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord};
 
 /// Sum of offered rates if all loads are open.
@@ -52,6 +54,20 @@ pub(super) fn direction(sum: &mut DirectionRecord, part: &DirectionRecord) {
             None => sum.errors.push(ErrorCount { errno: *errno, count: *count }),
         }
     }
+}
+
+/// All latencies of both. What cannot be read is left out.
+pub(super) fn histogram(sum: &mut Option<EncodedHistogram>, part: &Option<EncodedHistogram>) {
+    let both = [&*sum, part].map(|each| each.as_ref().and_then(|it| it.decode().ok()));
+    let [mine, theirs] = both;
+    *sum = mine
+        .into_iter()
+        .chain(theirs)
+        .reduce(|mut all, other| {
+            all.merge(&other);
+            all
+        })
+        .map(EncodedHistogram::from);
 }
 
 /// Slices of equal number are slices of equal time, since the parts began together. Their

@@ -14,4 +14,4 @@ pub use entries::{CpuPerIo, ErrorEntry, FindingEntry, Latency, LatencyByDirectio
 pub use entry::PointEntry;
 pub(crate) use entry::{Shown, entry};
 pub use record::PointRecord;
-pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
+pub use summary::{ByDirection, LatencySummary, PointSummary, follows};

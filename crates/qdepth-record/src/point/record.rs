@@ -1,9 +1,9 @@
 //! The record of a point.
 
-use qdepth_measure::{Code, Finding};
+use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram, Severity};
 
 use super::fields::rows;
-use super::merged::{both, direction, ended_by, least_each, series, sum_32};
+use super::merged::{both, direction, ended_by, histogram, least_each, series, sum_32};
 use crate::fields::{joined, structure};
 use crate::merged::{added, first, least, most, nothing, sum, sum_real};
 use crate::record::{DirectionRecord, EndedBy, IntervalRecord, KernelCounts, MonitorRecord};
@@ -30,6 +30,23 @@ impl PointRecord {
         [&self.reads, &self.writes, &self.trims]
     }
 
+    /// Response times of all of them; of a closed loop these are the service times.
+    pub(crate) fn response_times(&self) -> LatencyHistogram {
+        let mut all = LatencyHistogram::new();
+        for each in self.transfers() {
+            all.merge(each.response_time.as_ref().unwrap_or(&each.service_time));
+        }
+        all
+    }
+
+    /// True if a finding makes it invalid whose code is in none of these lists.
+    pub(crate) fn is_invalid_but_for(&self, accepted: &[&[Code]]) -> bool {
+        self.findings.iter().any(|finding| {
+            let is_accepted = accepted.iter().any(|codes| codes.contains(&finding.code));
+            finding.severity == Severity::Invalid && !is_accepted
+        })
+    }
+
     /// Reads, writes and trims completed in full.
     pub fn completed(&self) -> u64 {
         self.transfers().map(|each| each.completed).into_iter().fold(0, u64::saturating_add)
@@ -38,6 +55,17 @@ impl PointRecord {
     /// Bytes of those.
     pub fn bytes(&self) -> u64 {
         self.transfers().map(|each| each.bytes).into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// True if its samples hold the latencies of their I/Os: those of several ranks do not, nor
+    /// those that were imported without a latency log.
+    pub fn has_latencies_over_time(&self) -> bool {
+        let holds = |sample: &IntervalRecord| {
+            let times =
+                [&sample.read_service_time, &sample.write_service_time, &sample.trim_service_time];
+            times.iter().any(|times| times.decode().is_ok_and(|times| times.count() > 0))
+        };
+        self.intervals.iter().any(holds)
     }
 
     /// The samples of each visit: parts of its time between which other points were measured, and

@@ -1,8 +1,8 @@
 //! Statistics of a point. Derived on reading, so that a better formula also applies to old runs.
 
 use qdepth_measure::{
-    Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, rounds_mean,
-    series_mean, visits_mean,
+    EncodedHistogram, Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles,
+    rounds_mean, series_mean, visits_mean,
 };
 
 use super::record::PointRecord;
@@ -58,6 +58,10 @@ pub struct PointSummary {
     pub service_time: ByDirection,
     /// Completed − intended; in a closed loop the service time.
     pub response_time: ByDirection,
+    /// Writes without the syncs that belong to them; none if no sync does.
+    pub write_part: Option<LatencySummary>,
+    /// Those syncs.
+    pub sync_part: Option<LatencySummary>,
     /// CPU time of the worker in user mode by I/O, nanoseconds; none without I/Os.
     pub cpu_user_ns_per_io: Option<f64>,
     /// CPU time of the worker in the kernel by I/O, nanoseconds; none without I/Os.
@@ -84,6 +88,8 @@ impl PointSummary {
             response_time: by_direction(point, |direction| {
                 direction.response_time.as_ref().unwrap_or(&direction.service_time)
             }),
+            write_part: part(point.write_part.as_ref()),
+            sync_part: part(point.sync_part.as_ref()),
             cpu_user_ns_per_io: ratio(point.cpu_user_ns as f64, completed as f64),
             cpu_system_ns_per_io: ratio(point.cpu_system_ns as f64, completed as f64),
             mean_in_flight: ratio(point.in_flight_integral_ns, point.duration_ns as f64),
@@ -101,12 +107,6 @@ pub fn follows(point: &PointRecord) -> bool {
     let Some(offered) = point.offered_io_per_s else { return true };
     let completed = point.completed() as f64;
     completed / (point.duration_ns.max(1) as f64 / 1e9) >= offered * FOLLOWED
-}
-
-/// The key of a percentile in machine output: `50`, `99`, `99.9`, `99.9999`.
-pub fn percentile_name(quantile: f64) -> String {
-    let text = format!("{:.7}", quantile * 100.0);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn failed(direction: &DirectionRecord) -> u64 {
@@ -224,6 +224,10 @@ fn both(a: &LatencySummary, b: &LatencySummary) -> LatencySummary {
         max_ns: a.max_ns.zip(b.max_ns).map(|(x, y)| x.max(y)),
         percentiles: Vec::new(),
     }
+}
+
+fn part(latencies: Option<&EncodedHistogram>) -> Option<LatencySummary> {
+    Some(latency_summary(&latencies?.decode().ok()?))
 }
 
 fn latency_summary(histogram: &LatencyHistogram) -> LatencySummary {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use qdepth_measure::{Code, Finding};
+use serde::de::DeserializeOwned;
 
 use super::expected::ExpectedRecord;
 use super::target::TargetRecord;
@@ -100,6 +101,15 @@ impl RunRecord {
     pub const COMMAND: (&str, &str) = ("run", "command_again");
     /// Subject and key of the fact that takes the run's campaign up again.
     pub const CAMPAIGN_REQUEST: (&str, &str) = ("run", "campaign_request");
+
+    /// The part of the resolved plan that a type reads; its default where the plan has no such key.
+    pub(crate) fn plan_part<T: DeserializeOwned + Default>(&self, key: &str) -> T {
+        // A plan of many points is a long text, and most have none.
+        if !self.plan_text.contains(&format!("\"{key}\"")) {
+            return T::default();
+        }
+        serde_json::from_str(&self.plan_text).unwrap_or_default()
+    }
 
     /// The command that asks for the plan again, quoted for a shell; `None` if no words of a
     /// command line asked for it, or an earlier version measured.

@@ -13,6 +13,7 @@ pub(crate) mod machine;
 pub(crate) mod monitors;
 pub(crate) mod naming;
 pub(crate) mod observed;
+pub(crate) mod over_time;
 pub(crate) mod paper;
 pub(crate) mod pressure;
 pub(crate) mod promised;

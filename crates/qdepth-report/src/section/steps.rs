@@ -1,10 +1,9 @@
 //! The steps of a run: loads that ran at the same time, and what the reader among them waited while
 //! the others wrote.
 
-use qdepth_measure::{Grade, LatencyHistogram, Percentile, percentile};
+use qdepth_measure::{Grade, LatencyHistogram, Limit, Percentile, Statistic, percentile};
 use qdepth_record::{PointRecord, follows};
 
-use crate::limit::{Limit, Statistic};
 use crate::number::MIB;
 use crate::view::{Load, Point, View};
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::{Code, Severity};
+use qdepth_record::LatencySummary;
 
 use crate::number;
 use crate::section::answer;
@@ -13,7 +14,7 @@ use crate::section::pressure;
 use crate::section::steps::Steps;
 use crate::section::sweep::sentences::{first_of_all, maximum};
 use crate::section::sweep::tables;
-use crate::view::{Point, View};
+use crate::view::{Load, Point, View};
 use crate::words::{counted, fill_in, finding_text};
 
 /// Maximum number of kinds of findings named in the summary.
@@ -26,9 +27,30 @@ pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
     if view.loads.is_empty() {
         all.swap(0, 1);
     }
+    all.extend(durable(view));
     all.extend(expected(view));
     all.push(trust(view));
     all
+}
+
+/// The parts of the latency of durable writes, at the lowest queue depth of each load.
+pub(crate) fn durable(view: &View<'_>) -> Vec<String> {
+    let of_load = |load: &Load<'_>| {
+        let point = load.points.iter().find(|point| point.is_valid())?;
+        let summary = &point.summary;
+        let mean = |part: &LatencySummary| part.mean_ns.map(number::duration);
+        let values = [
+            view.per(),
+            ("profile", load.title.clone()),
+            ("sync", point.record.durability.clone()?),
+            ("outstanding", point.record.outstanding.to_string()),
+            ("latency", mean(&summary.service_time.writes)?),
+            ("write", mean(summary.write_part.as_ref()?)?),
+            ("part", mean(summary.sync_part.as_ref()?)?),
+        ];
+        Some(fill_in(view.words.summary.durable, &values))
+    };
+    view.loads.iter().filter_map(of_load).collect()
 }
 
 /// The range of the shares of what the emulated medium does that valid points reached.

@@ -1,5 +1,5 @@
 //! One Japanese style: every text, and every report that is made of them, is held against the list
-//! of terms in docs/reference/japanese-terms.md.
+//! of terms in crates/qdepth-words/japanese-terms.md.
 
 #![expect(clippy::disallowed_methods, reason = "tests read the sources")]
 
@@ -99,7 +99,7 @@ fn terms(page: &str) -> Vec<(Vec<&str>, &str)> {
 #[test]
 fn the_glossary_has_the_japanese_of_the_list_of_terms() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let [glossary, list] = ["GLOSSARY.md", "docs/reference/japanese-terms.md"]
+    let [glossary, list] = ["GLOSSARY.md", "crates/qdepth-words/japanese-terms.md"]
         .map(|name| std::fs::read_to_string(root.join(name)).unwrap());
     let (words, list) = (terms(&glossary), terms(&list));
     assert!(words.len() > 60 && list.len() > 40);

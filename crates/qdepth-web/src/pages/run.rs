@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_record::RunState;
-use qdepth_report::{Presentation, compose, html_part};
+use qdepth_record::{PointRecord, RunState};
+use qdepth_report::{Presentation, compose, html_part, load_in_words, longest_tail};
 
 use crate::answer::html;
-use crate::pages::{Answer, Frame, PageRequest};
+use crate::pages::{Answer, Frame, LANG, PageRequest};
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -19,6 +19,15 @@ struct RunPage<'a> {
     unfinished: &'static str,
     notes: Vec<String>,
     report: String,
+    /// Points that have latencies over time.
+    points: Vec<Choice>,
+}
+
+/// A point to choose: its number, its name, and whether its heat map is shown.
+struct Choice {
+    number: u32,
+    text: String,
+    is_shown: bool,
 }
 
 pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
@@ -30,8 +39,14 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
         _ => "",
     };
     let columns = request.source.published.clone();
+    let known: Vec<&PointRecord> =
+        points.iter().filter(|point| point.has_latencies_over_time()).collect();
+    let asked = request.query.first("point").and_then(|text| text.parse().ok());
+    let asked = asked.filter(|asked| known.iter().any(|point| point.index == *asked));
+    let shown = asked.or_else(|| longest_tail(known.iter().copied()));
+    let over_time = shown.into_iter().collect();
     let presentation =
-        Presentation { alive: Some(alive), columns, ..Presentation::from(request.lang) };
+        Presentation { alive: Some(alive), columns, over_time, ..Presentation::from(request.lang) };
     let document = compose(&run, &points, presentation);
     let mut frame = request.frame(document.title.clone()).with_aids();
     frame.mark.clone_from(&document.mark);
@@ -41,6 +56,15 @@ pub(crate) fn page(request: &PageRequest<'_>) -> Answer {
         unfinished,
         notes: run.notes().map(str::to_owned).collect(),
         report: html_part(&document)?,
+        points: known.into_iter().map(|point| choice(request, point, shown)).collect(),
     };
     Ok(html(StatusCode::OK, page.render()?))
+}
+
+fn choice(request: &PageRequest<'_>, point: &PointRecord, shown: Option<u32>) -> Choice {
+    let load = load_in_words(request.lang, &point.profile, &point.profile_title, &point.step);
+    let depth =
+        if point.step.is_empty() { format!(", QD {}", point.outstanding) } else { String::new() };
+    let number = point.index;
+    Choice { number, text: format!("{number}: {load}{depth}"), is_shown: shown == Some(number) }
 }

@@ -39,6 +39,8 @@ pub struct Choices {
     pub profiles: Option<Vec<String>>,
     /// Other intensities.
     pub outstanding: Option<Vec<u32>>,
+    /// Another longest time of a search.
+    pub within: Option<Nanos>,
     /// Another length of the measured window.
     pub duration: Option<Nanos>,
     /// Another length of the unrecorded lead-in.

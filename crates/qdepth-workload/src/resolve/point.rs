@@ -7,6 +7,7 @@ use super::area::{
 };
 use super::choices::Choices;
 use super::error::ResolveError;
+use super::fsync::fsync;
 use super::load::Load;
 use super::ways::Destination;
 use crate::arrival::Arrivals;
@@ -15,7 +16,7 @@ use crate::layout::{Layout, OwnWrites};
 use crate::least_rate::LeastRate;
 use crate::operation::Operation;
 use crate::payload::{Duplicates, Payload};
-use crate::plan::{Extent, Flow, Fsync, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN};
+use crate::plan::{Extent, Flow, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN};
 use crate::priority::Priorities;
 use crate::profile::{FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
@@ -50,7 +51,7 @@ pub(crate) fn point(
     destination: &Destination,
 ) -> Result<Point, ResolveError> {
     let (profile, shape) = (&load.profile, &destination.shape);
-    let outstanding = load.spec.outstanding.saturating_mul(destination.times);
+    let outstanding = load.outstanding().saturating_mul(destination.times);
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
     shares(profile).map_err(bad)?;
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
@@ -105,7 +106,7 @@ pub(crate) fn point(
         priorities: priorities(profile).map_err(bad)?,
         durability: profile.durability.unwrap_or_default(),
         direct,
-        fsync: fsync(profile, direct),
+        fsync: fsync(profile, direct).map_err(bad)?,
         reported_as_throughput: as_throughput(profile),
         delay_ns: delay(&load.spec).map_err(bad)?,
         warm_up_ns: warm_up(file, choices, &load.spec, &stop).map_err(bad)?,
@@ -230,10 +231,12 @@ fn operation(profile: &Profile) -> Result<Operation, String> {
         && profile.verify != Some(true)
         && profile.trace.is_none()
         && profile.duplicates.is_none()
+        && !profile.durability.unwrap_or_default().syncs()
         && profile.fsync.is_none_or(|fsync| fsync == FsyncSpec::Never);
     if !plain {
         return Err(
-            "an operation that moves no data excludes trim, verify, trace, duplicates and fsync"
+            "an operation that moves no data excludes trim, verify, trace, duplicates, fsync and \
+             durability"
                 .to_owned(),
         );
     }
@@ -467,6 +470,9 @@ fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32),
              total"
         ));
     }
+    if profile.writers.is_some() && !profile.durability.unwrap_or_default().syncs() {
+        return Err("writers share syncs: set durability = \"fsync\" or \"fdatasync\"".to_owned());
+    }
     let workers = profile.workers.unwrap_or(1);
     if workers == 0 || workers > streams {
         return Err(format!("workers = {workers}; must be 1 to {streams}, its streams"));
@@ -576,15 +582,5 @@ fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
             Err(format!("a rate of {rate} requests per second; must be 0.001 to 1e9"))
         }
         _ => Ok(arrivals),
-    }
-}
-
-fn fsync(profile: &Profile, direct: bool) -> Fsync {
-    match profile.fsync {
-        Some(FsyncSpec::Every { writes }) => Fsync { every_writes: writes.max(1), at_end: true },
-        Some(FsyncSpec::End) => Fsync { every_writes: 0, at_end: true },
-        Some(FsyncSpec::Never) => Fsync { every_writes: 0, at_end: false },
-        // A buffered write that was never forced out hides its errors (docs/method/thresholds.md).
-        None => Fsync { every_writes: 0, at_end: !direct && profile.read < 100.0 },
     }
 }

@@ -69,6 +69,13 @@ pub(crate) fn ways(
             "a comparison is of profiles at numbers of outstanding I/Os; it has no steps",
         ));
     }
+    if choices.processes.is_some() && spec.of != Compared::Processes {
+        return Err(bad(format!(
+            "--processes is for plans that compare numbers of processes; `{}` does not, \
+             `processes` does",
+            file.name
+        )));
+    }
     let all: Vec<Destination> = destinations().collect();
     let columns = match spec.of {
         Compared::Drives => drives(choices, &all)?,

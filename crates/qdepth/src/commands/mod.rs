@@ -22,6 +22,7 @@ pub(crate) mod repeat;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+mod schema;
 pub(crate) mod serve;
 pub(crate) mod serve_medium;
 pub(crate) mod steady;
@@ -31,11 +32,14 @@ use anyhow::Result;
 
 use crate::exit_status::Status;
 use crate::flags::Command;
+use crate::flags::needed::Needed;
 
 /// Does what a command line asks for.
 pub(crate) fn dispatch(command: Command) -> Result<Status> {
     match command {
         Command::Run(options) => run::run(&options),
+        Command::Answer(options) => run::run(&options.with(Needed::Limits)),
+        Command::FitFor(options) => run::run(&options.with(Needed::Requirements)),
         Command::Plan(options) => plan::plan(&options),
         Command::Plans(options) => catalogue::plans(&options),
         Command::Profiles(options) => catalogue::profiles(&options),
@@ -62,6 +66,6 @@ pub(crate) fn dispatch(command: Command) -> Result<Status> {
         Command::Reproduce(options) => reproduce::reproduce(&options),
         Command::Serve(options) => serve::serve(&options),
         Command::ServeMedium(options) => serve_medium::serve_medium(&options),
-        Command::Schema(options) => read::schema(options),
+        Command::Schema(options) => schema::schema(options),
     }
 }

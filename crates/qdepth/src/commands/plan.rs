@@ -21,7 +21,7 @@ use qdepth_foreign::fio::as_fio;
 
 use crate::commands::catalogue;
 use crate::exit_status::Status;
-use crate::flags::{PlanOptions, read_plan};
+use crate::flags::PlanOptions;
 use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_document};
 use qdepth_lab::execute::precondition;
@@ -38,11 +38,10 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {
         return catalogue::shown(name);
     }
-    if options.run.resume {
+    let Some(asked) = options.run.request()?.plan else {
         let what = "a resumed run keeps its plan: qdepth export prints it";
         return Err(Usage(what.to_owned()).into());
-    }
-    let asked = read_plan::read(&options.run.load)?;
+    };
     let variants = asked.variants()?;
     if variants.is_empty() {
         return print_plan(&asked, options);
@@ -109,8 +108,10 @@ struct Targets<'a> {
 }
 
 fn heading(plan: &Plan, targets: &[ResolvedTarget]) -> String {
+    let within = (!plan.answer.is_empty()).then_some(plan.answer_within_ns);
+    let search = within.map(|ns| format!(", then a search of at most {}", long(ns)));
     format!(
-        "plan {} ({}), seed {}: {}, {}{}{}{}",
+        "plan {} ({}), seed {}: {}, {}{}{}{}{}",
         plan.name,
         &plan.hash()[..12],
         plan.seed,
@@ -121,7 +122,8 @@ fn heading(plan: &Plan, targets: &[ResolvedTarget]) -> String {
             true => VIRTUAL,
             false => " and the time to fill measurement files",
         },
-        if plan.precondition.is_empty() { "" } else { " and to precondition" }
+        if plan.precondition.is_empty() { "" } else { " and to precondition" },
+        search.unwrap_or_default(),
     )
 }
 

@@ -1,18 +1,12 @@
-//! The verbs that read the logbook: list, show; and the schemas.
+//! The verbs that read the logbook: list, show.
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
-use qdepth_record::{
-    Best, PointRecord, RunHeadline, RunRecord, events_json_schema, export_runs_json,
-    host_json_schema, json_schema, runs_json_schema,
-};
+use qdepth_record::{Best, PointRecord, RunHeadline, RunRecord, export_runs_json};
 use qdepth_report::{Align, Cell, Column, Measured, OnScreen, Presentation, Row, Table, count};
-use qdepth_workload::plan_schema;
 
 use crate::exit_status::Status;
-use crate::flags::{
-    ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions, must_have_no_limit,
-};
+use crate::flags::{ListOptions, LogbookOption, RunChoice, ShowOptions, must_have_no_limit};
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
 use qdepth_lab::failure::Usage;
@@ -226,6 +220,48 @@ pub(crate) fn status_of_read(run: &RunRecord) -> Status {
     if run.is_damaged() { Status::Invalid } else { Status::Valid }
 }
 
+/// Prints the latency of a point over time; without a number, of the one with the longest p99.9.
+fn print_timeline(
+    run: &RunRecord,
+    points: &[PointRecord],
+    number: Option<u32>,
+    presentation: Presentation,
+) -> Result<()> {
+    let over_time = must_have_timelines(run, points, number.as_slice())?;
+    let presentation = Presentation { over_time, ..presentation };
+    let lines = qdepth_report::latency_over_time(run, points, presentation);
+    lines.iter().try_for_each(|line| print(line))
+}
+
+/// The wanted points, or, where none is named, the one with the longest p99.9.
+///
+/// # Errors
+/// If the run lacks one of them, or the samples of one hold no latencies.
+pub(crate) fn must_have_timelines(
+    run: &RunRecord,
+    points: &[PointRecord],
+    wanted: &[u32],
+) -> Result<Vec<u32>, Usage> {
+    let known: Vec<&PointRecord> =
+        points.iter().filter(|point| point.has_latencies_over_time()).collect();
+    let has = |number: &u32| known.iter().any(|point| point.index == *number);
+    match qdepth_report::longest_tail(known.iter().copied()) {
+        Some(longest) if wanted.is_empty() => return Ok(vec![longest]),
+        Some(_) if wanted.iter().all(has) => return Ok(wanted.to_vec()),
+        _ => {}
+    }
+    let id = run.id.get(..13).unwrap_or(&run.id);
+    let numbers: Vec<String> = known.iter().map(|point| point.index.to_string()).collect();
+    Err(Usage(match numbers.as_slice() {
+        [] => format!(
+            "run {id} holds no latencies over time: it has several ranks, or was imported without \
+             a latency log"
+        ),
+        [only] => format!("run {id} holds latencies over time of point {only} alone"),
+        all => format!("run {id} holds latencies over time of these points: {}", all.join(", ")),
+    }))
+}
+
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
     if !qdepth_report::has_write_pressure(&run, &points) {
@@ -233,29 +269,12 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
         must_have_no_limit(&options.presentation.limit, &subject)?;
     }
     let presentation = options.presentation.presentation(&run);
-    match options.findings {
-        true => print_details(&run, &points, &presentation)?,
-        false => print_answer(&run, &points, &presentation)?,
+    match (options.findings, options.timeline) {
+        (true, _) => print_details(&run, &points, &presentation)?,
+        (_, true) => print_timeline(&run, &points, options.point, presentation)?,
+        _ => print_answer(&run, &points, &presentation)?,
     }
     run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;
     run.notes().try_for_each(|note| print(&format!("note: {note}")))?;
     Ok(status_of_read(&run))
-}
-
-pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
-    print_document(&match options.of {
-        SchemaOf::Plan => plan_schema(),
-        SchemaOf::Run => json_schema(),
-        SchemaOf::Figures => qdepth_report::figures_schema(),
-        SchemaOf::Runs => runs_json_schema(),
-        SchemaOf::Events => events_json_schema(),
-        SchemaOf::Reproduce => qdepth_papers::json_schema(),
-        SchemaOf::Host => host_json_schema(),
-        SchemaOf::Compare => qdepth_report::versus_schema(),
-        SchemaOf::Repeat => qdepth_report::repeated_schema(),
-        SchemaOf::Steady => qdepth_report::steady_schema(),
-        SchemaOf::Trend => qdepth_report::trend_schema(),
-        SchemaOf::Certificate => qdepth_record::certificate_json_schema(),
-    })?;
-    Ok(Status::Valid)
 }

@@ -11,12 +11,13 @@ use qdepth_host::system::{Output, System};
 use qdepth_logbook::Logbook;
 use qdepth_media::Description;
 use qdepth_papers::Reference;
+use qdepth_record::{PointRecord, RunRecord};
 use qdepth_report::{
     DataSheet, Document, Lang, Logo, LogoKind, Paper, Presentation, PublishedDrive, Text,
     compose_campaign, has_write_pressure,
 };
 
-use crate::commands::read::chosen_all;
+use crate::commands::read::{chosen_all, must_have_timelines};
 use crate::exit_status::Status;
 use crate::flags::{Format, ReportOptions, must_have_no_limit};
 use crate::result_file::ResultFile;
@@ -37,6 +38,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     if !options.limit.is_empty() && !runs.iter().any(|(run, all)| has_write_pressure(run, all)) {
         must_have_no_limit(&options.limit, "these runs")?;
     }
+    must_have_points(&runs, &options.point)?;
     let alive = Logbook::open_read_only(&options.logbook.logbook)?.alive();
     let (mut paper, logo, topology) = paper(options.paper.as_deref())?;
     let published = published(&options.published)?;
@@ -54,6 +56,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
         topology: topology.clone(),
         published: published.clone(),
         columns: columns.clone(),
+        over_time: options.point.clone(),
         redact: options.redact,
         alive: Some(alive.clone()),
     };
@@ -65,6 +68,15 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     match typesetter {
         Ok(_) => Ok(Status::Valid),
         Err(missing) => bail!("{missing}. The report was written in HTML instead"),
+    }
+}
+
+/// Refuses points that have no latency over time, and points of several runs.
+fn must_have_points(runs: &[(RunRecord, Vec<PointRecord>)], wanted: &[u32]) -> Result<(), Usage> {
+    match runs {
+        _ if wanted.is_empty() => Ok(()),
+        [(run, points)] => must_have_timelines(run, points, wanted).map(drop),
+        _ => Err(Usage("--point asks for points of one run: name one".to_owned())),
     }
 }
 

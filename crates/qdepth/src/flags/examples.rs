@@ -27,7 +27,7 @@ fn shown(examples: &[(&str, &str)]) -> String {
 
 /// Groups of commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Measure", &["run", "plan", "plans", "profiles"]),
+    ("Measure", &["run", "answer", "fit-for", "plan", "plans", "profiles"]),
     ("Results", &["list", "show", "report", "export", "note", "retract", "logbook", "serve"]),
     ("Compare", &["compare", "trend", "steady"]),
     ("Emulate", &["media", "predict", "reproduce", "serve-medium"]),

@@ -4,10 +4,11 @@ use std::ffi::OsStr;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueEnum};
-use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, SteadyRule};
+use qdepth_measure::{Bytes, Credible, EarlyEnd, Limit, Nanos, SteadyRule};
 use qdepth_workload::{Preconditioning, Wear};
 
 use crate::flags::BandwidthOptions;
+use crate::flags::needed::Needed;
 use crate::flags::numbers::Numbers;
 
 /// State of targets before the first point.
@@ -51,6 +52,8 @@ fn some_bytes(text: &str) -> Result<Bytes, String> {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
+    #[arg(skip)]
+    pub(crate) needed: Needed,
     /// Test plan (`qdepth plans`, or a TOML file), then targets
     ///
     /// A target is a directory (qdepth creates a measurement file in it), a regular file, a block
@@ -106,6 +109,12 @@ pub(crate) struct Load {
         help_heading = "Workload"
     )]
     pub(crate) block_size: Option<Bytes>,
+    /// Limits of the response time for `qdepth answer`, for example p99.9=1ms
+    #[arg(long, value_delimiter = ',', value_name = "LIMIT,…", help_heading = "Workload")]
+    pub(crate) at: Option<Vec<Limit>>,
+    /// Maximum measured time of `qdepth answer`, default 30m
+    #[arg(long, value_name = "TIME", help_heading = "Workload")]
+    pub(crate) within: Option<Nanos>,
     /// Write load of the first step, per second, for example 100MiB
     #[arg(long, value_name = "SIZE", help_heading = "Write pressure", hide_short_help = true)]
     pub(crate) step_from: Option<Bytes>,

@@ -17,16 +17,13 @@ use crate::flags::{Load, Numbers, WearFlag};
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::PlanRequest;
 
-/// The plan of a run without arguments.
-const DEFAULT_PLAN: &str = "quick";
-
 /// The word that names the plan, and the words behind it.
 pub(crate) fn plan_word(load: &Load) -> (&str, &[String]) {
     match load.words.split_first() {
         Some((first, rest)) if shipped_plan_text(first).is_some() || is_toml(first) => {
             (first, rest)
         }
-        _ => (DEFAULT_PLAN, &load.words),
+        _ => (load.needed.default_plan(), &load.words),
     }
 }
 
@@ -46,6 +43,21 @@ pub(crate) fn read_words(words: &[String]) -> Result<PlanRequest> {
     read(&Words::try_parse_from(words)?.load)
 }
 
+/// Gives the limits of `--at` to a plan that searches for a rate.
+fn answer_at(load: &Load, file: &mut PlanFile) -> Result<(), Usage> {
+    if file.answer.is_empty() && (load.at.is_some() || load.within.is_some()) {
+        return Err(Usage(format!(
+            "--at and --within are for plans that search for a rate, and `{}` does not: qdepth \
+             answer TARGET --at p99.9=1ms",
+            file.name
+        )));
+    }
+    if let Some(limits) = &load.at {
+        file.answer.clone_from(limits);
+    }
+    Ok(())
+}
+
 /// Reads the words: the first is a plan where it is the name of one or a TOML file.
 pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     let (origin, targets) = plan_word(load);
@@ -54,7 +66,9 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
         None => Input::file(origin, limit::PLAN).text()?,
     };
     let mut file: PlanFile = text.parse().map_err(|error| Usage(format!("{origin}: {error}")))?;
+    load.needed.check(&file)?;
     load.bandwidth.decide(&mut file)?;
+    answer_at(load, &mut file)?;
     if load.round.is_some() && !load.precondition.is_some_and(WearFlag::has_rounds) {
         return Err(Usage(
             "--round is said of rounds until steady: --precondition until-steady --round 10s"
@@ -88,6 +102,7 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     }
     let choices = Choices {
         profiles: load.profile.clone(),
+        within: load.within,
         outstanding: load.queue_depth.as_deref().map(Numbers::all),
         duration: load.duration,
         warm_up: load.warm_up,

@@ -6,6 +6,7 @@ use anyhow::Result;
 use qdepth_linux::EngineChoice;
 use qdepth_workload::PlanFile;
 
+use crate::flags::needed::Needed;
 use crate::flags::read_plan::{self, plan_word};
 use crate::flags::{ConsentOptions, RunOptions, must_have_no_limit};
 use qdepth_lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
@@ -19,12 +20,18 @@ impl RunOptions {
         let plan = if self.resume { None } else { Some(read_plan::read(&self.load)?) };
         if let Some(PlanRequest { file, .. }) = &plan
             && file.staircase.is_none()
-            && file.steps.is_empty()
+            && file.steps.iter().all(|step| step.loads.len() < 2)
         {
             let limits = &self.report.presentation.limit;
             must_have_no_limit(limits, &format!("plan `{}`", file.name))?;
         }
         Ok(self.request_for(plan))
+    }
+
+    /// The same for a plan that answers the question of a command.
+    pub(crate) fn with(mut self, needed: Needed) -> Self {
+        self.load.needed = needed;
+        self
     }
 
     /// The same plan on this target alone, which is no comparison.

@@ -6,8 +6,9 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use qdepth_lab::failure::Usage;
 use qdepth_linux::EngineChoice;
+use qdepth_measure::Limit;
 use qdepth_record::RunRecord;
-use qdepth_report::{Lang, Limit, Presentation};
+use qdepth_report::{Lang, Presentation};
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConsentOptions {

@@ -10,7 +10,7 @@ use qdepth_record::event::{Machine, PointStarted};
 use qdepth_report::{Lang, column_in_words, count};
 use unicode_width::UnicodeWidthStr;
 
-use super::live::{Figures, Live, MINUTE, Phase, Writing};
+use super::live::{Figures, Live, MINUTE, Phase, Writing, longest};
 use crate::layout::shortened;
 use crate::terminal::wrap;
 
@@ -88,15 +88,19 @@ fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
     lines.push(fitted(&phase_parts(phase, run.may_end_early), size.width));
     lines.extend(table(live, &loads, size));
     lines.extend(machines(live, size));
-    let points = format!("{} of {} points", live.done, run.points);
+    let points = match run.search_ns {
+        Some(_) => format!("{} points", live.done),
+        None => format!("{} of {} points", live.done, run.points),
+    };
     let (of_visit, of_plan) = live.left(now).unwrap_or_default();
-    let at_most = if run.may_end_early { "at most " } else { "" };
+    let ends_early = run.may_end_early || run.search_ns.is_some();
+    let at_most = if ends_early { "at most " } else { "" };
     let virtual_time = if run.emulated { " virtual" } else { "" };
     let parts = [
         (0, format!("{at_most}{}{virtual_time} left", clock(of_plan))),
         (1, format!("this load {}", clock(of_visit))),
     ];
-    let share = 1.0 - of_plan as f64 / run.planned_ns.max(1) as f64;
+    let share = 1.0 - of_plan as f64 / longest(run).max(1) as f64;
     lines.push(barred(share, &points, &parts, size.width));
     lines
 }
@@ -106,7 +110,7 @@ fn head(live: &Live, loads: &[&PointStarted], width: usize) -> String {
     let points = live.run.as_ref().map_or(0, |run| run.points);
     let first_load = loads.first().map_or_else(String::new, |point| load(point));
     let (what, numbers) = match loads {
-        [point] => (first_load, format!("point {} of {points}", point.point + 1)),
+        [point] => (first_load, number(point, points)),
         [first, .., last] => {
             let alike = loads.iter().all(|point| load(point) == first_load);
             let count = loads.len();
@@ -128,6 +132,16 @@ fn head(live: &Live, loads: &[&PointStarted], width: usize) -> String {
         parts.push((2, target(live, point)));
     }
     fitted(&parts, width)
+}
+
+/// Number of a point among those of the plan, from 1; a search adds points to them.
+pub(super) fn number(point: &PointStarted, points: u32) -> String {
+    let number = point.point + 1;
+    if number > points {
+        format!("search, point {number}")
+    } else {
+        format!("point {number} of {points}")
+    }
 }
 
 pub(super) fn load(point: &PointStarted) -> String {

@@ -182,8 +182,13 @@ impl Live {
         let all = visit.started.warm_up_ns + visit.started.window_ns;
         let elapsed = self.elapsed(visit, now).min(all);
         let before = visit.started.planned_before_ns;
-        Some((all - elapsed, run.planned_ns.saturating_sub(before + elapsed)))
+        Some((all - elapsed, longest(run).saturating_sub(before + elapsed)))
     }
+}
+
+/// Planned time of a run with its search, ns.
+pub(super) fn longest(run: &RunStarted) -> u64 {
+    run.planned_ns.saturating_add(run.search_ns.unwrap_or_default())
 }
 
 /// The newest so many.

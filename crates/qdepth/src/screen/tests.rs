@@ -23,6 +23,7 @@ fn run(targets: &[&str], emulated: bool) -> RunEvent {
         points_done: 2,
         planned_ns: 1050 * SECOND,
         may_end_early: false,
+        search_ns: None,
         seed: 1,
     })
 }
@@ -109,6 +110,22 @@ fn each_phase_is_told_and_none_stands_still() {
     assert!(left(0).contains("2 of 30 points  16:20 left  this load 0:35"), "{}", left(0));
     assert!(left(17).contains("16:03 left  this load 0:18"), "{}", left(17));
     assert!(screen(&[], 1, (79, 24)).is_empty(), "nothing between what is told");
+}
+
+#[test]
+fn points_of_a_search_are_not_counted_as_the_plans() {
+    let mut events = one_load(0);
+    for event in &mut events {
+        match event {
+            RunEvent::RunStarted(run) => run.search_ns = Some(1800 * SECOND),
+            RunEvent::PointStarted(point) => point.point = 30,
+            _ => {}
+        }
+    }
+    let shown = screen(&events, 0, (79, 24));
+    assert!(shown[0].contains("search, point 31"), "{shown:?}");
+    let last = shown.last().unwrap();
+    assert!(last.contains("2 points  at most 46:20 left"), "{last}");
 }
 
 #[test]

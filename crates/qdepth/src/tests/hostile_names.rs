@@ -76,6 +76,8 @@ fn ended(folder: &Path, words: &[OsString]) -> Option<Output> {
 /// commands need only those.
 const WAYS: &[(&str, &str)] = &[
     ("run", "media:p3700-800gb --profile database --queue-depth 1 --duration 10ms --no-pin"),
+    ("answer", "media:p3700-800gb --duration 10ms --no-pin --at p90=0.3ms --within 5s"),
+    ("fit-for", "postgres-wal media:p3700-800gb --duration 10ms --no-pin"),
     ("plan", "media:p3700-800gb --profile database"),
     ("fio", "--no-report"),
     ("ior", "--no-report"),

@@ -151,10 +151,10 @@ impl OptionReader<'_> {
 
     /// Durability that a write waits for.
     pub(in crate::fio) fn durability(&self) -> Result<Durability, FioRefusal> {
-        self.value("sync", Durability::Cached, |text| match text {
-            "0" | "none" => Ok(Durability::Cached),
+        self.value("sync", Durability::None, |text| match text {
+            "0" | "none" => Ok(Durability::None),
             "1" | "sync" => Ok(Durability::Sync),
-            "dsync" => Ok(Durability::DataSync),
+            "dsync" => Ok(Durability::Dsync),
             _ => Err("must be none, sync or dsync".to_owned()),
         })
     }
@@ -288,9 +288,6 @@ impl OptionReader<'_> {
         }
         if written("bs").is_some_and(|text| text.contains('-')) {
             note("bs", Remark::SizesOfReadsAndWrites);
-        }
-        if self.get("fdatasync").is_some() {
-            note("fdatasync", Remark::FsyncOrFdatasync);
         }
         if self.logs()?.iter().any(Option::is_some) && self.whole("log_avg_msec", 0)? == 0 {
             for name in ["write_bw_log", "write_lat_log", "write_iops_log"] {

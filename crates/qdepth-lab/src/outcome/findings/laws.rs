@@ -86,7 +86,7 @@ fn ios_in_kernel_span(
     // Requests outside the window may be flushes, counted apart: only loads without any.
     let comparable = u64::from(point.request_size.max()) <= most
         && !measured.seen.shared
-        && point.fsync.every_writes == 0
+        && !point.syncs()
         && !point.fsync.at_end
         && outcome.failed() + outcome.failed_outside == 0;
     let ours = reads.completed + writes.completed + outcome.completed_outside;

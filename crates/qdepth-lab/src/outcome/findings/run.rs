@@ -20,7 +20,7 @@ pub(crate) fn of_run(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     if plan.points.iter().any(|point| point.verify && emulated(point)) {
         findings.push(not_literal("verify", label::NOTHING_TO_VERIFY));
     }
-    let durable = |point: &Point| point.durability != Durability::Cached;
+    let durable = |point: &Point| point.durability != Durability::None;
     if plan.points.iter().any(|point| durable(point) && emulated(point)) {
         findings.push(not_literal("sync", label::NOTHING_TO_FORCE));
     }

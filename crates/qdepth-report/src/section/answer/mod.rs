@@ -3,8 +3,10 @@
 
 pub(crate) mod disk_mark;
 mod factors;
+pub(crate) mod highest_rate;
 mod loads;
 mod over_time;
+mod requirements;
 mod single;
 
 use crate::document::{Block, Picture, Table};
@@ -27,6 +29,9 @@ pub(crate) fn has_no_curves(view: &View<'_>) -> bool {
 
 /// The answer in a sentence, or a few where several were asked for.
 pub(crate) fn sentence(view: &View<'_>) -> String {
+    if let Some(text) = highest_rate::sentence(view).or_else(|| requirements::sentence(view)) {
+        return text;
+    }
     let steps = Steps::new(view);
     if view.swept().next().is_none() && steps.are_write_pressure() {
         let responsiveness = pressure::sentences::responsiveness(view, &steps);
@@ -69,6 +74,12 @@ pub(crate) fn blocks(view: &View<'_>) -> Vec<Block> {
 }
 
 fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
+    if let Some(table) = highest_rate::table(view) {
+        return (highest_rate::picture(view), Some(table));
+    }
+    if let Some(table) = requirements::table(view) {
+        return (None, Some(table));
+    }
     let steps = Steps::new(view);
     if view.swept().next().is_none() && steps.are_write_pressure() {
         let mut picture = pressure::means_over_load(view, &steps);

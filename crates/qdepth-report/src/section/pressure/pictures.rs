@@ -4,7 +4,6 @@ use crate::document::{Cell, Picture, Row, Table, number_in};
 use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
-use crate::limit::Statistic;
 use crate::number::{self, TimeUnit, three_digits};
 use crate::section::pressure::tables::reader_unit;
 use crate::section::steps::{Step, Steps};
@@ -12,6 +11,7 @@ use crate::section::table_parts::data_table;
 use crate::trace;
 use crate::view::View;
 use crate::words::fill_in;
+use qdepth_measure::Statistic;
 
 /// Most marks of a line over time: about two for a pixel.
 const MARKS_MAX: u64 = 800;

@@ -1,11 +1,11 @@
 //! Conclusions from the steps, as far as the figures support them.
 
-use crate::limit::Statistic;
 use crate::number::{self, duration, three_digits};
 use crate::section::naming::list;
 use crate::section::steps::{Crossing, Step, Steps};
 use crate::view::View;
 use crate::words::{counted, fill_in};
+use qdepth_measure::Statistic;
 
 /// States the number of steps, the first and the last.
 pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {

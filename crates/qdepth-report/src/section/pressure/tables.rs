@@ -1,13 +1,13 @@
 //! Steps as tables.
 
 use crate::document::{Align, Cell, Column, Row, Table, number_in, text};
-use crate::limit::Statistic;
 use crate::number::{self, TimeUnit};
 use crate::section::steps::{Step, Steps, offered};
 use crate::section::table_parts::{target_cell, target_column, with_mark};
 use crate::trace;
 use crate::view::{Point, View, percentile_ns};
 use crate::words::fill_in;
+use qdepth_measure::Statistic;
 
 /// The percentiles of a step in one line.
 const SHORT: [f64; 3] = [0.99, 0.999, 0.9999];

@@ -1,7 +1,7 @@
 //! The tables of a report.
 
 use qdepth_measure::{Estimate, Grade, quotient};
-use qdepth_record::{EndedBy, LatencySummary, TargetKind};
+use qdepth_record::{DirectionRecord, EndedBy, LatencySummary, TargetKind};
 
 use crate::document::{Align, Cell, Column, Row, Table, number_in, text};
 use crate::number::{self, TimeUnit, rounded};
@@ -318,9 +318,11 @@ fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit, ends: bool) -
     cells
 }
 
-/// Reads, writes and trims of a mixed load apart; nothing for a load of one direction.
+/// Reads, writes and trims of a mixed load apart, and the parts of durable writes; nothing for a
+/// load of one direction without parts.
 pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
-    if !load.points.iter().any(Point::is_mixed) {
+    let is_durable = load.points.iter().any(|point| point.summary.write_part.is_some());
+    if !is_durable && !load.points.iter().any(Point::is_mixed) {
         return None;
     }
     let words = view.words.columns;
@@ -333,14 +335,18 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     let (mut rows, mut points) = (Vec::new(), Vec::new());
     for point in &load.points {
         let (record, times) = (point.record, &point.summary.response_time);
-        let trims = (words.trims, &record.trims, &times.trims);
-        let both = [
-            (words.reads, &record.reads, &times.reads),
-            (words.writes, &record.writes, &times.writes),
+        let row = |share: f64, name, each: &DirectionRecord, latency| {
+            (share > 1e-9).then_some((name, each.completed, latency))
+        };
+        let all = [
+            row(record.read_share, words.reads, &record.reads, &times.reads),
+            row(record.write_share(), words.writes, &record.writes, &times.writes),
+            row(record.trim_share, words.trims, &record.trims, &times.trims),
+            of_part(words.write_part, point.summary.write_part.as_ref()),
+            of_part(words.sync_part, point.summary.sync_part.as_ref()),
         ];
-        let all = both.into_iter().chain((record.trim_share > 0.0).then_some(trims));
-        for (index, (name, direction, latency)) in all.enumerate() {
-            let rate = direction.completed as f64 / (point.record.duration_ns.max(1) as f64 / 1e9);
+        for (index, (name, completed, latency)) in all.into_iter().flatten().enumerate() {
+            let rate = completed as f64 / (point.record.duration_ns.max(1) as f64 / 1e9);
             let invalid = !point.is_valid();
             let mut cells: Vec<Cell> = target_cell(view, point.record.target).into_iter().collect();
             cells.push(Cell::head(number::count(point.record.outstanding.into())));
@@ -351,9 +357,19 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
             points.push(trace::point_indices(view, point));
         }
     }
-    let caption = fill_in(view.words.tables.directions_caption, &[("profile", load.title.clone())]);
+    let captions = view.words.tables;
+    let caption = if is_durable { captions.parts_caption } else { captions.directions_caption };
+    let caption = fill_in(caption, &[("profile", load.title.clone())]);
     let table = Table { caption, columns, rows, note: String::new() };
     Some(with_mark(view, trace::traced(view, table, points)))
+}
+
+/// A part of durable writes: its name, number and latency.
+fn of_part<'a>(
+    name: &'static str,
+    part: Option<&'a LatencySummary>,
+) -> Option<(&'static str, u64, &'a LatencySummary)> {
+    part.map(|latency| (name, latency.count, latency))
 }
 
 /// All points as one plain table for a terminal: one line a point.

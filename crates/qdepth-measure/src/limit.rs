@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use qdepth_measure::Nanos;
-use qdepth_record::percentile_name;
+use crate::units::Nanos;
 
 /// A figure of a distribution of latencies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,6 +61,18 @@ impl fmt::Display for Statistic {
             Self::Quantile(quantile) => write!(f, "p{}", percentile_name(*quantile)),
         }
     }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.statistic, self.at_most)
+    }
+}
+
+/// The key of a percentile in machine output: `50`, `99`, `99.9`, `99.9999`.
+pub fn percentile_name(quantile: f64) -> String {
+    let text = format!("{:.7}", quantile * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]

@@ -1,0 +1,133 @@
+//! Groups of points, measured, sealed and kept.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use qdepth_logbook::Logbook;
+use qdepth_measure::{Code, Finding, Nanos, Severity};
+use qdepth_record::{PointRecord, follows};
+use qdepth_workload::Point;
+
+use crate::Lab;
+use crate::execute::virtual_time;
+use crate::outcome::findings::{PointSeen, of_point};
+use crate::outcome::measured::Measured;
+use crate::outcome::seal::seal;
+use crate::ranks::all_ranks::AllRanks;
+use crate::request::worker_result::WorkerResults;
+use crate::run::begin::Ready;
+use crate::run::events::Events;
+use crate::run::visit::{Shown, Visited};
+use crate::run::visits::in_turn;
+use crate::target::left_behind::unless_it_answers;
+
+/// Measures groups of points and keeps them.
+pub(crate) struct Keeper<'a, 'e> {
+    pub(crate) lab: Lab<'a>,
+    pub(crate) ready: &'a Ready,
+    pub(crate) logbook: &'a mut Logbook,
+    /// Results of each worker of each point.
+    pub(crate) ranks: &'a mut WorkerResults,
+    pub(crate) events: &'a mut Events<'e>,
+    /// Targets whose steps have ended.
+    pub(crate) ended: BTreeSet<u32>,
+    /// Targets that failed.
+    pub(crate) broken: BTreeSet<u32>,
+}
+
+impl Keeper<'_, '_> {
+    /// True if a target failed or changed.
+    pub(crate) fn is_broken(&self, target: u32) -> bool {
+        self.broken.contains(&target)
+    }
+
+    /// Measures these groups in turn, and returns the points that were kept; `before` is the
+    /// planned time of what was measured before.
+    pub(crate) fn measure(
+        &mut self,
+        groups: &[&[Point]],
+        before: Nanos,
+    ) -> Result<Vec<PointRecord>> {
+        let Self { lab, ready, .. } = *self;
+        let show = &mut Shown { events: &mut *self.events, before };
+        let measured = in_turn(lab, ready, groups, show)?;
+        let mut kept = Vec::new();
+        for (group, visited) in groups.iter().zip(measured) {
+            let Some(visited) = visited else { continue };
+            kept.extend(self.keep(&virtual_time::bounded(&ready.targets, group), visited)?);
+        }
+        match lab.all_ranks.and_then(AllRanks::lost) {
+            Some(lost) => Err(lost.into()),
+            None => Ok(kept),
+        }
+    }
+
+    fn keep(&mut self, group: &[Point], visited: Visited) -> Result<Vec<PointRecord>> {
+        let Visited { measured, started_at, findings, .. } = visited;
+        let Self { lab, ready, .. } = *self;
+        let of_workers = group.iter().zip(&measured);
+        self.ranks.extend(of_workers.map(|(point, result)| (point.clone(), result.ranks.clone())));
+        let mut all = Vec::new();
+        for (index, (point, measured)) in group.iter().zip(&measured).enumerate() {
+            if ready.done.contains(&point.index) {
+                continue;
+            }
+            let limit = unless_it_answers();
+            let mut sealed = one_sealed(lab, ready, point, measured, &started_at);
+            drop(limit);
+            sealed.findings.extend(findings.get(index).cloned().flatten());
+            let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
+            if ready.plan.ends_when_not_followed && whole && !follows(&sealed) {
+                self.ended.insert(point.target);
+            }
+            if !whole {
+                self.broken.insert(point.target);
+            }
+            let kept = self.logbook.add_point(&ready.run.id, &sealed);
+            self.events.ended(&sealed);
+            kept?;
+            must_be_cool(lab, &sealed)?;
+            all.push(sealed);
+        }
+        Ok(all)
+    }
+}
+
+/// A point as it is kept, with what is said of it besides its own laws.
+fn one_sealed(
+    lab: Lab<'_>,
+    ready: &Ready,
+    point: &Point,
+    measured: &Measured,
+    started_at: &str,
+) -> PointRecord {
+    let mut sealed = seal(point, measured, started_at);
+    let seen = PointSeen {
+        system: lab.system,
+        point,
+        prepared: &ready.targets[point.target as usize],
+        measured,
+        ceiling: ready.ceilings.get(&point.in_flight_max()).copied(),
+        expected: ready.run.expected_at(point.index),
+        is_resumed: lab.request.plan.is_none(),
+        is_staircase: ready.plan.ends_when_not_followed || !ready.plan.answer.is_empty(),
+    };
+    sealed.findings = of_point(&seen, &sealed);
+    sealed
+}
+
+/// With `--stop-on-throttle` nothing is measured after a point that heat slowed down.
+fn must_be_cool(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
+    let hot = |finding: &Finding| {
+        finding.code == Code::Throttled && finding.severity == Severity::Invalid
+    };
+    if lab.request.stop_on_throttle && point.findings.iter().any(hot) {
+        anyhow::bail!(
+            "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it \
+             cool, then `qdepth run --resume`",
+            point.profile_title,
+            point.outstanding
+        );
+    }
+    Ok(())
+}

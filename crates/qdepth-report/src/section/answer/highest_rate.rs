@@ -1,0 +1,174 @@
+//! The highest rate at latency limits, and the curve of latency over offered load that it is read
+//! from.
+
+use qdepth_record::AnswerEntry;
+
+use crate::document::{Cell, Picture, Row, Table, number_in, text};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::number::{self, TimeUnit};
+use crate::section::table_parts::{data_table, target_cell, target_column, with_mark};
+use crate::trace;
+use crate::view::{Point, View, percentile_ns, profile_title};
+use crate::words::fill_in;
+
+/// Percentiles of the curve.
+const CURVE: [(f64, &str); 3] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")];
+/// Most rates of a target on page one.
+const SHOWN: usize = 10;
+/// Highest rate on page one, in units of the answer.
+const BEYOND: f64 = 1.3;
+
+/// The answer of each target; none for a plan that asks for none.
+pub(super) fn sentence(view: &View<'_>) -> Option<String> {
+    let sentences: Vec<String> =
+        view.answers.iter().map(|answer| of_target(view, answer)).collect();
+    (!sentences.is_empty()).then(|| sentences.join(view.words.gap))
+}
+
+fn of_target(view: &View<'_>, answer: &AnswerEntry) -> String {
+    let words = view.words.highest_rate;
+    let all = answer.limits.iter().map(limit).collect::<Vec<_>>().join(view.words.list[0]);
+    let template = match answer.answer.as_str() {
+        "rate" => words.rate,
+        "never" => words.never,
+        "always" => words.always,
+        _ => words.unknown,
+    };
+    let mut values = vec![("limits", all)];
+    values.extend((view.targets.len() > 1).then(|| ("target", view.target_name(answer.target))));
+    let title = view.records.first().map(|record| profile_title(record, view.words));
+    values.extend(title.map(|title| ("profile", title)));
+    values.extend(answer.io_per_s.map(|rate| ("value", number::three_digits(rate))));
+    if let Some([low, high]) = answer.interval {
+        values.extend(
+            [("low", low), ("high", high)].map(|(name, rate)| (name, number::three_digits(rate))),
+        );
+    }
+    let first =
+        answer.limit.as_ref().filter(|_| answer.limits.len() > 1 || answer.answer == "never");
+    values.extend(first.map(|first| ("limit", limit(first))));
+    values.extend(answer.mean_in_flight.map(|mean| ("in_flight", number::three_digits(mean))));
+    let text = fill_in(template, &values);
+    if !answer.generator_limits {
+        return text;
+    }
+    [text.as_str(), words.generator].join(view.words.gap)
+}
+
+fn limit(limit: &qdepth_measure::Limit) -> String {
+    format!("{} ≤ {}", limit.statistic, number::duration(limit.at_most.0 as f64))
+}
+
+fn offered(point: &Point<'_>) -> f64 {
+    point.record.offered_io_per_s.unwrap_or_default()
+}
+
+/// The rates that were offered to each target, ascending; none for a plan that asks for no answer.
+fn offers<'v, 'a>(view: &'v View<'a>) -> Option<Vec<&'v Point<'a>>> {
+    if view.answers.is_empty() {
+        return None;
+    }
+    let points = view.loads.iter().flat_map(|load| &load.points);
+    let mut points: Vec<_> = points.filter(|p| p.record.offered_io_per_s.is_some()).collect();
+    points.sort_by(|a, b| {
+        a.record.target.cmp(&b.record.target).then(offered(a).total_cmp(&offered(b)))
+    });
+    Some(points)
+}
+
+/// Some of them, at about equal distances up to a little above the answer.
+fn thinned<'v, 'a>(view: &View<'_>, points: &[&'v Point<'a>]) -> Vec<&'v Point<'a>> {
+    let mut kept: Vec<&Point<'_>> = Vec::new();
+    for answer in &view.answers {
+        let own = points.iter().copied().filter(|point| point.record.target == answer.target);
+        let all: Vec<&Point<'_>> = own.collect();
+        let highest = all.last().map_or(0.0, |point| offered(point));
+        let end = answer.io_per_s.map_or(highest, |rate| highest.min(BEYOND * rate));
+        for step in 1..=SHOWN {
+            let wanted = end * step as f64 / SHOWN as f64;
+            let far = |point: &&Point<'_>| (offered(point) - wanted).abs();
+            let nearest = all.iter().copied().min_by(|a, b| far(a).total_cmp(&far(b)));
+            let is_new =
+                |point: &&Point<'_>| kept.iter().all(|other| !std::ptr::eq(*other, *point));
+            kept.extend(nearest.filter(is_new));
+        }
+    }
+    kept
+}
+
+/// Latency over offered load, of some rates.
+pub(super) fn table(view: &View<'_>) -> Option<Table> {
+    let points = offers(view)?;
+    Some(table_of(view, &thinned(view, &points)))
+}
+
+/// The same of all rates.
+pub(crate) fn whole_table(view: &View<'_>) -> Option<Table> {
+    Some(table_of(view, &offers(view)?))
+}
+
+fn unit(points: &[&Point<'_>]) -> TimeUnit {
+    TimeUnit::suiting(points.iter().filter_map(|p| percentile_ns(p.latency(), CURVE[1].0)))
+}
+
+fn table_of(view: &View<'_>, points: &[&Point<'_>]) -> Table {
+    let words = view.words.highest_rate;
+    let unit = unit(points);
+    let row = |point: &&Point<'_>| {
+        let mut cells = vec![Cell::head(number::three_digits(offered(point)))];
+        cells.extend(target_cell(view, point.record.target));
+        cells.push(Cell::plain(number::three_digits(point.summary.io_per_s.value)));
+        cells.extend(CURVE.map(|(quantile, _)| {
+            Cell::or_dash(percentile_ns(point.latency(), quantile).map(|ns| unit.write(ns)))
+        }));
+        cells.push(Cell::or_dash(point.summary.mean_in_flight.map(number::three_digits)));
+        cells.push(Cell::plain(point.summary.grade.to_string()));
+        Row { cells, opens_group: false }
+    };
+    let mut columns = vec![number_in(words.offered, "IOPS")];
+    columns.extend(target_column(view));
+    columns.push(number_in(words.reached, "IOPS"));
+    columns.extend(CURVE.map(|(_, name)| number_in(name, unit.symbol())));
+    columns.push(number_in(words.in_flight, ""));
+    columns.push(text(view.words.columns.grade));
+    let rows = points.iter().map(row).collect();
+    with_mark(view, Table { caption: String::new(), columns, rows, note: words.note.to_owned() })
+}
+
+/// The same as a diagram, of the first target.
+pub(super) fn picture(view: &View<'_>) -> Option<Picture> {
+    let words = view.words.highest_rate;
+    let mut points = thinned(view, &offers(view)?);
+    points.retain(|point| Some(&point.record.target) == view.targets.first());
+    let unit = unit(&points);
+    let mark = |point: &&Point<'_>, quantile| Mark {
+        at: offered(point),
+        value: percentile_ns(point.latency(), quantile)
+            .map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.convert(ns), None)),
+        points: trace::point_indices(view, point),
+    };
+    let series = CURVE.iter().enumerate().map(|(colour, (quantile, name))| Series {
+        name: (*name).to_owned(),
+        colour,
+        stroke: Stroke::Solid,
+        markers: Markers::Plain,
+        marks: points.iter().map(|point| mark(point, *quantile)).collect(),
+    });
+    let table = table_of(view, &points);
+    Some(Picture {
+        id: "answer".to_owned(),
+        title: view.marked(words.title.to_owned()),
+        description: words.description.to_owned(),
+        data: data_table(view, table.columns, table.rows),
+        origin: view.origin(),
+        figure: Figure {
+            x_label: format!("{} [IOPS]", words.offered),
+            x_axis: Horizontal::UpTo(points.last().map_or(1.0, |point| offered(point))),
+            y_label: format!("{} [{}]", words.response, unit.symbol()),
+            y_scale: Scale::Log,
+            series: series.collect(),
+            right: None,
+            panels: Vec::new(),
+        },
+    })
+}

@@ -1,0 +1,139 @@
+//! Requirements of an application: whether the storage meets them.
+
+use qdepth_measure::{Limit, Met, Part, Requirement, Statistic};
+use qdepth_record::{RequiredEntry, all_met, required};
+
+use crate::document::{Cell, Row, Table, number_in, text};
+use crate::number;
+use crate::section::naming;
+use crate::view::{Point, View};
+use crate::words::fill_in;
+
+/// An entry with its point, if one was measured.
+type Answered<'v, 'a> = (RequiredEntry, Option<&'v Point<'a>>);
+
+fn answered<'v, 'a>(view: &'v View<'a>) -> Vec<Answered<'v, 'a>> {
+    let with_point = |entry: RequiredEntry| {
+        let mut points = view.points().map(|(_, point)| point);
+        let point = points.find(|each| Some(each.record.index) == entry.point);
+        (entry, point)
+    };
+    required(view.run, view.records).into_iter().map(with_point).collect()
+}
+
+/// The answer to all of them, and each in a clause; none for a plan without requirements.
+pub(super) fn sentence(view: &View<'_>) -> Option<String> {
+    let words = view.words.required;
+    let all = answered(view);
+    let whole = verdict(view, all_met(all.iter().map(|(entry, _)| entry))?);
+    let clauses = all.into_iter().map(|(entry, point)| {
+        let values = [
+            ("load", load(view, &entry, point)),
+            ("figure", figure(view, &entry.requirement)),
+            ("value", value(&entry).unwrap_or_else(|| words.no_value.to_owned())),
+            ("interval", interval(&entry).unwrap_or_default()),
+            ("limit", limit(view, &entry.requirement)),
+            ("verdict", verdict(view, entry.met).to_owned()),
+        ];
+        let values = values.into_iter().filter(|(_, text)| !text.is_empty());
+        fill_in(words.clause, &values.collect::<Vec<_>>())
+    });
+    let clauses = clauses.collect::<Vec<_>>().join(view.words.clause);
+    Some(fill_in(words.sentence, &[("verdict", whole.to_owned()), ("clauses", clauses)]))
+}
+
+/// Each requirement in a row: limit, value, answer and source.
+pub(super) fn table(view: &View<'_>) -> Option<Table> {
+    let words = view.words.required;
+    let row = |(entry, point): Answered<'_, '_>| {
+        let requirement = &entry.requirement;
+        let source = requirement.source.clone().unwrap_or_else(|| words.ours.to_owned());
+        let cells = vec![
+            Cell::head(load(view, &entry, point)),
+            Cell::plain(figure(view, requirement)),
+            Cell::plain(limit(view, requirement)),
+            Cell::or_dash(value(&entry)),
+            Cell::or_dash(interval(&entry)),
+            Cell::plain(verdict(view, entry.met)),
+            Cell::plain(source),
+        ];
+        Row { cells, opens_group: false }
+    };
+    let rows: Vec<Row> = answered(view).into_iter().map(row).collect();
+    let columns = vec![
+        text(words.load),
+        text(words.figure),
+        text(words.limit),
+        number_in(words.value, ""),
+        number_in(words.interval, ""),
+        text(words.verdict),
+        text(words.source),
+    ];
+    let note = words.note.to_owned();
+    (!rows.is_empty()).then_some(Table { caption: String::new(), columns, rows, note })
+}
+
+fn verdict(view: &View<'_>, met: Met) -> &'static str {
+    let [pass, inconclusive, fail] = view.words.required.verdicts;
+    match met {
+        Met::Pass => pass,
+        Met::Inconclusive => inconclusive,
+        Met::Fail => fail,
+    }
+}
+
+/// The title of the load, with its target where there are several.
+fn load(view: &View<'_>, entry: &RequiredEntry, point: Option<&Point<'_>>) -> String {
+    let profile = &entry.requirement.profile;
+    let own = view.loads.iter().find(|load| load.first().profile == *profile);
+    let title = own.map_or_else(|| profile.clone(), |load| load.title.clone());
+    match point.filter(|_| view.targets.len() > 1) {
+        Some(point) => naming::names(view, vec![title, view.target_name(point.record.target)]),
+        None => title,
+    }
+}
+
+/// The figure that is limited: `p99 of the sync`.
+fn figure(view: &View<'_>, requirement: &Requirement) -> String {
+    let words = view.words.required;
+    let Some(Limit { statistic, .. }) = requirement.at_most else { return words.rate.to_owned() };
+    let statistic = match statistic {
+        Statistic::Mean => words.mean.to_owned(),
+        Statistic::Quantile(_) => statistic.to_string(),
+    };
+    let [operation, write, sync] = words.parts;
+    let part = match requirement.part {
+        Part::Operation => operation,
+        Part::Write => write,
+        Part::Sync => sync,
+    };
+    fill_in(part, &[("statistic", statistic)])
+}
+
+fn limit(view: &View<'_>, requirement: &Requirement) -> String {
+    let words = view.words.required;
+    match (requirement.at_most, requirement.at_least) {
+        (Some(limit), _) => {
+            fill_in(words.at_most, &[("limit", shown(requirement, limit.at_most.0 as f64))])
+        }
+        (None, least) => {
+            fill_in(words.at_least, &[("limit", shown(requirement, least.unwrap_or_default()))])
+        }
+    }
+}
+
+fn shown(requirement: &Requirement, value: f64) -> String {
+    match requirement.at_most {
+        Some(_) => number::duration(value),
+        None => format!("{} IOPS", number::three_digits(value)),
+    }
+}
+
+fn value(entry: &RequiredEntry) -> Option<String> {
+    entry.value.map(|value| shown(&entry.requirement, value))
+}
+
+fn interval(entry: &RequiredEntry) -> Option<String> {
+    let [low, high] = entry.interval?.map(|end| shown(&entry.requirement, end));
+    (low != high).then(|| format!("{low}–{high}"))
+}

@@ -1,0 +1,73 @@
+//! `qdepth answer`: the highest rate at a latency limit, on emulated devices and a file.
+
+use crate::common::Workspace;
+
+const DRIVE: &str = "media:p3700-800gb";
+
+#[test]
+fn the_answer_is_in_the_sentence_the_document_and_the_status() {
+    let workspace = Workspace::new();
+    for (limits, status, answer, says) in [
+        ("p99=1ms", 0, "rate", " keeps p99 ≤ 1 ms up to "),
+        ("p50=1s,p99=1ms", 0, "rate", "; p99 ≤ 1 ms is reached first"),
+        ("p90=1us", 1, "never", " keeps p90 ≤ 1 µs at no rate"),
+    ] {
+        let line = format!("answer {DRIVE} --profile random-4k-read --at {limits} --no-report");
+        let ended = workspace.run(&line).expect(status);
+        assert!(ended.out.contains(says), "{limits}: {}", ended.out);
+        let (table, _) = ended.out.split_once("Open loop with random").unwrap();
+        let rows = || table.trim_end().lines().rev().take_while(|line| !line.contains('─'));
+        assert!(rows().count() > 5 && rows().all(|row| row.ends_with("EMULATED")), "{table}");
+        let document = workspace.run("export latest").expect(0).json();
+        let found = &document["answers"][0];
+        assert_eq!(found["answer"], answer, "{limits}");
+        if answer == "rate" {
+            let [low, high] = [0, 1].map(|end| found["interval"][end].as_f64().unwrap());
+            let rate = found["io_per_s"].as_f64().unwrap();
+            assert!(low < rate && rate < high && high - low <= 0.04 * rate, "{found}");
+            // A point below it keeps the limit, and one above does not.
+            let keeps = |point: &&serde_json::Value| {
+                let p99 = point["response_time_ns"]["reads"]["percentiles"]["99"].as_f64().unwrap();
+                p99 <= 1e6
+            };
+            let offered = |point: &serde_json::Value| point["offered_io_per_s"].as_f64();
+            let points = document["points"].as_array().unwrap();
+            let open = || points.iter().filter(|point| offered(point).is_some());
+            let far_below = |point: &&serde_json::Value| offered(point).unwrap() < 0.8 * low;
+            let far_above = |point: &&serde_json::Value| offered(point).unwrap() > 1.25 * high;
+            assert!(open().filter(far_below).all(|point| keeps(&point)), "{rate}");
+            assert!(!open().filter(far_above).any(|point| keeps(&point)), "{rate}");
+            assert!(open().filter(far_below).count() > 0, "{rate}");
+        }
+        workspace.run("report latest --format md -o report.md").expect(0);
+        let report = std::fs::read_to_string(workspace.join("report.md")).unwrap();
+        assert!(report.contains(says), "{report}");
+    }
+}
+
+#[test]
+fn other_plans_and_limits_are_refused_with_a_command_that_works() {
+    let workspace = Workspace::new();
+    for (line, says) in [
+        (format!("answer standard {DRIVE}"), "plan `standard` does not search for a rate"),
+        (format!("run quick {DRIVE} --at p99=1ms"), " answer TARGET --at p99.9=1ms"),
+        (format!("answer {DRIVE} --at mean=1ms"), "a limit of a percentile, for example p99.9=1ms"),
+        (format!("answer {DRIVE} --profile database,restore"), "one load profile"),
+        (format!("answer {DRIVE} --at soon"), "names no limit"),
+    ] {
+        let ended = workspace.run(&line).expect(2);
+        assert!(ended.err.contains(says), "{line}: {}", ended.err);
+    }
+}
+
+#[test]
+fn a_search_is_announced_and_its_points_are_not_counted_as_the_plans() {
+    let workspace = Workspace::new();
+    let line = format!("{DRIVE} --profile random-4k-read --at p99=1ms --within 5m");
+    let planned = workspace.run(&format!("plan answer {line}")).expect(0).out;
+    assert!(planned.contains(", then a search of at most 5 min"), "{planned}");
+    let ended = workspace.run(&format!("answer {line} --events e.jsonl --no-report"));
+    assert!(ended.err.contains(", then a search of at most 5 min, seed 1"), "{}", ended.err);
+    let events = std::fs::read_to_string(workspace.join("e.jsonl")).unwrap();
+    assert!(events.contains("\"search_ns\":300000000000"), "{events}");
+}

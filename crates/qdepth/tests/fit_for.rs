@@ -1,0 +1,66 @@
+//! Requirements of applications: the answer in words, in figures and by the exit status.
+
+use crate::common::Workspace;
+
+fn plan(limit: &str) -> String {
+    format!(
+        "name = \"own\"\noutstanding = [1]\nwarm_up = \"100ms\"\nduration = \"1s\"\n\
+         file_size = \"8MiB\"\n[[profile]]\nname = \"log\"\nrandom = 0\nread = 0\n\
+         request_size = \"4KiB\"\ndurability = \"fdatasync\"\n[[requirement]]\nprofile = \"log\"\n\
+         {limit}\nsource = \"https://example.org/limit\"\n"
+    )
+}
+
+#[test]
+fn the_answer_is_in_the_sentence_the_document_and_the_status() {
+    let workspace = Workspace::new();
+    for (limit, status, word) in [
+        ("at_most = \"p99=20s\"", 0, "PASS"),
+        ("at_most = \"p99=1us\"", 1, "FAIL"),
+        ("part = \"sync\"\nat_most = \"p90=1us\"", 1, "FAIL"),
+        ("at_least = 0.1", 0, "PASS"),
+        ("at_least = 1e9", 1, "FAIL"),
+        // No percentile without ten samples beyond it.
+        ("at_most = \"p99.9999=1s\"", 5, "INCONCLUSIVE"),
+    ] {
+        workspace.write("own.toml", &plan(limit));
+        let ended = workspace.run("fit-for own.toml . --no-report");
+        let document = workspace.run("export latest").expect(0).json();
+        let valid = document["points"][0]["grade"] != "C";
+        // A busy machine may take the point its validity.
+        let (status, word) = if valid { (status, word) } else { (5, "INCONCLUSIVE") };
+        let ended = ended.expect(status);
+        assert!(ended.out.contains(&format!("\n{word}. log: ")), "{limit}: {}", ended.out);
+        let required = &document["required"][0];
+        assert_eq!(required["met"], word.to_lowercase(), "{limit}");
+        assert_eq!(required["requirement"]["source"], "https://example.org/limit");
+        workspace.run("report latest --format md -o report.md").expect(0);
+        let report = std::fs::read_to_string(workspace.join("report.md")).unwrap();
+        assert!(report.contains("https://example.org/limit"), "{report}");
+        assert!(report.contains(&format!("{word}. log: ")), "{report}");
+    }
+}
+
+#[test]
+fn an_emulated_device_decides_nothing_about_syncs() {
+    let workspace = Workspace::new();
+    let ended = workspace.run("fit-for etcd media:p3700-800gb --no-report").expect(5);
+    assert!(ended.out.contains("INCONCLUSIVE. etcd write-ahead log: "), "{}", ended.out);
+}
+
+#[test]
+fn a_plan_without_requirements_is_answered_with_those_that_have_some() {
+    let workspace = Workspace::new();
+    let ended = workspace.run("fit-for .").expect(2);
+    assert!(ended.err.contains("etcd, postgres-wal, mysql-redo, kafka"), "{}", ended.err);
+    for (wrong, says) in [
+        ("at_least = 0", "above 0"),
+        ("at_least = 5\nat_most = \"p99=1ms\"", "a requirement has a limit"),
+        ("part = \"sync\"\nat_least = 5", "leave part out"),
+        ("at_most = \"p99\"", "names no limit"),
+    ] {
+        workspace.write("own.toml", &plan(wrong));
+        let ended = workspace.run("fit-for own.toml .").expect(2);
+        assert!(ended.err.contains(says), "{wrong}: {}", ended.err);
+    }
+}

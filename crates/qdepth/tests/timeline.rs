@@ -1,0 +1,73 @@
+//! The latency of a point over time, as a user asks for it.
+
+use crate::common::Workspace;
+
+#[cfg(test)]
+mod tests {
+    use super::Workspace;
+
+    fn measured() -> Workspace {
+        let workspace = Workspace::new();
+        let load = "--profile database --queue-depth 1,64 --duration 6s --no-report";
+        workspace.run(&format!("run media:p3700-800gb {load}"));
+        workspace
+    }
+
+    #[test]
+    fn a_terminal_shows_every_slice_of_time_of_the_point_and_its_percentiles() {
+        let workspace = measured();
+        let shown = |words: &str| workspace.run(&format!("show --timeline {words}")).expect(0).out;
+        let (longest, first) = (shown(""), shown("--point 0"));
+        assert!(longest.starts_with("Database, QD 64 (EMULATED)\n"), "{longest}");
+        assert_eq!(longest, shown("--point 1"), "the longest p99.9 is that of the deepest queue");
+        assert!(first.starts_with("Database, QD 1 (EMULATED)\n"), "{first}");
+        let rows: Vec<&str> =
+            longest.lines().filter_map(|line| Some(line.split_once('│')?.1)).collect();
+        assert!((2..=14).contains(&rows.len()), "{longest}");
+        for slice in 0..60 {
+            let is_shown = |row: &&str| row.chars().nth(slice).is_some_and(|sign| sign != ' ');
+            assert!(rows.iter().any(is_shown), "no I/O in slice {slice}:\n{longest}");
+        }
+        assert!(longest.contains("p99.9: "), "{longest}");
+        assert!(!longest.contains(" slices;"), "every slice has enough: {longest}");
+        assert!(!first.contains("p99.9: "), "too few I/Os in a slice: {first}");
+        // The last of these slices is half as long, and too short for p99.9.
+        let load = "media:p3700-800gb --profile database --queue-depth 8 --duration 6100ms";
+        workspace.run(&format!("run {load} --no-report"));
+        assert!(shown("").contains("(in 30 of 31 slices; "), "{}", shown(""));
+        assert!(longest.lines().take(18).all(|line| line.chars().count() <= 80), "{longest}");
+    }
+
+    #[test]
+    fn a_report_has_a_heat_map_of_each_point_that_was_asked_for() {
+        let workspace = measured();
+        let report = |words: &str, name: &str| {
+            workspace.run(&format!("report {words} -o {name}")).expect(0);
+            std::fs::read_to_string(workspace.join(name)).unwrap()
+        };
+        let asked = report("--point 1", "asked.html");
+        assert!(asked.contains("latency-over-time-1-t"));
+        assert!(!asked.contains("latency-over-time-0-t"), "not asked for");
+        assert!(!report("", "plain.html").contains("latency-over-time"));
+        assert!(report("--point 0,1 --lang ja", "both.html").contains("latency-over-time-0-t"));
+    }
+
+    #[test]
+    fn points_without_latencies_over_time_are_refused_with_those_that_have_them() {
+        let workspace = measured();
+        let says = |words: &str| workspace.run(words).expect(2).err;
+        for words in ["show --timeline --point 7", "report --point 0,7"] {
+            assert!(says(words).contains("of these points: 0, 1"), "{words}: {}", says(words));
+        }
+        assert!(!workspace.has("qdepth-report.html"));
+        workspace.run(
+            "run media:p3700-800gb --profile database --queue-depth 1 --duration 60ms --no-report",
+        );
+        assert!(says("report latest latest~1 --point 0").contains("name one"));
+        let job = "--name=a --filename=media:p3700-800gb --rw=randread --size=1m";
+        workspace.run(&format!("fio {job} --output-format=json --output=a.json"));
+        workspace.run("import a.json --logbook other.db").expect(0);
+        let refused = says("show --timeline --logbook other.db");
+        assert!(refused.contains("imported"), "{refused}");
+    }
+}
