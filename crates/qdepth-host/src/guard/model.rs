@@ -1,6 +1,6 @@
-//! A model of the guards: worlds that are drawn, with what uses which device and what changes
-//! between look and act; the real guards are asked, and must say what the model says. A world that
-//! they judge otherwise is shrunk to the least that shows it.
+//! Model test of the guards. It generates random machines, with uses of devices and changes between
+//! check and use, and compares the verdicts of the real guards with those of a model. A machine
+//! with a different verdict is shrunk to a minimal example.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -16,11 +16,12 @@ use crate::device_handle::{DeviceHandle, DevicePresence};
 use crate::refusal::Guard;
 use crate::testing::FakeMachine;
 
-/// Two disks of two partitions each, as `DISK + 1, 2`; the numbers are those of sd devices.
-const NAMES: [&str; 6] = ["sda", "sda1", "sda2", "sdb", "sdb1", "sdb2"];
-/// A loop device on one of them.
-const ABOVE: &str = "loop9";
-const NUMBERS: [&str; 6] = ["8:0", "8:1", "8:2", "8:16", "8:17", "8:18"];
+/// Two disks with two partitions each, numbered like sd devices, and a stack of loop devices, each
+/// on the one before it.
+const NAMES: [&str; 8] = ["sda", "sda1", "sda2", "sdb", "sdb1", "sdb2", "loop8", "loop9"];
+const NUMBERS: [&str; 8] = ["8:0", "8:1", "8:2", "8:16", "8:17", "8:18", "7:8", "7:9"];
+/// Index of the first loop device.
+const LOOPS: usize = 6;
 
 /// Use of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,13 +54,14 @@ struct World {
     twins: bool,
     serials: bool,
     read_only: bool,
-    target: usize,
-    /// The target is a loop device on that device: first sector and number of sectors.
-    above: Option<(u64, u64)>,
+    base: usize,
+    /// Loop devices above the base, lowest first. Each starts at a share of the device below it,
+    /// and its size is a share of the rest, which may be more than there is.
+    stack: Vec<(f64, f64)>,
     change: (usize, Change),
 }
 
-/// First sector of a device on its disk, and the one behind its last.
+/// First sector of a device on its disk, and the sector after its last.
 const SECTORS: [(u64, u64); 3] = [(0, 2_097_152), (2048, 1_002_048), (1_002_048, 2_002_048)];
 
 fn worlds() -> impl Strategy<Value = World> {
@@ -83,18 +85,13 @@ fn worlds() -> impl Strategy<Value = World> {
         Just(Change::NodeMoved),
         Just(Change::Booted),
     ];
-    let uses = proptest::collection::vec((0..6_usize, any_use), 0..3);
+    let uses = proptest::collection::vec((0..NAMES.len(), any_use), 0..3);
     let rare = || proptest::bool::weighted(0.1);
-    let above = proptest::option::of((0..900_000_u64, 1..1_200_000_u64));
-    (uses, rare(), any::<bool>(), rare(), (0..6_usize, above), (0..6_usize, change)).prop_map(
-        |(uses, twins, serials, read_only, (target, above), change)| World {
-            uses,
-            twins,
-            serials,
-            read_only,
-            target,
-            above,
-            change,
+    let stack = proptest::collection::vec((0.0..0.9, 0.01..1.3), 0..=NAMES.len() - LOOPS);
+    (uses, rare(), any::<bool>(), rare(), (0..LOOPS, stack), (0..LOOPS, change)).prop_map(
+        |(mut uses, twins, serials, read_only, (base, stack), change)| {
+            uses.retain(|(device, _)| *device < LOOPS + stack.len());
+            World { uses, twins, serials, read_only, base, stack, change }
         },
     )
 }
@@ -121,6 +118,7 @@ impl World {
                 machine = machine.attribute(NAMES[disk], "wwid", "eui.1\n");
             }
         }
+        machine = self.with_loops(machine);
         machine.file("/proc/sys/kernel/random/boot_id", "first\n");
         let (mut own, mut other) = (String::new(), String::new());
         let mut swaps = String::from("Filename Type Size Used Priority\n");
@@ -160,13 +158,6 @@ impl World {
                 }
             }
         }
-        if let Some((offset, length)) = self.above {
-            machine = machine
-                .disk(ABOVE, "7:9")
-                .attribute(ABOVE, "loop/backing_file", &format!("/dev/{}\n", NAMES[self.target]))
-                .attribute(ABOVE, "loop/offset", &format!("{}\n", offset * 512))
-                .attribute(ABOVE, "size", &format!("{length}\n"));
-        }
         machine.file("/proc/self/mountinfo", &own);
         machine.file("/proc/77/mountinfo", &other);
         machine.file("/proc/swaps", &swaps);
@@ -174,22 +165,64 @@ impl World {
         machine
     }
 
-    /// First sector of the target on its disk, and the one behind its last.
-    fn sectors(&self) -> (u64, u64) {
-        let (start, end) = SECTORS[self.target % 3];
-        let (offset, length) = self.above.unwrap_or((0, end - start));
+    fn with_loops(&self, mut machine: FakeMachine) -> FakeMachine {
+        let mut below = self.base;
+        for device in LOOPS..LOOPS + self.stack.len() {
+            let (offset, length) = self.placed(device);
+            machine = machine
+                .disk(NAMES[device], NUMBERS[device])
+                .attribute(NAMES[device], "loop/backing_file", &format!("/dev/{}\n", NAMES[below]))
+                .attribute(NAMES[device], "loop/offset", &format!("{}\n", offset * 512))
+                .attribute(NAMES[device], "size", &format!("{length}\n"));
+            below = device;
+        }
+        machine
+    }
+
+    /// The target is the top of the stack.
+    fn target(&self) -> usize {
+        match self.stack.len() {
+            0 => self.base,
+            loops => LOOPS + loops - 1,
+        }
+    }
+
+    /// Disk below a device.
+    fn disk(&self, device: usize) -> usize {
+        disk_of(if device < LOOPS { device } else { self.base })
+    }
+
+    /// Offset and size of a loop device on the device below it, in sectors.
+    fn placed(&self, device: usize) -> (u64, u64) {
+        let below = if device == LOOPS { self.base } else { device - 1 };
+        let (start, end) = self.sectors(below);
+        let (offset, length) = self.stack[device - LOOPS];
+        let offset = ((end - start) as f64 * offset) as u64;
+        let rest = end - start - offset;
+        (offset, ((rest as f64 * length) as u64).max(1))
+    }
+
+    /// First sector of a device on its disk, and the sector after its last.
+    fn sectors(&self, device: usize) -> (u64, u64) {
+        if device < LOOPS {
+            return SECTORS[device % 3];
+        }
+        let (start, end) = self.sectors(if device == LOOPS { self.base } else { device - 1 });
+        let (offset, length) = self.placed(device);
         (start + offset, end.min(start + offset + length))
     }
 
     /// True if the model considers the target free.
     fn is_free(&self) -> bool {
-        // All of the system's disk is the system's; of two at one place the upper one is seen.
+        // The whole system disk belongs to the system. Of two mounts at one place only the upper
+        // one is visible.
         let root = self.uses.iter().rfind(|(_, using)| *using == Use::Root);
-        let of_system = root.is_some_and(|(device, _)| disk_of(*device) == disk_of(self.target));
-        let (start, end) = self.sectors();
+        let disk = self.disk(self.base);
+        let of_system = root.is_some_and(|(device, _)| self.disk(*device) == disk);
+        let (start, end) = self.sectors(self.target());
         let meets = |device: usize| {
-            let (other, other_end) = SECTORS[device % 3];
-            disk_of(device) == disk_of(self.target) && start < other_end && other < end
+            let (other, other_end) = self.sectors(device);
+            self.disk(device) == disk && start < other_end && other < end
         };
         let used = of_system || self.uses.iter().any(|(device, _)| meets(*device));
         !used && !self.twins && !self.read_only
@@ -217,22 +250,21 @@ impl World {
         }
     }
 
-    /// True if the target is the device that it was.
+    /// True if the target is still the same device.
     fn is_same(&self) -> bool {
         let (device, change) = self.change;
         match change {
             Change::Nothing => true,
             Change::Booted => false,
-            Change::Attachment | Change::Serial => disk_of(device) != disk_of(self.target),
-            Change::Size | Change::Gone | Change::NodeMoved => device != self.target,
+            Change::Attachment | Change::Serial => disk_of(device) != disk_of(self.base),
+            Change::Size | Change::Gone | Change::NodeMoved => device != self.base,
         }
     }
 }
 
 fn judged(world: &World) -> Result<(), TestCaseError> {
     let machine = world.machine();
-    let target = if world.above.is_some() { ABOVE } else { NAMES[world.target] };
-    let mut found = crate::tests::device(&machine, target);
+    let mut found = crate::tests::device(&machine, NAMES[world.target()]);
     found.read_only = world.read_only;
     let writing = Writing {
         run_id: "model",
@@ -245,7 +277,7 @@ fn judged(world: &World) -> Result<(), TestCaseError> {
         CHECKS.iter().filter_map(|(_, check)| check(&context).err().map(|no| no.guard)).collect();
     prop_assert_eq!(refusals.is_empty(), world.is_free(), "{:?}: {:?}", world, refusals);
 
-    let node = format!("/dev/{}", NAMES[world.target]);
+    let node = format!("/dev/{}", NAMES[world.base]);
     let handle = DeviceHandle::find(&machine.system, Path::new(&node)).unwrap();
     let bound = handle.bound(&machine.system);
     prop_assert_eq!(handle.node(&machine.system).unwrap(), node.clone());
@@ -258,7 +290,7 @@ fn judged(world: &World) -> Result<(), TestCaseError> {
     let given = handle.node(&system);
     prop_assert_eq!(given.is_ok(), world.is_same(), "{:?}: {:?}", world, given);
     let again = bound.find(&system);
-    // A boot brings new counts of attachments; a serial lasts.
+    // A reboot changes sequence numbers; a serial number stays the same.
     let known = world.is_same() || (world.change.1 == Change::Booted && world.serials);
     prop_assert_eq!(
         matches!(again, DevicePresence::Here { .. }),
@@ -270,7 +302,8 @@ fn judged(world: &World) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whatever uses a device, and whatever changes between look and act: the guards say what is so.
+/// The guards agree with the model, whatever uses a device and whatever changes between check and
+/// use.
 #[test]
 fn every_world_is_judged_as_the_model_judges_it() {
     let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok());
