@@ -1,10 +1,12 @@
 //! The kernel's view of block devices: names, partitions, holders, slaves, links.
 
+use std::path::Path;
+
 use crate::system::System;
 
 pub use crate::device_number::{DeviceNumber, ParseDeviceNumberError};
 
-/// The kernel counts in sectors of this many bytes, whatever the device's block size is.
+/// Size of the kernel's sectors, independent of the block size of a device.
 pub const SECTOR_BYTES: u64 = 512;
 
 /// The kernel's name (`sda1`, `nvme0n1`) of a block device; `None` if sysfs does not know it.
@@ -27,7 +29,17 @@ pub fn whole_of(system: &System, name: &str) -> Option<String> {
     Some(link.parent()?.file_name()?.to_str()?.to_owned())
 }
 
-/// The partitions that the kernel knows on a disk.
+/// The whole disk that a block device is or lies on, or that holds a file; `None` if the file
+/// system has no single device.
+pub fn disk_of(system: &System, path: &Path) -> Option<DeviceNumber> {
+    let found = rustix::fs::stat(path).ok()?;
+    let is_device = rustix::fs::FileType::from_raw_mode(found.st_mode).is_block_device();
+    let number = if is_device { found.st_rdev } else { found.st_dev };
+    let name = kernel_name(system, DeviceNumber::from_raw(number))?;
+    number_of(system, &whole_of(system, &name).unwrap_or(name))
+}
+
+/// Partitions of a disk, by kernel name.
 pub fn partitions_of(system: &System, name: &str) -> Vec<String> {
     let names = system.list_dir(format!("/sys/class/block/{name}")).unwrap_or_default();
     names
@@ -41,12 +53,12 @@ pub fn holders_of(system: &System, name: &str) -> Vec<String> {
     system.list_dir(format!("/sys/class/block/{name}/holders")).unwrap_or_default()
 }
 
-/// Devices below this device.
+/// Devices that this device is built on.
 pub fn slaves_of(system: &System, name: &str) -> Vec<String> {
     system.list_dir(format!("/sys/class/block/{name}/slaves")).unwrap_or_default()
 }
 
-/// Every device that shares blocks with `name`: itself, its partitions, and its whole disk.
+/// All devices that share blocks with `name`: itself, its partitions, and its whole disk.
 pub fn overlapping(system: &System, name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];
     names.extend(partitions_of(system, name));
@@ -54,7 +66,7 @@ pub fn overlapping(system: &System, name: &str) -> Vec<String> {
     names
 }
 
-/// All whole block devices that can be opened: the kernel hides the single paths of a multipath
+/// All whole block devices that can be opened. The kernel hides the single paths of a multipath
 /// NVMe namespace.
 pub fn whole_devices(system: &System) -> Vec<String> {
     let hidden = |name: &String| {
@@ -64,14 +76,14 @@ pub fn whole_devices(system: &System) -> Vec<String> {
     names.into_iter().filter(|name| !hidden(name)).collect()
 }
 
-/// One attribute of a device, or of its whole disk where a partition has none of its own
-/// (`queue/*`, `diskseq`, `device/*`).
+/// An attribute of a device, or of its whole disk if a partition has none of its own (`queue/*`,
+/// `diskseq`, `device/*`).
 pub fn attribute(system: &System, name: &str, attribute: &str) -> Option<String> {
     let own = |name: &str| system.read_trimmed(format!("/sys/class/block/{name}/{attribute}"));
     own(name).or_else(|| own(&whole_of(system, name)?))
 }
 
-/// A number among the attributes.
+/// An attribute of a device that is a number.
 pub fn number_attribute(system: &System, name: &str, key: &str) -> Option<u64> {
     attribute(system, name, key)?.parse().ok()
 }
@@ -86,21 +98,21 @@ pub struct Link {
     pub practical_bytes_per_s: f64,
 }
 
-/// The narrowest link that can be read for a device, as it runs; none for virtual devices.
+/// The narrowest link on the path to a device at its current speed; `None` for virtual devices.
 pub fn link_of(system: &System, name: &str) -> Option<Link> {
     let whole = whole_of(system, name).unwrap_or_else(|| name.to_owned());
     serial_link(system, &whole, ["sata_spd", "negotiated_linkrate"])
         .or_else(|| pcie_link(system, &whole, "current"))
 }
 
-/// The same link, as fast as the device could have it.
+/// The same link at the highest speed that the device supports.
 pub fn link_possible(system: &System, name: &str) -> Option<Link> {
     let whole = whole_of(system, name).unwrap_or_else(|| name.to_owned());
     serial_link(system, &whole, ["hw_sata_spd_limit", "maximum_linkrate"])
         .or_else(|| pcie_link(system, &whole, "max"))
 }
 
-/// The controllers that lead to an NVMe namespace; none for any other device.
+/// Controllers that lead to an NVMe namespace; empty for any other device.
 pub fn nvme_controllers(system: &System, whole: &str) -> Vec<String> {
     if !whole.starts_with("nvme") {
         return Vec::new();
@@ -110,7 +122,7 @@ pub fn nvme_controllers(system: &System, whole: &str) -> Vec<String> {
     let name = real_path.and_then(|p| Some(p.file_name()?.to_string_lossy().into_owned()));
     match name {
         Some(name) if is_numbered(&name, "nvme") => vec![name],
-        // The kernel joins the paths to a namespace below the subsystem.
+        // With multipath, the kernel lists the paths to a namespace below the subsystem.
         Some(_) => {
             let names = system.list_dir(&parent).unwrap_or_default();
             names.into_iter().filter(|name| is_numbered(name, "nvme")).collect()
@@ -121,7 +133,7 @@ pub fn nvme_controllers(system: &System, whole: &str) -> Vec<String> {
 
 fn pcie_link(system: &System, whole: &str, which: &str) -> Option<Link> {
     let base = format!("/sys/class/block/{whole}/device");
-    // An NVMe namespace's parent is the controller, whose parent is the PCI function.
+    // The parent of an NVMe namespace is the controller, whose parent is the PCI function.
     let mut functions: Vec<String> =
         ["device", "", "../.."].iter().map(|up| format!("{base}/{up}")).collect();
     let controllers = nvme_controllers(system, whole);

@@ -38,6 +38,7 @@ ends() {
     got=$?
     [ $got = "$wanted" ] || { echo "ended with $got, not $wanted: $*"; cat /tmp/out /tmp/err; return 1; }
 }
+qmp() { echo "qmp {\"execute\": \"$1\", \"arguments\": {$2}}" >/dev/console; }
 written() { awk '{print $7}' "/sys/block/$1/stat"; }
 # What the machine looks like: devices, arrays, volumes, mounts, signatures, settings.
 state() {
@@ -284,7 +285,7 @@ formatted() {
     # A sixteenth of the drive, all over it: all of it takes this CPU a minute.
     left=$(for at in $(seq 0 16 1023); do dd if=/dev/$B bs=1M skip=$at count=1 iflag=direct 2>/dev/null; done | tr -d '\000' | wc -c)
     [ "$left" = 0 ] || { echo "$left bytes of the drive are not zero"; return 1; }
-    ends 0 qdepth host undo && says 'nothing is to be taken back' /tmp/out
+    ends 0 qdepth host undo && says 'there is nothing to undo' /tmp/out
 }
 check "purge: formatted by the drive: what was on it is gone, the other drive's is not" formatted
 in_a_plan() {
@@ -385,11 +386,64 @@ request_size = "1MiB"
 EOF
 check "engines: polling is refused without poll queues" turned_away io_uring-polled /dev/$D 'no poll queues'
 check "engines: polled commands likewise" turned_away io_uring-passthrough-polled /dev/$D 'no poll queues'
-check "engines: a request larger than a command" turned_away io_uring-passthrough /dev/$A 'more than one command'
+check "engines: a request larger than a command" turned_away io_uring-passthrough /dev/$A 'exceeds the limit of one command'
 check "engines: commands to a directory" turned_away io_uring-passthrough /tmp 'not an NVMe namespace'
 printf 'label: gpt\nstart=1MiB, size=400MiB\n' | sfdisk -q /dev/$C >/dev/null 2>&1; sleep 1
 check "engines: commands to a partition" turned_away io_uring-passthrough /dev/${C}p1 'is a partition'
 wipefs -q -a /dev/$C; blockdev --rereadpt /dev/$C 2>/dev/null; blkdiscard -f /dev/$C
+
+# --- settings that a fitted model exports ---
+throttled() { # reads and writes: bytes, then I/Os per second; 0 for no limit
+    qmp block_set_io_throttle "\"device\": \"d2\", \"bps\": 0, \"bps_rd\": $1, \"bps_wr\": $2, \"iops\": 0, \"iops_rd\": $3, \"iops_wr\": $4"
+    sleep 1
+}
+limited() { # read|write BYTES: I/Os per second of random reads or writes in the control group
+    ( echo 0 >/sys/fs/cgroup/limited/cgroup.procs
+    exec qdepth fio --name=a --filename=/dev/$C --rw=rand$1 --bs=$2 --iodepth=16 --ioengine=libaio \
+        --direct=1 --ramp_time=1 --runtime=3 --time_based --output-format=terse --no-report \
+        --logbook /tmp/x.db $DESTROY --overwrite-signature data ) 2>/tmp/err |
+        awk -F';' '{print $8 + $49}'
+}
+near() { # NAME GOT WANTED
+    awk -v a="$2" -v b="$3" 'BEGIN { exit !(a > 0.9 * b && a < 1.1 * b) }' && return
+    echo "$1: $2, not $3"; cat /tmp/settings /tmp/err; return 1
+}
+setting() { sed -n "s/.*[ ']$1=\([0-9]*\).*/\1/p" /tmp/settings; }
+fitted() {
+    { printf 'name = "few"\noutstanding = [1, 4, 16, 32]\nduration = "1s"\nwarm_up = "500ms"\n'
+    for load in "read 100 4" "read 100 64" "read 0 64" "read 0 4" "write 100 4" "write 100 64" "write 0 64" "write 0 4"; do
+        set -- $load
+        printf '[[profile]]\nname = "%s-%s-%s"\nread = %s\nrandom = %s\nrequest_size = "%sKiB"\n' \
+            $1 $2 $3 $([ $1 = read ] && echo 100 || echo 0) $2 $3
+    done; } >few.toml
+    throttled 12000000 6000000 600 400
+    ends_well qdepth run few.toml /dev/$C --no-report --logbook /tmp/f2.db $DESTROY --overwrite-signature data || return 1
+    throttled 0 0 0 0
+    ends 0 qdepth media fit latest --kind volume --logbook /tmp/f2.db -o drive.toml --export "$1" || return 1
+    sed 's/GROUP/limited/' /tmp/out >/tmp/settings && sh /tmp/settings
+}
+mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
+echo +io >/sys/fs/cgroup/cgroup.subtree_control; mkdir /sys/fs/cgroup/limited
+half() {
+    fitted io.max=50% || { cat /tmp/settings; return 1; }
+    near riops "$(setting riops)" 300 && near wiops "$(setting wiops)" 200 &&
+        near rbps "$(setting rbps)" 6000000 && near wbps "$(setting wbps)" 3000000 || return 1
+    near "4k reads" "$(limited read 4k)" 300 && near "4k writes" "$(limited write 4k)" 200 &&
+        near "64k reads" "$(limited read 64k)" $((6000000 / 65536)) &&
+        near "64k writes" "$(limited write 64k)" $((3000000 / 65536)) || return 1
+    sed 's/=[0-9]*/=max/g' /tmp/settings | sh
+}
+check "export: io.max=50% halves the rates of the drive" half
+cost() {
+    ends 0 qdepth media fit latest --kind volume --logbook /tmp/f2.db -o drive2.toml --export io.cost || return 1
+    cp /tmp/out /tmp/settings && sh /tmp/settings || return 1
+    near "4k reads" "$(limited read 4k)" 600 && near "4k writes" "$(limited write 4k)" 400 &&
+        near "64k reads" "$(limited read 64k)" $((12000000 / 65536)) &&
+        near "64k writes" "$(limited write 64k)" $((6000000 / 65536)) || return 1
+    sed -n 's/enable=1/enable=0/p' /tmp/settings | sh
+}
+check "export: io.cost keeps the drive to the rates of the model" cost
+blkdiscard -f /dev/$C
 
 . /file-systems.sh
 
@@ -409,7 +463,7 @@ EOF
     first=$(reads)
     for wait in $(seq 300); do [ "$(reads)" -gt $((first + 300)) ] && break; sleep 0.1; done
     sleep 1
-    echo "unplug 3" >/dev/console
+    qmp device_del '"id": "nvme3"'
     wait $process
     status=$?
     [ $status = 1 ] || [ $status = 4 ] || { echo "ended with $status"; cat /tmp/out /tmp/err; return 1; }

@@ -1,5 +1,5 @@
-//! `cargo xtask vm`: what needs NVMe, MD and device mapper is tried in a virtual machine, on four
-//! emulated drives, without KVM and without touching a device of this machine.
+//! `cargo xtask vm`: runs the tests that need NVMe, MD or device mapper in a virtual machine with
+//! four emulated drives, without KVM and without touching a device of this machine.
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
@@ -12,12 +12,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::command::{output, root, show};
 
-/// Debian packages of the guest and of what runs it, each with a program that tells whether it is
-/// there.
+/// Debian packages of the guest and its emulator, each with a program that shows that it is
+/// installed.
 pub const PACKAGES: &[(&str, &str)] = &[
     ("qemu-system-x86", "qemu-system-x86_64"),
     ("busybox-static", "busybox"),
@@ -35,12 +35,13 @@ pub const PACKAGES: &[(&str, &str)] = &[
 ];
 const DRIVES: usize = 4;
 const DRIVE_BYTES: u64 = 1 << 30;
-/// The driver gives each drive a queue that is polled, where the drive has more than one.
+/// Kernel parameter: the NVMe driver reserves a polled queue on each drive with more than one
+/// queue.
 const POLL_QUEUES: &str = "nvme.poll_queues=1";
 const QUEUES: usize = 3;
-/// The last drive has none to spare.
+/// Queues of the last drive, which leave none for polling.
 const QUEUES_WITHOUT_POLLING: usize = 1;
-/// The guest takes six to nine minutes on two busy cores; a hang must not stop the tests.
+/// Time limit of the guest, which takes six to nine minutes on two busy cores.
 const LIMIT: Duration = Duration::from_secs(900);
 
 /// Results of the guest's checks.
@@ -50,7 +51,7 @@ pub struct Counts {
     pub failed: u64,
 }
 
-/// Runs the guest. None where it cannot be: that is printed, as a test that was skipped.
+/// Runs the guest. Returns `None`, and reports a skipped test, if it cannot run here.
 pub fn vm() -> Result<Option<Counts>> {
     let missing: Vec<&str> =
         PACKAGES.iter().filter(|(_, program)| !installed(program)).map(|(name, _)| *name).collect();
@@ -61,7 +62,7 @@ pub fn vm() -> Result<Option<Counts>> {
     let target = target_folder()?;
     let folder = target.join("vm");
     std::fs::create_dir_all(&folder)?;
-    // As the tests have them built, with the features of the whole workspace.
+    // Builds with the features of the whole workspace, as the tests do.
     let built = ["build", "--quiet", "--workspace", "--bin", "qdepth", "--example", "both_ways"];
     show("cargo", &built)?;
     let text = |path: PathBuf| path.display().to_string();
@@ -88,7 +89,7 @@ fn target_folder() -> Result<PathBuf> {
     Ok(PathBuf::from(metadata["target_directory"].as_str().context("no target directory")?))
 }
 
-/// Starts the machine, shows what the guest says, and counts.
+/// Starts the machine, shows the guest's output, and counts its results.
 fn run(folder: &Path) -> Result<Counts> {
     let control = folder.join("control");
     let _ = std::fs::remove_file(&control);
@@ -108,8 +109,8 @@ fn run(folder: &Path) -> Result<Counts> {
         counts.passed += u64::from(line.starts_with("ok "));
         counts.failed += u64::from(line.starts_with("not ok "));
         done |= line.starts_with("guest done");
-        if let Some(drive) = line.strip_prefix("unplug ") {
-            unplug(&control, drive)?;
+        if let Some(command) = line.strip_prefix("qmp ") {
+            control_machine(&control, command)?;
         }
         println!("vm: {line}");
     }
@@ -158,15 +159,13 @@ fn start(folder: &Path, control: &Path) -> Result<Child> {
     qemu.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("QEMU cannot be started")
 }
 
-/// Pulls a drive, by QEMU's machine protocol.
-fn unplug(control: &Path, drive: &str) -> Result<()> {
+/// Gives the machine a command of the guest, in QEMU's machine protocol: to pull a drive, or to
+/// limit its rates.
+fn control_machine(control: &Path, command: &str) -> Result<()> {
     let mut stream = UnixStream::connect(control)?;
     let mut answers = BufReader::new(stream.try_clone()?).lines();
     answers.next();
-    for command in [
-        json!({ "execute": "qmp_capabilities" }),
-        json!({ "execute": "device_del", "arguments": { "id": format!("nvme{}", drive.trim()) } }),
-    ] {
+    for command in ["{\"execute\": \"qmp_capabilities\"}", command] {
         writeln!(stream, "{command}")?;
         let answered = answers.by_ref().map_while(Result::ok).any(|line| {
             serde_json::from_str::<Value>(&line).is_ok_and(|json| json.get("return").is_some())

@@ -1,8 +1,12 @@
-//! From records of runs to what a medium is fitted to.
+//! Conversion of measured runs to the data that a device model is fitted to.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
+use qdepth_host::identity::DeviceIdentity;
+use qdepth_host::sysfs::{DeviceNumber, disk_of};
+use qdepth_host::system::System;
 use qdepth_measure::{Code, Finding, Grade, Severity};
 use qdepth_media::fit::{Kind, Observed, Provenance, late_ns};
 use qdepth_record::{IntervalRecord, PointRecord, PointSummary, RunRecord, TargetRecord};
@@ -10,14 +14,14 @@ use qdepth_workload::{Arrivals, Plan, Point};
 
 use crate::failure::{Missing, Usage};
 
-/// Standard error of a rate whose series gave no interval, as a share: not known well.
+/// Assumed standard error of a rate whose series gave no interval, as a share.
 const SPREAD_UNKNOWN: f64 = 0.05;
-/// Day-to-day spread that is assumed where one run cannot show it; the description says so.
+/// Assumed day-to-day variation if a single run cannot show it; the description says so.
 const DAY_TO_DAY: f64 = 0.02;
-/// Share of points that are not valid beyond which a run is doubtful as a whole.
+/// Share of invalid points from which a run as a whole is rejected.
 const INVALID_MOST: f64 = 0.15;
-/// The same, where all of them are not valid for the generator's sake alone: of a device that is
-/// worked by the CPU that measures, each point says by itself whether it had one.
+/// The same if all of them are invalid only because the load generator paused. A device that is
+/// emulated by the measuring CPU causes such pauses, and each point shows by itself if it had one.
 const STOPPED_MOST: f64 = 0.67;
 /// Half the width of a 95 % interval in standard errors.
 const NORMAL_95: f64 = 1.96;
@@ -25,27 +29,29 @@ const NORMAL_95: f64 = 1.96;
 const INTERFERENCE: [Code; 5] =
     [Code::ForeignIo, Code::Throttled, Code::Steal, Code::BackgroundWork, Code::Swapping];
 
-/// Measurements of one target from runs.
+/// Measurements of one target from several runs.
 pub struct Seen {
     /// Measurements of the usable points.
     pub observed: Vec<Observed>,
     /// Runs of the measurements.
     pub provenance: Provenance,
-    /// Points with a remark that tells of interference.
+    /// Points with a warning about interference.
     pub remarked: Vec<String>,
-    /// Points that are not valid: they are not fitted.
+    /// Invalid points, which are not fitted.
     pub left_out: Vec<String>,
-    /// Kinds that the target may be of by what the machine says; none: any.
+    /// Kind of the target according to the machine, and its source; `None` if any kind is possible.
     pub kind: Option<(Kind, String)>,
 }
 
-/// Reads runs of one target; several runs of the same points show how it differs from day to day.
+/// Reads runs of one target. Several runs with the same points show the variation from day to day.
 ///
 /// # Errors
-/// If a run is doubtful, is of something else, or holds no load that a medium could be fitted
+/// If a run is rejected, is of another target, or has no load that a device model could be fitted
 /// to.
 pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
-    let Some((first, _)) = runs.first() else { bail!(Usage("no run is named".to_owned())) };
+    let Some((first, _)) = runs.first() else {
+        bail!(Usage("name at least one run: qdepth media fit RUN".to_owned()))
+    };
     let mut all: Vec<Observed> = Vec::new();
     let (mut remarked, mut left_out) = (Vec::new(), Vec::new());
     for (run, points) in runs {
@@ -74,11 +80,11 @@ pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
     Ok(Seen { observed: merged(all), provenance, remarked, left_out, kind })
 }
 
-/// The same target in every run, and one alone.
+/// Checks that each run has exactly one target, and that it is the same in all runs.
 fn one_target(run: &RunRecord, first: &RunRecord) -> Result<()> {
     let ([target], Some(other)) = (run.targets.as_slice(), first.targets.first()) else {
         bail!(Usage(format!(
-            "run {} has {} targets, and a medium is of one: run the plan on one target",
+            "run {} has {} targets, but a device model describes one: run the plan on one target",
             run.id,
             run.targets.len()
         )));
@@ -86,15 +92,15 @@ fn one_target(run: &RunRecord, first: &RunRecord) -> Result<()> {
     let serial = |target: &TargetRecord| fact(target, "serial").unwrap_or_default();
     if target.expression != other.expression || serial(target) != serial(other) {
         bail!(Usage(format!(
-            "run {} is of {}, run {} of {}: a medium is of one drive",
+            "run {} measured {}, run {} measured {}: a device model describes one drive",
             first.id, other.expression, run.id, target.expression
         )));
     }
     Ok(())
 }
 
-/// The points that are not valid: single ones are left out. A run that is not valid, or of which
-/// many points are not, is refused: what disturbed them may have bent the others, too.
+/// The invalid points, which are left out. A run that is invalid, or has many invalid points, is
+/// rejected: the cause may also have affected its other points.
 fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
     let invalid = |findings: &[Finding]| Grade::from_findings(findings) == Grade::C;
     let bad: Vec<&PointRecord> = points.iter().filter(|point| invalid(&point.findings)).collect();
@@ -122,8 +128,8 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
         return Ok(bad);
     }
     bail!(Missing(format!(
-        "run {} is doubtful, and a medium would carry its doubts: {}. `qdepth show {} --findings` \
-         says more; measure again with `qdepth run {} {}`",
+        "run {} is not valid enough for a device model: {}. `qdepth show {} --findings` explains \
+         it. Measure again: qdepth run {} {}",
         run.id,
         why.join("; "),
         run.id,
@@ -132,14 +138,14 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
     )))
 }
 
-/// Share of points that may be left out, by everything that is found of those.
+/// Share of invalid points that is acceptable, given all of their findings.
 fn invalid_most<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> f64 {
     let mut invalid = findings.into_iter().filter(|finding| finding.severity == Severity::Invalid);
     let stopped = invalid.all(|finding| finding.code == Code::GeneratorStopped);
     if stopped { STOPPED_MOST } else { INVALID_MOST }
 }
 
-/// A closed loop that runs by itself.
+/// True for a closed loop that runs alone.
 fn is_plain(plan: &Plan, point: &Point) -> bool {
     let alone = plan.points.iter().filter(|other| other.group == point.group).count() == 1;
     alone
@@ -177,7 +183,7 @@ fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
     (load.io_per_s > 0.0).then_some(load)
 }
 
-/// The same load in several runs is one point, at the mean of the logarithms.
+/// Combines the same load in several runs into one point, at the mean of the logarithms.
 fn merged(all: Vec<Observed>) -> Vec<Observed> {
     let mut merged: Vec<(Observed, Vec<f64>)> = Vec::new();
     for load in all {
@@ -223,7 +229,7 @@ fn day_to_day(all: &[Observed]) -> (f64, String) {
     }
     if degrees == 0 {
         let share = DAY_TO_DAY * 100.0;
-        return (DAY_TO_DAY, format!("one run cannot show it, {share:.0} % are assumed"));
+        return (DAY_TO_DAY, format!("one run cannot show it; {share:.0} % is assumed"));
     }
     ((squares / degrees as f64).sqrt(), format!("from {degrees} repeated points"))
 }
@@ -256,6 +262,13 @@ fn provenance(runs: &[(RunRecord, Vec<PointRecord>)], all: &[Observed]) -> Prove
         block_bytes: block.unwrap_or(512).min(smallest as u32),
         day_to_day: day_to_day(all),
     }
+}
+
+/// Number of the disk that a run measured; `None` if the disk is not there any more, or none.
+pub fn measured_disk(system: &System, target: &TargetRecord) -> Option<DeviceNumber> {
+    let number = disk_of(system, Path::new(&target.expression))?;
+    let now = DeviceIdentity::read(system, number)?.serial;
+    fact(target, "serial").is_none_or(|then| Some(then) == now).then_some(number)
 }
 
 /// Kind of the device according to the machine.

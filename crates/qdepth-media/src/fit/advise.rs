@@ -9,41 +9,41 @@ use crate::fit::error::FitError;
 use crate::fit::observed::Observed;
 use crate::fit::search::{GRAIN, Problem, Solution};
 
-/// Two-sided 95 % of a normal distribution.
+/// Two-sided 95 % quantile of the standard normal distribution.
 pub(crate) const NORMAL_95: f64 = 1.96;
-/// A parameter whose interval is narrower than this share of its prior's is determined.
+/// A parameter is well determined if its standard deviation is below this share of its prior's, …
 const WELL: f64 = 0.25;
-/// … and wider than this, not at all.
+/// … and not determined above this share.
 const HARDLY: f64 = 0.7;
-/// Best further points that are told.
+/// Maximum number of suggested points.
 const ADVISED_MAX: usize = 3;
-/// Least gain in knowledge, as a share, for a point to be worth its time.
+/// Minimum relative gain for a suggestion.
 const WORTH: f64 = 0.02;
 
 /// Determination of a parameter by the points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Determined {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// Its value.
+    /// Fitted value, in the parameter's unit.
     pub value: f64,
-    /// Ends of its 95 % interval, all other parameters adjusted to each end.
+    /// 95 % CI, with all other parameters adjusted at each end.
     pub interval: (f64, f64),
-    /// `well`, `loosely`, or `not`: then it stands where its prior was.
+    /// `well`, `loosely` or `not`. A parameter that is `not` determined keeps its prior value.
     pub how: &'static str,
 }
 
-/// A load that was not measured, and what it would teach.
+/// Unmeasured load and the information that it would add.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Teaches {
     /// Label for the user.
     pub label: String,
-    /// By which share it would narrow what is not known of the parameters together.
+    /// Relative decrease of the joint uncertainty of all parameters.
     pub gain: f64,
 }
 
-/// Each parameter's interval: from the curvature of the loss, with all others adjusted, and wider
-/// where the loss at its end has not risen as the curvature says.
+/// 95 % CI of each parameter from the curvature of the loss, with all others adjusted. An end is
+/// moved out if the loss there is much lower than the curvature predicts.
 pub(crate) fn determined(
     problem: &Problem<'_>,
     solution: &Solution,
@@ -63,7 +63,7 @@ pub(crate) fn determined(
                 *ln += far * with;
             }
             let risen = problem.loss_above(ln, solution)? / (scatter * scatter);
-            // At 1.96 deviations the loss is to be 1.92 higher.
+            // The loss at 1.96 standard deviations should be higher by 1.96² ÷ 2 = 1.92.
             let expected = NORMAL_95 * NORMAL_95 / 2.0;
             let wider = if risen < expected / 4.0 { 2.0 } else { 1.0 };
             *end = (libm::exp(solution.ln[index] + far * wider)).clamp(free.low, free.high);
@@ -84,7 +84,8 @@ pub(crate) fn determined(
     Ok(all)
 }
 
-/// The columns of the triangle of the covariance: joint changes by one standard deviation.
+/// Columns of the Cholesky factor of the covariance: independent joint changes of the parameters,
+/// one standard deviation each.
 pub(crate) fn directions(
     problem: &Problem<'_>,
     solution: &Solution,
@@ -98,7 +99,7 @@ pub(crate) fn directions(
         let each = (0..free.len()).filter_map(|row| {
             let name = free[row].name.to_owned();
             let step = lower.at(row, column);
-            // A step that leaves the range ends there.
+            // Clamp the step to the parameter's range.
             let to = (solution.ln[row] + step)
                 .clamp(libm::log(free[row].low), libm::log(free[row].high));
             let step = ((to - solution.ln[row]) * 1e5).round() / 1e5;
@@ -109,7 +110,7 @@ pub(crate) fn directions(
     (0..free.len()).map(column).filter(|direction| !direction.is_empty()).collect()
 }
 
-/// The loads beside the measured ones that would narrow the parameters most.
+/// Unmeasured loads that would reduce the uncertainty of the parameters most, best first.
 pub(crate) fn teaches(
     used: &[Observed],
     problem: &Problem<'_>,
@@ -121,7 +122,7 @@ pub(crate) fn teaches(
         return Ok(Vec::new());
     };
     let slopes = rate_slopes(&candidates, problem, solution)?;
-    // A new point is known to twice the model's grain.
+    // Assumed error of a new point: twice the model resolution.
     let noise = (2.0 * GRAIN).powi(2);
     let gain = |slope: &Vec<f64>| {
         let information = libm::log(1.0 + covariance.form(slope) / noise) / 2.0;
@@ -138,7 +139,7 @@ pub(crate) fn teaches(
     Ok(all)
 }
 
-/// Slope of each load's rate along every parameter, load by load.
+/// Derivative of each load's log rate by each parameter's logarithm: one row per load.
 fn rate_slopes(
     loads: &[Observed],
     problem: &Problem<'_>,
@@ -161,8 +162,7 @@ fn rate_slopes(
     Ok(slopes)
 }
 
-/// Share of the error at these loads that is due to the parameters: root mean square, as a
-/// logarithm.
+/// Error at these loads that is due to uncertain parameters: root mean square, as a logarithm.
 pub(crate) fn of_parameters(
     loads: &[Observed],
     problem: &Problem<'_>,
@@ -175,7 +175,7 @@ pub(crate) fn of_parameters(
     Ok((squares / slopes.len().max(1) as f64).sqrt())
 }
 
-/// A load that may be worth a measurement.
+/// Candidate for a measurement.
 #[derive(Clone, Copy)]
 struct Load {
     bytes: u32,
@@ -193,7 +193,8 @@ impl Load {
             + times(observed.in_flight(), self.outstanding)
     }
 
-    /// At a rate guessed from the nearest point; nothing where it was measured.
+    /// Point of this load with a rate guessed from the nearest measured one; `None` if it was
+    /// measured.
     fn beside(self, used: &[Observed]) -> Option<Observed> {
         let near = used.iter().min_by(|a, b| self.far_from(a).total_cmp(&self.far_from(b)))?;
         if self.far_from(near) < 1e-9 {
@@ -217,7 +218,7 @@ impl Load {
     }
 }
 
-/// Loads of other sizes, shares and intensities.
+/// Candidate loads: a grid of patterns, block sizes and queue depths.
 fn candidates(used: &[Observed]) -> Vec<Observed> {
     let writes = used.iter().any(|load| !load.is_read());
     let kinds = [(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (1.0, 0.5)];

@@ -1,6 +1,6 @@
-//! Small symmetric systems.
+//! Linear algebra for small symmetric matrices.
 
-/// A symmetric matrix, row by row.
+/// Symmetric matrix, stored in full, row by row.
 #[derive(Clone, Debug)]
 pub(crate) struct Symmetric {
     n: usize,
@@ -20,7 +20,8 @@ impl Symmetric {
         self.cells[row * self.n + column]
     }
 
-    /// The lower triangle L with L·Lᵀ = self; `None` if it is not positive definite.
+    /// Cholesky factor: lower triangular L with L·Lᵀ = self; `None` if self is not positive
+    /// definite.
     pub(crate) fn triangle(&self) -> Option<Self> {
         let mut lower = Self::zero(self.n);
         for row in 0..self.n {
@@ -31,13 +32,13 @@ impl Symmetric {
                 lower.cells[row * self.n + column] =
                     if row == column { left.sqrt() } else { left / above };
             }
-            // The root of what is not above 0 is none, or 0.
+            // The root of a negative number is NaN, which fails this comparison as 0 does.
             (lower.at(row, row) > 0.0).then_some(())?;
         }
         Some(lower)
     }
 
-    /// x with self·x = right.
+    /// Solution x of self·x = right; `None` if self is not positive definite.
     pub(crate) fn solve(&self, right: &[f64]) -> Option<Vec<f64>> {
         let lower = self.triangle()?;
         let mut x = right.to_vec();
@@ -63,7 +64,7 @@ impl Symmetric {
         Some(inverse)
     }
 
-    /// aᵀ·self·a.
+    /// Quadratic form aᵀ·self·a.
     pub(crate) fn form(&self, a: &[f64]) -> f64 {
         let row = |r: usize| (0..self.n).map(|c| self.at(r, c) * a[c]).sum::<f64>() * a[r];
         (0..self.n).map(row).sum()

@@ -1,5 +1,5 @@
-//! Results of a model with trial parameters at the measured points: each with its load and seed,
-//! for as long as its rate needs.
+//! Emulates the measured points with trial parameters. Each point keeps its load and seed, and its
+//! length follows from its rate.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,32 +10,32 @@ use qdepth_workload::Point;
 use crate::fit::error::FitError;
 use crate::fit::observed::{Observed, late_ns};
 
-/// Requests of a point, and for each slot: trials differ by parameters alone.
+/// Minimum number of requests per point and per slot. Trials differ only by their parameters.
 const REQUESTS: u64 = 2500;
 const ROUNDS: u64 = 10;
-/// The same where each is dear: a disk looks at its whole queue for it.
+/// The same for a disk, where each request is expensive: a disk compares its whole queue.
 const REQUESTS_DEAR: u64 = 600;
 const ROUNDS_DEAR: u64 = 4;
-/// Requests before the window, at least.
+/// Minimum number of requests before the window.
 const WARM_UP: u64 = 1500;
 const WARM_UP_DEAR: u64 = 100;
-/// Requests by which the buffers of drives are full, times this, are not counted: they drain while
-/// they are filled.
+/// Requests that are not counted, as a multiple of those that fill the write buffers: buffers drain
+/// while they fill.
 const FILLINGS: u64 = 2;
-/// Most of them: of a load that hardly writes.
+/// Maximum number of filling requests, reached by loads with few writes.
 const FILLING_MAX: f64 = 20_000.0;
-/// Most requests where the time itself is part of the load (credits).
+/// Maximum number of requests if time is part of the load (credits).
 const REQUESTS_MAX: f64 = 150_000.0;
-/// Name under which the description that is fitted is spelled.
+/// Name of the trial model in target expressions.
 pub(crate) const NAME: &str = "fitted.toml";
 
-/// Rate and mean times of a point, as logarithms; NaN where there is none.
+/// Logarithms of the rate and the mean service times of a point; NaN if there is none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) rate: f64,
     pub(crate) read: f64,
     pub(crate) write: f64,
-    /// 90th percentile of all service times.
+    /// 90th percentile of all service times, as a logarithm.
     pub(crate) late: f64,
 }
 
@@ -53,18 +53,18 @@ impl Seen {
     }
 }
 
-/// For how long a load is emulated.
+/// Length of an emulated load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// Simulated for as long as its rate needs.
+    /// Long enough for a fixed number of requests.
     Ordinary,
-    /// Simulated for less time than its rate needs.
+    /// Fewer requests, because each is expensive to emulate.
     Dear,
-    /// Simulated for its measured time, which is part of the load.
+    /// The measured time, which is part of the load.
     Timed,
 }
 
-/// A medium whose parameters are on trial.
+/// Emulates a set of points with trial parameters.
 pub(crate) struct Emulator<'s> {
     medium: TargetExpression,
     points: Vec<Point>,
@@ -72,7 +72,7 @@ pub(crate) struct Emulator<'s> {
 }
 
 impl<'s> Emulator<'s> {
-    /// `text` is a description that can be opened as it stands.
+    /// Emulator of the device model in `text`, for these points.
     pub(crate) fn new(
         text: &str,
         observed: &[Observed],
@@ -85,13 +85,13 @@ impl<'s> Emulator<'s> {
         Ok(Self { medium, points, stop })
     }
 
-    /// Predictor of the same device under other loads.
+    /// Emulator of the same device for other points.
     pub(crate) fn under(&self, observed: &[Observed], pace: Pace) -> Self {
         let points = shortened_all(&self.medium, observed, pace);
         Self { medium: self.medium.clone(), points, stop: self.stop }
     }
 
-    /// Results with these values at every point.
+    /// Result of every point with these parameter values.
     pub(crate) fn seen(&self, values: &BTreeMap<String, f64>) -> Result<Vec<Seen>, FitError> {
         let mut medium = self.medium.clone();
         for (name, value) in values {
@@ -124,9 +124,9 @@ fn shortened_all(medium: &TargetExpression, observed: &[Observed], pace: Pace) -
     observed.iter().map(point).collect()
 }
 
-/// Requests of a load by which the buffers of a medium's drives are full and writes wait for dies:
-/// until then small writes may be many times as fast. Beside what the buffers hold, each request in
-/// flight may have completed a chunk that waits.
+/// Number of requests that fill the write buffers of the drives, so that writes wait for dies;
+/// until then small writes can be many times faster. In addition to the buffers' contents, each
+/// request in flight may have completed a waiting chunk.
 pub(crate) fn filling(medium: &TargetExpression, name: &str, point: &Point) -> u64 {
     let value = |parameter| medium.parameter(name, parameter);
     let Some((chunks, kib)) = value("buffer_chunks").zip(value("die_chunk_kib")) else { return 0 };
@@ -140,8 +140,8 @@ pub(crate) fn filling(medium: &TargetExpression, name: &str, point: &Point) -> u
     ((held + waits) / size / point.write_share().max(0.01)).min(FILLING_MAX) as u64
 }
 
-/// The load for as long as its rate needs, at the beginning of the medium, behind what fills its
-/// buffers.
+/// The load with the length that its rate needs, at offset 0, and a warm-up that covers `filling`
+/// requests.
 pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace, filling: u64) -> Point {
     let mut point = point.clone();
     point.area.offset_bytes = 0;
@@ -166,7 +166,7 @@ pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace, filling: u64) 
     point
 }
 
-/// Rate and mean times of a load.
+/// Emulated rate and service times of a load; `None` if it cannot be served or was interrupted.
 pub(crate) fn emulate_load(
     medium: &TargetExpression,
     point: &Point,

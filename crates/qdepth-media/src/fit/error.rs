@@ -1,45 +1,44 @@
-//! Why no medium can be made.
+//! Errors of fits and predictions.
 
 use crate::MediaError;
 use thiserror::Error;
 
-/// Why a medium cannot be made from points, or a load not be predicted.
+/// Error of a fit or a prediction.
 #[derive(Debug, Error)]
 pub enum FitError {
-    /// Too little was measured.
+    /// Too few measured points.
     #[error(
-        "{have} points of one load at a time were measured, and a medium needs {need}: measure \
-         with `qdepth run fit TARGET` (`fit-read` writes nothing)"
+        "{have} points with a single load were measured, but a device model needs {need}. Measure \
+         them with `qdepth run fit TARGET` (`fit-read` writes nothing)"
     )]
     TooFew {
         /// Usable points.
         have: usize,
-        /// Number of needed points.
+        /// Required points.
         need: usize,
     },
-    /// None of the points can be kept back, so that nothing would say what the medium is worth.
+    /// No point can be held out, so the error of the model would be unknown.
     #[error(
-        "{have} points of one load at a time were valid, and none of them lies between two others \
-         of its profile, so that none can be kept back to say what a medium is worth: measure with \
-         at least three intensities at which points are valid, for example `qdepth run fit TARGET \
-         --queue-depth 1,2,4`"
+        "{have} points with a single load are valid, but none lies between two others of its \
+         profile, so none can be held out to estimate the error of the model. Measure valid points \
+         at three queue depths or more, for example `qdepth run fit TARGET --queue-depth 1,2,4`"
     )]
     NoneBetween {
         /// Usable points.
         have: usize,
     },
-    /// No set of parameters of the kind comes near the points.
-    #[error("no medium of the kind `{kind}` answers these loads: {why}")]
+    /// No parameters of this kind reproduce the points.
+    #[error("no device model of the kind `{kind}` can serve these loads: {why}")]
     NoMedium {
         /// Name of the kind.
         kind: String,
-        /// Attempted fit.
+        /// Reason.
         why: String,
     },
-    /// The medium cannot be opened under a load.
+    /// The device model cannot be opened for a load.
     #[error(transparent)]
     Media(#[from] MediaError),
-    /// It was stopped.
+    /// `stop` was set.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,5 +1,5 @@
-//! A fit: alternatives are searched a little, the best of them to its end, and what was kept back
-//! says how good it is.
+//! The fit: a short search of every alternative, a full search of the best one, and the error at
+//! held-out points.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -14,61 +14,62 @@ use crate::fit::observed::{Observed, kept_back};
 use crate::fit::search::{Problem, ROUNDS, ROUNDS_FIRST, Solution};
 use crate::fit::start::model_of;
 
-/// Fewest points of a fit.
+/// Minimum number of points for a fit.
 const POINTS_MIN: usize = 8;
-/// By how much the loss must fall for each parameter of a mechanism that most drives have not: of a
-/// parameter that tells nothing it falls by more in one fit of two hundred.
+/// Minimum decrease of the loss per parameter of an optional mechanism. By chance alone, an
+/// uninformative parameter decreases it by more in about one fit of 200.
 const ASKED_FOR: f64 = 4.0;
-/// A point that is missed by more than this share, and more than three times the usual, is odd.
+/// Relative error above which a point is unexplained, if the error is also more than three times
+/// the usual one.
 const ODD: f64 = 0.1;
 
-/// A point that the medium misses.
+/// Measured and emulated rate of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missed {
-    /// Profile and intensity.
+    /// Profile and queue depth.
     pub label: String,
     /// Measured rate, I/Os per second.
     pub measured: f64,
-    /// Emulated.
+    /// Emulated rate, I/Os per second.
     pub emulated: f64,
-    /// True if it was kept back from the fit.
+    /// True if the point was held out of the fit.
     pub kept_back: bool,
 }
 
 impl Missed {
-    /// Emulated over measured, less one.
+    /// Relative error: emulated ÷ measured − 1.
     pub fn error(&self) -> f64 {
         self.emulated / self.measured - 1.0
     }
 }
 
-/// A medium as fitted.
+/// Fitted device model with its diagnostics.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// Kind.
+    /// Kind of device.
     pub kind: Kind,
-    /// Every parameter of the medium: name, value, where from.
+    /// Parameters of the device: name, value, source.
     pub parameters: Vec<(String, f64, String)>,
-    /// The same of the computer, where it was fitted.
+    /// Parameters of the host computer: name, value, source; empty if they were not fitted.
     pub computer: Vec<(String, f64, String)>,
     /// Determination of each free parameter by the points.
     pub determined: Vec<Determined>,
     /// Uncertain directions of the parameters: see [`crate::Known::direction`].
     pub directions: Vec<BTreeMap<String, f64>>,
-    /// Every point: measured and emulated.
+    /// All points, fitted and held-out.
     pub points: Vec<Missed>,
-    /// Those that the medium cannot explain.
+    /// Points that the model does not explain, out of `points`.
     pub unexplained: Vec<Missed>,
-    /// Loads that would teach most, the best first.
+    /// Most informative unmeasured loads, best first.
     pub teaches: Vec<Teaches>,
-    /// Root mean square error of the points kept back, as a logarithm.
+    /// Root mean square of ln(emulated ÷ measured) at the held-out points.
     pub error: f64,
-    /// Part of it that is due to the parameters.
+    /// Part of `error` that is due to uncertain parameters.
     pub of_parameters: f64,
 }
 
 impl Fitted {
-    /// Mean error of the points that were kept back, or of the others, as a share.
+    /// Mean absolute relative error of the held-out points, or of the fitted ones.
     pub fn mean_error(&self, kept_back: bool) -> f64 {
         let errors: Vec<f64> = self
             .points
@@ -79,7 +80,7 @@ impl Fitted {
         errors.iter().sum::<f64>() / errors.len().max(1) as f64
     }
 
-    /// True if points were kept back in turns, and the medium itself is fitted to all.
+    /// True if the error was cross-validated: each held-out point is also a fitted one.
     pub(crate) fn in_turns(&self) -> bool {
         let fitted =
             |label: &str| self.points.iter().any(|point| !point.kept_back && point.label == label);
@@ -92,12 +93,12 @@ impl Fitted {
     }
 }
 
-/// Fits a medium of a kind; without one, of the simplest of those kinds that the points kept back
-/// cannot tell from the one that meets them best.
+/// Fits a device model of a kind; without a kind, chooses the simplest one that the held-out points
+/// do not distinguish from the best.
 ///
 /// # Errors
-/// If there are too few points, none that can be kept back, no medium answers them, or `stop`
-/// was set.
+/// If there are too few points, if no point can be held out, if no parameters fit, or if `stop` was
+/// set.
 pub fn fit(
     observed: &[Observed],
     kind: Option<Kind>,
@@ -140,7 +141,7 @@ fn simplest(fitted: Vec<Fitted>) -> Option<Fitted> {
     let as_good = fitted
         .into_iter()
         .filter(|medium| medium.error <= kept_back && medium.mean_error(false) <= of_fitted);
-    // Where nothing is said of any parameter, their information could not be inverted.
+    // An empty list means that the information matrix is singular: rank the kind last.
     let parameters = |medium: &Fitted| match medium.determined.len() {
         0 => usize::MAX,
         some => some,
@@ -181,7 +182,7 @@ fn of_kind(
             finished(problem, solution, drive.kind, loads, kept)
         });
     }
-    // Each turn's error is that of a medium which knows less than the one that is made.
+    // Conservative: the model of a fold was fitted to fewer points than the final one.
     let (mut kept, mut all_held) = (Vec::new(), Vec::new());
     for back in turns {
         let (used, held_out) = (pick(back, false), pick(back, true));
@@ -194,7 +195,7 @@ fn of_kind(
     })
 }
 
-/// Searches alternatives a little, and the best of them to its end.
+/// Searches the alternatives briefly and the best one fully, then passes the solution to `then`.
 fn searched<T>(
     used: &[Observed],
     drive: Drive<'_>,
@@ -217,7 +218,7 @@ fn searched<T>(
         pace: kind.pace(),
     };
     let (mut problem, mut solution) = best_of(problem)?;
-    // A mechanism that most drives have not is asked for only where the points are missed without.
+    // Most drives lack the optional mechanism, so it is tried only if the fit without it is poor.
     let (more, on_path) = (model.with_mechanism(), on_path(problem.alternative));
     if !model.mechanism.is_empty() && solution.is_off() {
         let asked = solution.loss - ASKED_FOR * model.mechanism.len() as f64;
@@ -235,7 +236,7 @@ fn searched<T>(
     then(&problem, &solution)
 }
 
-/// Each alternative searched a little, the best to its end.
+/// Searches each alternative briefly and the best one fully.
 fn best_of(problem: Problem<'_>) -> Result<(Problem<'_>, Solution), FitError> {
     let mut best: Option<(Problem<'_>, Solution)> = None;
     for alternative in &problem.model.alternatives {
@@ -253,8 +254,8 @@ fn best_of(problem: Problem<'_>) -> Result<(Problem<'_>, Solution), FitError> {
     rechunked(winner, solution)
 }
 
-/// The same with chunks of the other sizes, from what was found: after few rounds, far from
-/// everything, the wrong size may stand before the right one.
+/// Retries with the other chunk sizes, starting from the solution: after a few rounds far from the
+/// optimum, a wrong size can be ahead of the right one.
 fn rechunked<'p>(
     found: Problem<'p>,
     solution: Solution,
@@ -278,15 +279,15 @@ fn rechunked<'p>(
     Ok((best, lowest))
 }
 
-/// The same alternative where collecting garbage keeps the path busy that all requests pass, as in
-/// drives whose host or only processor translates, and not the dies alone.
+/// The alternative with garbage collection that occupies the shared data path and not only the
+/// dies, typical of drives whose host or single processor translates addresses.
 fn on_path(alternative: &BTreeMap<&'static str, f64>) -> BTreeMap<&'static str, f64> {
     let mut alternative = alternative.clone();
     alternative.insert("collection_on_path", 1.0);
     alternative
 }
 
-/// Points, measured and emulated.
+/// Compares measured and emulated rates of the points. `kept_back` marks them as held out.
 fn missed(
     problem: &Problem<'_>,
     solution: &Solution,
@@ -303,7 +304,7 @@ fn missed(
     Ok(observed.iter().zip(&all).map(miss).collect())
 }
 
-/// Result of a search with all its statistics.
+/// Fitted model with parameters, uncertainties and errors, from the solution of a search.
 fn finished(
     problem: &Problem<'_>,
     solution: &Solution,
@@ -316,7 +317,7 @@ fn finished(
     let mut points = missed(problem, solution, used, false)?;
     points.extend(kept);
     let slopes = problem.slopes(solution)?;
-    // What residuals scatter by is never less than what a point can be known to.
+    // Residuals are in standard errors of their points, so their scatter is at least 1.
     let degrees = solution.residuals.len().saturating_sub(slopes.len()).max(4) as f64;
     let squares: f64 = solution.residuals.iter().map(|r| r.clamp(-5.0, 5.0).powi(2)).sum();
     let scatter = (squares / degrees).sqrt().max(1.0);
@@ -342,9 +343,9 @@ fn finished(
     })
 }
 
-/// Root mean square error of points kept back in turns, in which none counts more than three times
-/// as much as is usual (1.48 times the median is a normal deviation): the single point that alone
-/// tells of something is missed by far where it is kept back, and the medium itself has seen it.
+/// Root mean square error of cross-validated points, each error limited to three times the robust
+/// standard deviation (1.48 × median). A point that alone shows some effect has a large error in
+/// the fold that holds it out, although the final fit includes it.
 fn robust(points: &[Missed]) -> f64 {
     let distance = |point: &Missed| libm::log(point.emulated.max(1e-9) / point.measured).abs();
     let kept = points.iter().filter(|point| point.kept_back);
@@ -367,7 +368,7 @@ fn root_mean_square(points: &[Missed], kept_back: bool) -> f64 {
 
 type Numbers = Vec<(String, f64, String)>;
 
-/// The numbers of the medium, and those of its computer.
+/// Parameters of the device and of its host computer, each with its source.
 fn numbers(model: &Model, values: &BTreeMap<String, f64>) -> (Numbers, Numbers) {
     let (mut medium, mut computer) = (Numbers::new(), Numbers::new());
     for free in &model.free {
@@ -391,7 +392,7 @@ fn numbers(model: &Model, values: &BTreeMap<String, f64>) -> (Numbers, Numbers) 
 mod tests {
     use super::*;
 
-    /// A fit with so many parameters and, on the points kept back and the others, so large errors.
+    /// A fit with this many parameters and these relative errors at held-out and fitted points.
     fn fitted(kind: Kind, parameters: usize, kept_back: f64, of_fitted: f64) -> Fitted {
         let parameter = |at: usize| Determined {
             name: format!("parameter {at}"),
@@ -428,7 +429,8 @@ mod tests {
     fn of_kinds_that_seven_points_cannot_tell_apart_the_one_with_fewer_parameters() {
         let flash = || fitted(Kind::Flash, 17, 0.0042, 0.045);
         assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 5, 0.0061, 0.029)]), Kind::Volume);
-        // Of seven points errors that are as large differ by up to e^(1.96 ÷ √7) = 2.1.
+        // Two equal errors of seven points differ by chance by a factor of up to e^(1.96 ÷ √7) =
+        // 2.1.
         assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 5, 0.0093, 0.029)]), Kind::Flash);
         assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 5, 0.0050, 0.050)]), Kind::Flash);
         assert_eq!(chosen(vec![flash(), fitted(Kind::Volume, 0, 0.0050, 0.029)]), Kind::Flash);

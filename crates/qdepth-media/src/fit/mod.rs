@@ -1,13 +1,14 @@
-//! A medium of one's own drive: from measured points to the parameters of an emulated medium, with
-//! how well the points determine each, and an error that was found on points kept back.
+//! Fits a device model to measurements of a real drive: parameters of an emulated device, the
+//! uncertainty of each, and the error at held-out points.
 //!
-//! It sees loads and what was measured under them: no logbook, no device, no published result.
-//! Start with [`fit`], then `search.rs`.
+//! The input is loads and their measured results. This module knows nothing of logbooks, devices or
+//! published figures. Start with [`fit`], then `search.rs`.
 
 mod advise;
 mod algebra;
 mod emulate;
 mod error;
+mod export;
 mod fitting;
 mod model;
 mod observed;
@@ -18,6 +19,7 @@ mod written;
 
 pub use advise::{Determined, Teaches};
 pub use error::FitError;
+pub use export::{Export, MaximumRates, maximum_rates};
 pub use fitting::{Fitted, Missed, fit};
 pub use model::Kind;
 pub use observed::{Observed, late_ns};

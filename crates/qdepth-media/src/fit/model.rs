@@ -1,5 +1,5 @@
-//! The kinds of media that are fitted: which parameters are free, from where a search begins, and
-//! in which alternatives (sizes and rules that do not go over into each other).
+//! Kinds of device that can be fitted: their free parameters, the start of the search, and the
+//! alternatives (discrete sizes and rules).
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -7,23 +7,23 @@ use std::str::FromStr;
 
 use crate::fit::emulate::Pace;
 
-/// A kind of drive.
+/// Kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Flash dies behind a controller; also an array of such drives as a whole.
     Flash,
-    /// A disk that turns.
+    /// Hard disk.
     Disk,
-    /// A volume with provisioned rates, and credits above them.
+    /// Volume with provisioned rates and burst credits.
     Volume,
-    /// Requests that wait for one of several equal servers: a network volume, a file server.
+    /// Queue with several equal servers: a network volume, a file server.
     Network,
-    /// Device that is emulated by the computer itself: a RAM disk, compressed memory, a cache.
+    /// Device limited by the host computer's own work: a RAM disk, compressed memory, a cache.
     Memory,
 }
 
 impl Kind {
-    /// Each.
+    /// All kinds, in the order in which they are tried.
     pub const ALL: [Self; 5] = [Self::Flash, Self::Disk, Self::Volume, Self::Network, Self::Memory];
 
     /// Name, as in `--kind`.
@@ -37,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// The kind in a description.
+    /// Value of `kind` in a device model.
     pub(crate) const fn described(self) -> &'static str {
         match self {
             Self::Flash => "ssd",
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// For how long its loads are emulated.
+    /// Length of the emulated loads.
     pub(crate) fn pace(self) -> Pace {
         match self {
             Self::Volume => Pace::Timed,
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// True if its service times are random, so that their distribution carries information.
+    /// True if service times are random, so that their distribution carries information.
     pub(crate) fn is_drawn(self) -> bool {
         self == Self::Network
     }
@@ -74,31 +74,31 @@ impl FromStr for Kind {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
             let known: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            format!("there is no kind `{text}`; there are: {}", known.join(", "))
+            format!("there is no kind `{text}`; the kinds are {}", known.join(", "))
         })
     }
 }
 
-/// The chunk of a die for which a search's first values are reckoned.
+/// Chunk size that the start values assume, KiB.
 pub(crate) const START_CHUNK_KIB: f64 = 32.0;
 
-/// Parameters that count something.
+/// True if the parameter is a whole number.
 pub(crate) fn is_whole(name: &str) -> bool {
     ["buffer_chunks", "dies", "queue", "servers"].contains(&name)
 }
 
-/// A parameter that a fit finds.
+/// Free parameter with its start value, range and prior. Searched as a logarithm.
 #[derive(Clone, Debug)]
 pub(crate) struct Free {
     pub(crate) name: &'static str,
     pub(crate) start: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// Standard deviation of its logarithm before anything is measured.
+    /// Prior standard deviation of the logarithm.
     pub(crate) width: f64,
-    /// True if it counts something.
+    /// True if it is a whole number.
     pub(crate) whole: bool,
-    /// True if it is of the computer and not of the medium.
+    /// True if it belongs to the host computer and not to the device.
     pub(crate) computer: bool,
 }
 
@@ -117,14 +117,14 @@ impl Free {
         Self { width, ..self }
     }
 
-    /// The value of a logarithm.
+    /// Value for a logarithm, within the range and rounded if whole.
     pub(crate) fn value(&self, ln: f64) -> f64 {
         let value = libm::exp(ln).clamp(self.low, self.high);
         if self.whole { value.round().max(1.0) } else { value }
     }
 }
 
-/// A number that is not fitted, and why it is what it is.
+/// Parameter that is not fitted, with the source of its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
     pub(crate) name: &'static str,
@@ -138,15 +138,15 @@ pub(crate) struct Fixed {
 pub(crate) struct Model {
     pub(crate) free: Vec<Free>,
     pub(crate) fixed: Vec<Fixed>,
-    /// Each a set of values beside `fixed`, of which the best is chosen.
+    /// Sets of values in addition to `fixed`; the search selects the best set.
     pub(crate) alternatives: Vec<BTreeMap<&'static str, f64>>,
-    /// A mechanism that most drives have not: it stays where the points ask for it.
+    /// Parameters of an optional mechanism, kept only if it improves the fit enough.
     pub(crate) mechanism: Vec<Free>,
 }
 
 impl Model {
-    /// Parameters for chunks of another size: the same bytes in the buffer, and the same
-    /// programming rate.
+    /// Parameters for a chunk size that is `larger` times the current one, with the same buffer in
+    /// bytes and the same programming rate.
     pub(crate) fn rechunked(&self, ln: &[f64], larger: f64) -> Vec<f64> {
         let by = |free: &Free| match free.name {
             "die_program_us" => libm::log(larger),
@@ -156,13 +156,14 @@ impl Model {
         self.free.iter().zip(ln).map(|(free, ln)| ln + by(free)).collect()
     }
 
-    /// A solution without the mechanism, and where that begins.
+    /// Start values: a solution without the mechanism, then the start of the mechanism's
+    /// parameters.
     pub(crate) fn beside(&self, ln: &[f64]) -> Vec<f64> {
         let added = self.free.iter().skip(ln.len()).map(|free| libm::log(free.start));
         ln.iter().copied().chain(added).collect()
     }
 
-    /// With the mechanism that most drives have not.
+    /// This model with the optional mechanism.
     pub(crate) fn with_mechanism(&self) -> Self {
         let mut model = self.clone();
         model.free.append(&mut model.mechanism);
@@ -174,7 +175,7 @@ impl Model {
     }
 }
 
-/// A description that opens, with every free number at its start.
+/// Device model with every free parameter at its start value.
 pub(crate) fn template(kind: Kind, model: &Model, capacity_bytes: u64) -> String {
     let mut medium = format!("capacity_gb = {}\n", capacity(capacity_bytes));
     let mut computer = String::new();
@@ -194,7 +195,8 @@ pub(crate) fn template(kind: Kind, model: &Model, capacity_bytes: u64) -> String
     )
 }
 
-/// Capacity in GB as an entry; a little more than what was measured, so that rounding takes none.
+/// TOML value of the capacity in GB, slightly above the measured size, so that rounding cannot make
+/// it too small.
 pub(crate) fn capacity(bytes: u64) -> String {
     let bytes = bytes.saturating_add(4096).max(1 << 20);
     format!("{{ value = {:?}, from = \"the target's size\" }}", bytes as f64 / 1e9)

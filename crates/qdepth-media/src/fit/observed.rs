@@ -3,29 +3,28 @@
 use qdepth_measure::{LatencyHistogram, percentile};
 use qdepth_workload::Point;
 
-/// A point as it was measured, one load at a time in a closed loop.
+/// Measured point: a single closed-loop load.
 #[derive(Clone, Debug)]
 pub struct Observed {
-    /// The load.
+    /// Load of the point.
     pub point: Point,
     /// Reads and writes completed per second.
     pub io_per_s: f64,
-    /// Standard error of that rate, as a share of it.
+    /// Relative standard error of the rate.
     pub spread: f64,
-    /// Mean service time of the reads, nanoseconds; none without reads.
+    /// Mean service time of reads, ns; `None` without reads.
     pub read_ns: Option<f64>,
-    /// The same: writes.
+    /// Mean service time of writes, ns; `None` without writes.
     pub write_ns: Option<f64>,
-    /// The service time that one in ten takes longer than, of reads and writes together,
-    /// nanoseconds: see [`late_ns`].
+    /// 90th percentile of the service times of reads and writes together, ns: see [`late_ns`].
     pub late_ns: Option<f64>,
-    /// Rate in the first and in the last third of the window, I/Os per second, where it was seen.
+    /// Rate in the first and last third of the window, I/Os per second, if recorded.
     pub thirds: Option<(f64, f64)>,
-    /// CPU time of an I/O, nanoseconds, where it was seen.
+    /// CPU time per I/O, ns, if recorded.
     pub cpu_ns: Option<f64>,
 }
 
-/// The 90th percentile of service times, nanoseconds; `None` if there are too few.
+/// 90th percentile of service times, ns; `None` if there are too few.
 pub fn late_ns(times: &LatencyHistogram) -> Option<f64> {
     percentile(times, 0.9).map(|late| late.value.0 as f64)
 }
@@ -36,7 +35,7 @@ impl Observed {
         self.point.request_size.max()
     }
 
-    /// KiB per microsecond.
+    /// Throughput, KiB/µs.
     pub(crate) fn kib_per_us(&self) -> f64 {
         self.io_per_s * self.point.request_size.mean() / 1024.0 / 1e6
     }
@@ -64,17 +63,17 @@ impl Observed {
     }
 }
 
-/// Fewest points of which some are never fitted; a sparser table cannot spare them.
+/// Minimum number of points for a fixed held-out set; smaller tables are cross-validated.
 const DENSE: usize = 24;
-/// Turns in which the points of a sparser table are kept back.
+/// Number of folds of a cross-validation.
 const TURNS: usize = 4;
 
 /// Held-out points of a fit, for each fold.
 ///
-/// A dense table has one fold of points that are never fitted: all of one profile between the
-/// others, if there are at least four, and every fourth inner point of the rest. In a sparser table
-/// each such point is in one of several folds: a single point off the curve (a drive that reads
-/// ahead for one stream) may be the only one that shows the effect.
+/// A dense table has one fold, which is never fitted: the whole profile that `between` selects, if
+/// there are at least four profiles, and every fourth inner point of the others. In a sparse table
+/// each inner point is in one of several folds, because a single point off the curve (a drive that
+/// reads ahead for one stream) may be the only one that shows an effect.
 pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
     let mut profiles: Vec<&str> = Vec::new();
     for load in observed {
@@ -110,8 +109,8 @@ pub(crate) fn kept_back(observed: &[Observed]) -> Vec<Vec<bool>> {
         .collect()
 }
 
-/// The random profile whose requests are neither the smallest nor the largest of such, so that both
-/// sides of it are fitted; of several the one that mixes reads and writes most.
+/// Random profile with a block size between the smallest and the largest, so that fitted profiles
+/// surround it; among several, the one closest to an equal mix of reads and writes.
 fn between<'a>(observed: &[Observed], profiles: &[&'a str]) -> Option<&'a str> {
     let sizes = observed.iter().filter(|load| load.is_random()).map(Observed::bytes);
     let (low, high) = sizes.fold((u32::MAX, 0), |(l, h), size| (l.min(size), h.max(size)));

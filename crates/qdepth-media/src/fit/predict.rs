@@ -1,4 +1,4 @@
-//! Prediction of a fitted model or an array of it under a load, with its interval and its basis.
+//! Prediction for a fitted model, or an array of it, under a load: value, 95 % CI and basis.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,39 +12,39 @@ use crate::fit::emulate::{Pace, Seen, emulate_load, filling, shortened};
 use crate::fit::error::FitError;
 use crate::fit::model::is_whole;
 
-/// Nights in which a drive that is as it was may be called slow.
+/// Probability per night that an unchanged drive is reported as slow.
 const FALSE_ALARMS: f64 = 0.01;
-/// Requests by which a rate is guessed, before it is emulated for as long as it needs.
+/// Number of requests in the trial emulation that estimates the rate.
 const GUESS: u64 = 300;
-/// Virtual time for that.
+/// Time limit of the trial emulation, ns of virtual time.
 const GUESS_NS: u64 = 120_000_000_000;
-/// Under so many seeds a load is emulated that draws nothing but where it begins. Sequential reads
-/// that a drive is ahead of go round in step, some slowly and some fast: of 100 flash drives that
-/// were drawn three had two such rates, a third apart, of which a single seed tells one.
+/// Number of seeds for a sequential load, whose only random choice is its start. Streams with
+/// read-ahead can lock into a slow or a fast pattern: three of 100 random flash drives had two such
+/// rates, a third apart, and a single seed shows only one of them.
 const SEEDS: u64 = 8;
-/// Longest step along a direction, as a logarithm.
+/// Maximum step along a direction, as a logarithm.
 const STEP_MAX: f64 = 1.5;
-/// Most that one direction of the parameters may add to the interval, as a logarithm.
+/// Maximum contribution of one parameter direction to the CI, as a logarithm.
 const DIRECTION_MAX: f64 = 1.0;
 
-/// Standard deviation of the logarithm of the rate where only a data sheet or a class stands behind
-/// a medium: a factor of two. It is an assumption: nobody has measured how far from its sheet a
-/// drive is under any load.
+/// Standard deviation of the rate's logarithm if the model is based only on a data sheet or a
+/// class: a factor of two. This is an assumption; the deviation of drives from their data sheets
+/// was not measured.
 const OF_PAPER: f64 = std::f64::consts::LN_2;
-/// Degrees of freedom of what is assumed.
+/// Degrees of freedom of an assumed deviation: practically a normal distribution.
 const ASSUMED_DEGREES: f64 = 1e6;
 
 /// Basis of a prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
-    /// The load lies within what was measured.
+    /// The load is within the measured range.
     Inside,
-    /// It does not: the interval is no promise.
+    /// The load is outside the measured range: the CI may not hold.
     Extrapolated(Vec<Unmeasured>),
-    /// Nothing of its kind was measured: there is no number.
+    /// No such load was measured: there is no prediction.
     NotKnown(Vec<Unmeasured>),
-    /// A data sheet or a class, by medium: the error was never measured, and the interval is
-    /// assumed.
+    /// Models based on data sheets or classes, by name: their error was never measured, and the CI
+    /// is assumed.
     Assumed(Vec<(String, Checked)>),
 }
 
@@ -53,40 +53,40 @@ pub enum Standing {
 pub struct Prediction {
     /// Reads and writes completed per second.
     pub io_per_s: f64,
-    /// Bytes of them per second.
+    /// Bytes read and written per second.
     pub bytes_per_s: f64,
-    /// Mean service time of all, nanoseconds.
+    /// Mean service time of reads and writes, ns.
     pub mean_ns: f64,
-    /// Standard deviation of the rate's logarithm: error at points that were kept back, and what is
-    /// not known of the parameters.
+    /// Standard deviation of the rate's logarithm, from the error at held-out points and the
+    /// uncertainty of the parameters.
     pub deviation: f64,
-    /// Degrees of freedom of that.
+    /// Degrees of freedom of `deviation`.
     pub degrees: f64,
-    /// Day-to-day spread of the drive beside it, where it is to be held against another night.
+    /// Standard deviation of the logarithm between days, in addition to `deviation`, for
+    /// comparisons with a measurement of another day.
     pub day_to_day: f64,
-    /// Its basis.
+    /// Basis of the prediction.
     pub standing: Standing,
 }
 
 impl Prediction {
-    /// Ends of the 95 % interval of the rate.
+    /// 95 % CI of the rate, I/Os per second.
     pub fn interval(&self) -> (f64, f64) {
         let far = libm::exp(student(0.975, self.degrees) * self.deviation);
         (self.io_per_s / far, self.io_per_s * far)
     }
 }
 
-/// The rate under which a point is below what is expected: of `points` of a night one falls under
-/// it in one night of a hundred, where the drive is as it was. 0 where the medium would have to
-/// extrapolate.
+/// Alarm threshold, I/Os per second: in a night of `points` points, an unchanged drive has a point
+/// below it with a probability of 1 %. 0 if the prediction would be an extrapolation.
 pub fn below(prediction: &Prediction, points: usize) -> f64 {
     if matches!(prediction.standing, Standing::Extrapolated(_) | Standing::NotKnown(_)) {
         return 0.0;
     }
     let quantile = 1.0 - FALSE_ALARMS / points.max(1) as f64;
     let deviation = prediction.deviation.hypot(prediction.day_to_day);
-    // The error of a point is the same every night, and points of a profile err alike: they tell of
-    // the tails no more than half as many would.
+    // Errors repeat every night and are correlated within a profile, so half of the degrees of
+    // freedom count for the tails.
     prediction.io_per_s / libm::exp(student(quantile, prediction.degrees / 2.0) * deviation)
 }
 
@@ -94,8 +94,8 @@ fn student(quantile: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees.max(1.0)).map_or(f64::MAX, |t| t.inverse_cdf(quantile))
 }
 
-/// Predicts a load on a target whose media were all fitted, or rest all on data sheets and classes;
-/// nothing of any other.
+/// Predicts a load on a target whose models are all fitted, or are all based on data sheets or
+/// classes. `None` for any other target.
 ///
 /// # Errors
 /// If the target cannot serve the load, or `stop` was set.
@@ -151,10 +151,11 @@ pub fn predict(
     if stop.load(Ordering::Relaxed) {
         return Err(FitError::Interrupted);
     }
-    // The error at points kept back holds what the parameters explain there already. Of 72 drives
-    // of four kinds 93 to 97 % lay inside so, 97 to 100 % where all of both was added.
+    // The error at held-out points already includes the uncertainty of the parameters there. Of 72
+    // drives of four kinds, 93 to 97 % were inside the CI with this correction, 97 to 100 % with
+    // the plain sum.
     let of_parameters = (of_parameters - known.of_parameters.powi(2)).max(0.0);
-    // All rates that there are lie within two deviations.
+    // The rates of all seeds are taken as the range of ± 2 standard deviations.
     let variance = error + of_parameters + (apart / 2.0).powi(2);
     let io_per_s = libm::exp(center.rate);
     Ok(Some(Prediction {
@@ -168,8 +169,8 @@ pub fn predict(
     }))
 }
 
-/// Median result over all seeds, and the largest deviation of one seed, as a logarithm; `None` if
-/// the load has random addresses, which cover all phases.
+/// Median result over all seeds, and the largest deviation of one seed, as a logarithm. A load with
+/// random addresses covers all phases: its result is `center`, with deviation 0.
 fn over_seeds(
     medium: &TargetExpression,
     short: &Point,
@@ -190,7 +191,7 @@ fn over_seeds(
     (middle, all.iter().map(far).fold(0.0, f64::max))
 }
 
-/// The load as long as its rate needs, and what the target does under it.
+/// Load shortened to the length that its rate needs, and its emulated result.
 fn emulated(
     medium: &TargetExpression,
     name: &str,
@@ -203,7 +204,7 @@ fn emulated(
             return FitError::Interrupted;
         }
         let why =
-            format!("{} at {} outstanding completes nothing", point.profile, point.outstanding);
+            format!("{} at queue depth {} completes no I/O", point.profile, point.outstanding);
         FitError::NoMedium { kind: medium.text().to_owned(), why }
     };
     let filling = filling(medium, name, point);
@@ -213,7 +214,8 @@ fn emulated(
     Ok((short, seen))
 }
 
-/// Predicts a load on a target whose media rest on data sheets or classes.
+/// Prediction for a target whose models are all based on data sheets or classes; `None` for any
+/// other target.
 fn assumed(
     medium: &TargetExpression,
     point: &Point,
@@ -237,8 +239,8 @@ fn assumed(
     }))
 }
 
-/// By what a direction is multiplied so that what is counted in it moves by a whole number; its
-/// effect is then divided by that.
+/// Factor for a direction such that its whole-number parameter moves by a whole step. The caller
+/// divides the effect by this factor.
 fn whole_steps(direction: &BTreeMap<String, f64>, value: &dyn Fn(&String) -> Option<f64>) -> f64 {
     let Some((parameter, step)) = direction.iter().find(|(name, _)| is_whole(name)) else {
         return 1.0;
@@ -257,7 +259,8 @@ fn mean_ns(seen: &Seen, point: &Point) -> f64 {
     part(seen.read, point.read_share) + part(seen.write, 1.0 - point.read_share)
 }
 
-/// The rate of few requests, behind what fills buffers: these are filled at the rate of the first.
+/// Rate estimated from a few requests, I/Os per second. The `filling` requests that fill write
+/// buffers come first, at the rate of an initial trial.
 fn guessed(
     medium: &TargetExpression,
     point: &Point,

@@ -1,9 +1,9 @@
-//! The search: Gauss and Newton's steps, damped (Levenberg 1944), on the logarithms of the
-//! parameters. The slopes that it needs are what the error model is made of afterwards.
+//! Levenberg–Marquardt search (damped Gauss–Newton, Levenberg 1944) on the logarithms of the
+//! parameters. The error model later reuses its slopes.
 //!
-//! Residuals are logarithms of emulated over measured, weighed by what a point can be known to;
-//! beyond 2.5 of them Huber's loss, so that one odd point does not bend the others. Every parameter
-//! has a wide prior, so that one that no point shows stays where it was.
+//! A residual is ln(emulated ÷ measured), divided by the standard error of the point. Huber's loss
+//! applies beyond 2.5 standard errors, so that single outliers do not distort the fit. Every
+//! parameter has a wide prior, so one that the points do not determine keeps its start value.
 
 use std::collections::BTreeMap;
 
@@ -12,39 +12,39 @@ use crate::fit::emulate::{Emulator, Pace, Seen};
 use crate::fit::error::FitError;
 use crate::fit::model::{Free, Model, START_CHUNK_KIB};
 
-/// Residual that no parameters explain, as a share of the rate: the resolution of the model.
+/// Model resolution: relative error of the rate that no parameters can remove.
 pub(crate) const GRAIN: f64 = 0.02;
-/// Weight of the mean latencies of a mixed load relative to its rate.
+/// Weight of latency residuals relative to that of the rate.
 const OF_TIMES: f64 = 0.5;
-/// Huber's knee, in standard deviations.
+/// Residual at which Huber's loss becomes linear, in standard errors.
 const KNEE: f64 = 2.5;
-/// Residual of a point that a trial cannot serve.
+/// Residual of a point that the trial model cannot serve.
 const NOT_SERVED: f64 = 50.0;
-/// Step of a slope, as a logarithm.
+/// Step of the finite differences, as a logarithm.
 const STEP: f64 = 0.06;
-/// Longest step of a search.
+/// Maximum step of the search, as a logarithm.
 const FAR: f64 = 0.8;
-/// Improvements smaller than this share end a search.
+/// Relative decrease of the loss below which the search ends.
 const ENOUGH: f64 = 0.004;
 
-/// Sets of slopes of each of several searches, and of the best of them.
+/// Maximum rounds (one set of slopes each) of a brief search and of a full one.
 pub(crate) const ROUNDS_FIRST: usize = 3;
 pub(crate) const ROUNDS: usize = 6;
-/// Loss of a residual that scatters as a point can be known to.
+/// Expected loss of a residual of one standard error.
 const OFF: f64 = 0.5;
 
-/// Fitting problem.
+/// Data and model of one fit.
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'a> {
     pub(crate) emulator: &'a Emulator<'a>,
     pub(crate) model: &'a Model,
     pub(crate) alternative: &'a BTreeMap<&'static str, f64>,
     pub(crate) measured: &'a [Seen],
-    /// Standard error of each point, as a share.
+    /// Relative standard error of each point.
     pub(crate) spread: &'a [f64],
-    /// True if the distribution of service times is used in addition to their means.
+    /// True if the 90th percentile of service times is fitted in addition to the means.
     pub(crate) drawn: bool,
-    /// For how long loads are emulated.
+    /// Length of the emulated loads.
     pub(crate) pace: Pace,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Solution {
 }
 
 impl Solution {
-    /// True if the points are missed by more than what each can be known to.
+    /// True if the residuals exceed the standard errors of the points.
     pub(crate) fn is_off(&self) -> bool {
         self.loss > OFF * self.residuals.len() as f64
     }
@@ -68,7 +68,7 @@ impl Problem<'_> {
         &self.model.free
     }
 
-    /// Size of a die's chunk, where that is one of the alternatives.
+    /// Chunk size of a die in KiB, if it is part of the alternative.
     pub(crate) fn chunk_kib(&self) -> Option<f64> {
         self.alternative.get("die_chunk_kib").copied()
     }
@@ -80,7 +80,8 @@ impl Problem<'_> {
         self.model.rechunked(&start, larger)
     }
 
-    /// The best from several places: each a little, the nearest to its end.
+    /// Best solution from two starts: a brief search from each, then a full one from the better
+    /// result.
     pub(crate) fn best_from(&self, starts: [Vec<f64>; 2]) -> Result<Solution, FitError> {
         let [first, other] = starts;
         let (first, other) = (self.search(first, ROUNDS_FIRST)?, self.search(other, ROUNDS_FIRST)?);
@@ -122,7 +123,7 @@ impl Problem<'_> {
         Ok(Solution { ln, loss, residuals })
     }
 
-    /// Increase of the loss elsewhere.
+    /// Increase of the loss at `ln` compared with the solution.
     pub(crate) fn loss_above(&self, ln: Vec<f64>, solution: &Solution) -> Result<f64, FitError> {
         let ln = ln.into_iter().enumerate().map(|(index, ln)| self.within(index, ln)).collect();
         Ok(self.at(ln)?.loss - solution.loss)
@@ -133,7 +134,7 @@ impl Problem<'_> {
         ln.clamp(libm::log(free.low), libm::log(free.high))
     }
 
-    /// A neighbour of a parameter: a step, or one more or less of what is counted.
+    /// Neighbouring value: one step away, or at least ± 1 for a whole-number parameter.
     fn beside(&self, index: usize, ln: f64, step: f64) -> f64 {
         let free = &self.free()[index];
         let mut to = ln + step;
@@ -143,11 +144,11 @@ impl Problem<'_> {
         self.within(index, to)
     }
 
-    /// Slope of every residual along every parameter.
+    /// Derivative of each residual by each parameter's logarithm, by finite differences.
     pub(crate) fn slopes(&self, from: &Solution) -> Result<Vec<Vec<f64>>, FitError> {
         let mut slopes = Vec::with_capacity(from.ln.len());
         for (index, ln) in from.ln.iter().enumerate() {
-            // Inwards from the end of a range.
+            // At the upper end of a range, step down.
             let up = self.beside(index, *ln, STEP);
             let to = if up - ln > STEP / 4.0 { up } else { self.beside(index, *ln, -STEP) };
             let mut trial = from.ln.clone();
@@ -169,8 +170,8 @@ impl Problem<'_> {
         Ok(slopes)
     }
 
-    /// Information of the points and the prior about the parameters: the inverse of their
-    /// covariance, if residuals have the standard deviation `scatter`.
+    /// Information matrix of the points and the prior: the inverse covariance of the parameters if
+    /// residuals have the standard deviation `scatter`.
     pub(crate) fn information(
         &self,
         solution: &Solution,
@@ -208,7 +209,7 @@ impl Problem<'_> {
         Some(step.into_iter().enumerate().map(to).collect())
     }
 
-    /// The best near the start, after so many sets of slopes at most.
+    /// Local optimum near the start, after at most this many rounds.
     pub(crate) fn search(&self, start: Vec<f64>, rounds: usize) -> Result<Solution, FitError> {
         let mut best = self.at(start)?;
         let mut damping = 0.03;
@@ -232,8 +233,8 @@ impl Problem<'_> {
         Ok(best)
     }
 
-    /// Tries one and two more and less of what is counted, all other parameters adjusted: between
-    /// whole numbers there is no slope to follow.
+    /// Tries whole-number parameters at ± 1 and ± 2 with the others adjusted: there is no slope
+    /// between whole numbers.
     fn counted(&self, from: Solution) -> Result<Solution, FitError> {
         let slopes = self.slopes(&from)?;
         let Some(covariance) = self.information(&from, &slopes, 1.0).inverse() else {
@@ -254,7 +255,8 @@ impl Problem<'_> {
         Ok(best)
     }
 
-    /// Tries each parameter alone, far up and down: out of a place where a limit hides another.
+    /// Tries large steps of each single parameter, to leave a local optimum where one bottleneck
+    /// hides another.
     pub(crate) fn shaken(&self, from: Solution) -> Result<Solution, FitError> {
         let mut best = self.counted(from)?;
         for index in 0..best.ln.len() {

@@ -1,4 +1,4 @@
-//! From where each kind's search begins: the numbers that single points show by themselves.
+//! Start values of the search for each kind, estimated from single points.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::fit::observed::Observed;
 /// Source of a parameter that the points cannot determine.
 const PRIOR: &str = "prior: typical of its kind, not determined by what was measured";
 
-/// Write amplification from which a search begins that has seen no random writes by themselves.
+/// Initial write amplification if there is no purely random write load.
 const MIXED_AMPLIFICATION: f64 = 2.0;
 
 /// Parameters of a kind to fit, and their start values.
@@ -22,7 +22,7 @@ pub(crate) fn model_of(kind: Kind, observed: &[Observed]) -> Model {
     }
 }
 
-/// The points of one direction and order.
+/// Points of one direction (read or write) and order (random or sequential).
 struct Side<'a>(Vec<&'a Observed>);
 
 impl<'a> Side<'a> {
@@ -45,7 +45,7 @@ impl<'a> Side<'a> {
         self.0.iter().map(|load| load.bytes()).max().unwrap_or(4096)
     }
 
-    /// Microseconds of a request of this size with as few as possible in flight.
+    /// Time per request of this size at the lowest measured number in flight, µs.
     fn alone_us(&self, bytes: u32) -> Option<f64> {
         let of_size = self.0.iter().filter(|load| load.bytes() == bytes);
         let fewest = of_size.min_by_key(|load| load.in_flight())?;
@@ -61,7 +61,7 @@ impl<'a> Side<'a> {
         self.0.iter().map(|load| load.kib_per_us()).max_by(f64::total_cmp)
     }
 
-    /// Microseconds that a KiB more takes one request alone.
+    /// Additional time of a single request per KiB, µs.
     fn slope(&self) -> Option<f64> {
         let (low, high) = (self.smallest(), self.largest());
         let more = self.alone_us(high)? - self.alone_us(low)?;
@@ -82,7 +82,7 @@ fn model() -> Model {
     }
 }
 
-/// All free numbers of a flash drive that reads and writes can show.
+/// Parameters of a flash drive that its reads and writes can determine.
 fn flash(observed: &[Observed]) -> Model {
     let mut model = model();
     let read = Side::new(observed, true, true);
@@ -109,7 +109,7 @@ fn flash(observed: &[Observed]) -> Model {
         Some(us) => {
             let start =
                 (us - f64::from(ahead.smallest()) / fastest / 1.048_576 / 1.15).max(us * 0.3);
-            // What the link takes of a KiB is told by the highest throughput.
+            // The highest throughput gives the link's time per KiB.
             let of_link = 1024.0 / (fastest * 1.15 * 1.048_576);
             let beyond = ahead.slope().map_or(0.05 / reads, |us| us - of_link).max(0.01 / reads);
             model.free.extend([
@@ -119,7 +119,7 @@ fn flash(observed: &[Observed]) -> Model {
         }
         None => model.fix("prefetch_us", alone, PRIOR),
     }
-    // Writes show it where fewer programs fit into it than there are dies; else it stays.
+    // Determined by writes only if the buffer holds fewer chunks than there are dies.
     model.free.push(Free::new("buffer_chunks", 64.0, 4.0, 1024.0).width(1.0));
     hosted(&mut model, observed);
     model.alternatives.clear();
@@ -151,7 +151,8 @@ fn batches(observed: &[Observed], alone: f64) -> Vec<Free> {
     all
 }
 
-/// The numbers of writes; their highest throughput, KiB/µs.
+/// Adds the parameters of writes. Returns the highest write throughput, KiB/µs; `None` without
+/// writes.
 fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f64> {
     let random = Side::new(observed, true, false);
     let sequential = Side::new(observed, false, false);
@@ -174,7 +175,7 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
         Free::new("path_write_us_per_kib", 0.8 / most_all, 0.02 / most_all, 1.1 / most_all),
         Free::new("die_program_us", dies * START_CHUNK_KIB / most_all * 0.8, 10.0, 1e5),
     ]);
-    // Random writes that stand only in mixtures show it as well.
+    // Mixed random loads show the write amplification, too.
     if observed.iter().any(|load| load.is_random() && !load.is_read()) && !sequential.is_empty() {
         let slower = most_random.map_or(MIXED_AMPLIFICATION, |random| (most_all / random).max(1.1));
         model.free.push(Free::new("amplification", slower, 1.0, 60.0).width(1.0));
@@ -185,8 +186,8 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
     Some(most_all)
 }
 
-/// The computer, where something shows what a process spends on a request: CPU time, or the same
-/// drive under several processes. Else all of it is taken for the drive's.
+/// Adds the host computer's cost per request if the points show it: by CPU time, or by loads with
+/// several processes. Otherwise all time counts as the drive's.
 fn hosted(model: &mut Model, observed: &[Observed]) {
     let cpu = |read: bool| {
         let loads =
@@ -200,7 +201,8 @@ fn hosted(model: &mut Model, observed: &[Observed]) {
     if read.is_none() && write.is_none() && !several {
         return;
     }
-    // Without CPU times a process is taken to be what limits it alone, which several refute.
+    // Without CPU times, assume that a single process is limited by its own CPU time; loads with
+    // several processes correct this.
     let alone = observed.iter().filter(|load| load.point.streams <= 1).map(|load| load.io_per_s);
     let rate = alone.fold(1.0, f64::max);
     let seen = |us: Option<f64>, other: Option<f64>| us.or(other).unwrap_or(0.7e6 / rate);
@@ -211,11 +213,11 @@ fn hosted(model: &mut Model, observed: &[Observed]) {
             .free
             .push(Free::new(name, start, start * 0.05, start * 3.0).width(width).of_computer());
     }
-    let ghz = "definition: costs are those at the clock they were measured at";
+    let ghz = "definition: costs apply at the clock frequency at which they were measured";
     model.fixed.push(Fixed { name: "ghz", value: 1.0, from: ghz, computer: true });
 }
 
-/// A disk: speeds of rotation are alternatives.
+/// Parameters of a hard disk. The rotational speeds are alternatives.
 fn disk(observed: &[Observed]) -> Model {
     let mut model = model();
     let (read, write) = (Side::new(observed, true, true), Side::new(observed, true, false));
@@ -245,7 +247,7 @@ fn disk(observed: &[Observed]) -> Model {
     model
 }
 
-/// A volume with provisioned rates.
+/// Parameters of a volume with provisioned rates.
 fn volume(observed: &[Observed]) -> Model {
     let mut model = model();
     let side = Side(observed.iter().filter(|load| load.is_read()).collect());
@@ -254,7 +256,7 @@ fn volume(observed: &[Observed]) -> Model {
     let alone = any.alone_us(any.smallest()).unwrap_or(1000.0);
     let fastest = most([side.best_kib_per_us(), put.best_kib_per_us()]).unwrap_or(0.1);
     let mb_s = fastest * 1e6 / 1024.0;
-    // A mixed load may have the limits of both directions.
+    // Mixed loads are excluded: each direction may have its own limit.
     let pure = || observed.iter().filter(|load| load.is_read() || load.is_write());
     let best = pure().map(|load| load.io_per_s).fold(1.0, f64::max);
     let slope = any.slope().unwrap_or(0.5);
@@ -267,12 +269,11 @@ fn volume(observed: &[Observed]) -> Model {
         let ratio = put.alone_us(put.smallest()).unwrap_or(alone) / alone;
         model.free.push(Free::new("write_factor", ratio, 0.02, 50.0));
     }
-    // Only mixed loads show whether directions have limits of their own, as Linux and hypervisors
-    // do.
+    // Only mixed loads show if each direction has its own limit, as with Linux and hypervisors.
     if observed.iter().any(|load| !load.is_read() && !load.is_write()) {
         model.alternatives = [0.0, 1.0].map(|a| BTreeMap::from([("limits_apart", a)])).to_vec();
     }
-    // Credits that end within a window are the only ones that can be seen.
+    // Credits are visible only if they run out within a window.
     let fallen = pure().filter_map(|load| {
         let (first, last) = load.thirds?;
         (last > 0.0 && first / last > 1.25).then_some((first, last, load))
@@ -288,7 +289,8 @@ fn volume(observed: &[Observed]) -> Model {
             ]);
         }
         None => {
-            // Both are the same plateau; where nothing is throttled it is only a lower limit.
+            // Provisioned and burst rate are the same plateau; without throttling it is only a
+            // lower limit.
             model.free.push(Free::new("io_per_s", best * 1.02, best * 0.9, best * 4.0).width(0.5));
             model.fix("burst_io_per_s", best * 4.0, "no window was long enough to see credits end");
             model.fix("credits", 0.0, "no window was long enough to see credits end");
@@ -297,7 +299,7 @@ fn volume(observed: &[Observed]) -> Model {
     model
 }
 
-/// Equal servers, and a latency beside them.
+/// Parameters of equal servers with a fixed delay.
 fn network(observed: &[Observed]) -> Model {
     let mut model = model();
     let side = Side(observed.iter().filter(|load| load.is_read()).collect());
@@ -319,8 +321,8 @@ fn network(observed: &[Observed]) -> Model {
     model
 }
 
-/// The computer's own work is all there is: the medium takes no time that another would not wait
-/// for, and an array of two is no faster.
+/// Parameters of a device that is limited by the host computer. The device itself serves any number
+/// of requests at once, so an array of two is not faster.
 fn memory(observed: &[Observed]) -> Model {
     let mut model = model();
     let side = Side(observed.iter().filter(|load| load.is_read()).collect());
@@ -347,10 +349,10 @@ fn memory(observed: &[Observed]) -> Model {
     model.fixed.push(Fixed {
         name: "ghz",
         value: 1.0,
-        from: "definition: costs are those at the clock they were measured at",
+        from: "definition: costs apply at the clock frequency at which they were measured",
         computer: true,
     });
-    model.fix("service_us", 0.001, "definition: what takes time is the computer's");
-    model.fix("servers", 4096.0, "definition: nobody waits");
+    model.fix("service_us", 0.001, "definition: all times belong to the computer");
+    model.fix("servers", 4096.0, "definition: nothing waits");
     model
 }

@@ -1,4 +1,4 @@
-//! A fitted medium as a description file.
+//! Device model file of a fit.
 
 use std::fmt::Write as _;
 
@@ -11,21 +11,21 @@ use crate::fit::observed::Observed;
 /// Origin of a fitted model.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
-    /// Name for people, as the drive's model.
+    /// Title, for example the drive's model.
     pub title: String,
-    /// Ids of the runs.
+    /// IDs of the runs.
     pub runs: Vec<String>,
     /// Time of the measurement, as in the logbook.
     pub measured_at: String,
-    /// The program and its version.
+    /// Program and version.
     pub program: String,
     /// Engine and plan of the measurement.
     pub how: String,
-    /// Capacity of the medium, bytes.
+    /// Capacity, bytes.
     pub capacity_bytes: u64,
-    /// Smallest request, bytes.
+    /// Logical block size, bytes.
     pub block_bytes: u32,
-    /// Day-to-day spread of its rates, as a share; and from where that is known.
+    /// Relative day-to-day variation of the rates, and its source.
     pub day_to_day: (f64, String),
 }
 
@@ -33,7 +33,7 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// Six digits of a number.
+/// Rounds to six significant digits.
 fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
@@ -43,12 +43,12 @@ fn rounded(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// The description file of a fitted medium.
+/// Text of the device model file (TOML) of a fit.
 pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> String {
     let known = known(fitted, observed, from);
     let mut text = format!(
-        "# EMULATED: what {} did in measured runs, as a medium. Made by {}; `qdepth media FILE` \
-         tells what each number means.\n",
+        "# EMULATED: device model of {}, fitted to measured runs by {}. `qdepth media FILE` \
+         explains each number.\n",
         from.title.replace(|c: char| c.is_control(), " "),
         from.program
     );
@@ -62,7 +62,7 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
         from.how
     );
     let compared = format!(
-        "{} points of the same runs that were kept back from the fit{}: mean error {:.1} %",
+        "{} held-out points of the same runs{}: mean error {:.1} %",
         fitted.kept_back(),
         if fitted.in_turns() { " in turns" } else { "" },
         fitted.mean_error(true) * 100.0
@@ -91,11 +91,9 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
     let known = known.replace("[[direction]]", "[[fit.direction]]");
     let _ = write!(
         text,
-        "\n# The error model. `error`: at points kept back, as a logarithm; `of_parameters`: what \
-         of\n\
-         # it `direction` explains, which is what of the numbers is not known. Outside of these \
-         ranges nothing was measured. Day to day: {}.\n\
-         [fit]\n{known}",
+        "\n# The error model. `error`: logarithm of the error at held-out points. `of_parameters`: \
+         the part\n# of it that `direction` explains, the uncertainty of the parameters. Nothing \
+         was measured outside these ranges. Day to day: {}.\n[fit]\n{known}",
         from.day_to_day.1
     );
     text
@@ -116,7 +114,7 @@ fn entries(text: &mut String, numbers: &[(String, f64, String)], fitted: &Fitted
     }
 }
 
-/// The error model of a fit.
+/// Error model of a fit, with the measured ranges.
 fn known(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> Known {
     let range = |figure: fn(&Observed) -> f64| {
         observed

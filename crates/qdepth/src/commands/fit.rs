@@ -1,10 +1,12 @@
-//! `qdepth media fit`: a medium of one's own drive, from measured runs.
+//! `qdepth media fit`: fits a device model to measured runs of a drive.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use qdepth_files::Privacy;
+use qdepth_host::system::System;
 use qdepth_linux::keep_freed;
-use qdepth_media::Description;
-use qdepth_media::fit::{FitError, Fitted, Kind, Missed, description, fit};
+use qdepth_media::fit::{Export, FitError, Fitted, Kind, Missed, description, fit, maximum_rates};
+use qdepth_media::{Description, TargetExpression};
+use qdepth_record::TargetRecord;
 
 use crate::commands::read::{chosen_all, table};
 use crate::exit_status::Status;
@@ -14,7 +16,7 @@ use crate::screen::Screen;
 use crate::terminal::{print, print_table};
 use qdepth_lab::events::signals::Signals;
 use qdepth_lab::failure::Missing;
-use qdepth_lab::request::own_medium::{Seen, seen};
+use qdepth_lab::request::own_medium::{Seen, measured_disk, seen};
 
 pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let file = ResultFile::file(&options.output, Privacy::Public)?;
@@ -24,7 +26,7 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let kind = options.kind.or(seen.kind.as_ref().map(|(kind, _)| *kind));
     screen.print_line(&format!(
         "fitting {} to {} points of {}",
-        kind.map_or_else(|| "each kind of medium".to_owned(), |kind| format!("a {kind} medium")),
+        kind.map_or_else(|| "a model of each kind".to_owned(), |kind| format!("a {kind} model")),
         seen.observed.len(),
         seen.provenance.title
     ));
@@ -41,23 +43,52 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let text = description(&fitted, &seen.observed, &seen.provenance);
     let name = options.output.display().to_string();
     Description::read(&name, &text)?;
-    print_fit(&fitted, &seen, options.kind)?;
+    if options.export.is_none() {
+        print_fit(&fitted, &seen, options.kind)?;
+    }
     file.write(&text)?;
     screen.print_line(&format!(
-        "medium   {name}; as a target `media:{}`, its predictions with intervals by `qdepth \
-         predict`",
+        "model    {name}: predict other loads with `qdepth predict {name}`, or use it as target \
+         `media:{}`",
         if name.contains('/') { name.clone() } else { format!("./{name}") }
     ));
+    if let Some(export) = options.export {
+        let target = runs.iter().find_map(|(run, _)| run.targets.first());
+        print_settings(export, &text, target.context("the run has no target")?, &signals)?;
+    }
     Ok(Status::Valid)
 }
 
+/// Prints settings of another program: nothing else goes to standard output.
+fn print_settings(
+    export: Export,
+    medium: &str,
+    target: &TargetRecord,
+    signals: &Signals,
+) -> Result<()> {
+    let text = medium.to_owned();
+    let medium = TargetExpression::read_with("media:fitted.toml", &move |_| Ok(text.clone()))?;
+    let rates = maximum_rates(&medium, signals.stop())?;
+    let disk = measured_disk(&System::real(), target);
+    let disk = disk.map_or_else(|| "MAJ:MIN".to_owned(), |number| number.to_string());
+    let path = &target.expression;
+    let settings = rates.settings(export, &disk, path).map_err(|missing| {
+        Missing(format!(
+            "these settings need reads and writes, and no {missing} were measured; measure them \
+             with `qdepth run fit {path}`, or write the limits of what was measured with \
+             --export io.max"
+        ))
+    })?;
+    print(settings.trim_end())
+}
+
 fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
-    print(&format!("EMULATED medium of {}", seen.provenance.title))?;
+    print(&format!("EMULATED: model of {}", seen.provenance.title))?;
     let why = match (asked, &seen.kind) {
-        (Some(_), _) => "as asked".to_owned(),
-        (None, Some((_, why))) => format!("{why}; --kind says otherwise"),
-        (None, None) => "the simplest of those that miss the points kept back least; --kind says \
-                         otherwise"
+        (Some(_), _) => "set by --kind".to_owned(),
+        (None, Some((_, why))) => format!("{why}; --kind overrides it"),
+        (None, None) => "fewest parameters of the kinds that fit the held-out points best; --kind \
+                         overrides it"
             .to_owned(),
     };
     print(&format!("kind: {} ({why})", fitted.kind))?;
@@ -77,36 +108,36 @@ fn print_fit(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
     print_table(&table(&headings, rows.collect()), false)?;
     let mut lines = Vec::new();
     lines.push(format!(
-        "error at the {} points that were fitted: mean {:.1} %",
+        "error on the {} fitted points: mean {:.1} %",
         fitted.points.len() - fitted.kept_back(),
         fitted.mean_error(false) * 100.0
     ));
     lines.push(format!(
-        "error at the {} points that were kept back: mean {:.1} %, worst {}",
+        "error on the {} held-out points: mean {:.1} %, worst {}",
         fitted.kept_back(),
         fitted.mean_error(true) * 100.0,
         worst(fitted)
     ));
     lines.push(match fitted.unexplained.as_slice() {
-        [] => "points that it cannot explain: none".to_owned(),
+        [] => "unexplained points: none".to_owned(),
         odd => {
             let odd: Vec<String> = odd.iter().map(missed).collect();
-            format!("points that it cannot explain: {}", odd.join("; "))
+            format!("unexplained points: {}", odd.join("; "))
         }
     });
     if !seen.left_out.is_empty() {
-        lines.push(format!("invalid points, left out: {}", seen.left_out.join("; ")));
+        lines.push(format!("invalid points, omitted: {}", seen.left_out.join("; ")));
     }
     if !seen.remarked.is_empty() {
-        lines.push(format!("points with a remark: {}", seen.remarked.join("; ")));
+        lines.push(format!("points with warnings: {}", seen.remarked.join("; ")));
     }
     if !fitted.teaches.is_empty() {
         let further: Vec<String> = fitted
             .teaches
             .iter()
-            .map(|load| format!("{} ({:.0} % narrower)", load.label, load.gain * 100.0))
+            .map(|load| format!("{} (uncertainty -{:.0} %)", load.label, load.gain * 100.0))
             .collect();
-        lines.push(format!("further points that would teach most: {}", further.join("; ")));
+        lines.push(format!("most informative further points: {}", further.join("; ")));
     }
     print(&lines.join("\n"))
 }
@@ -121,7 +152,7 @@ fn missed(point: &Missed) -> String {
     format!("{} {:+.0} %", point.label, point.error() * 100.0)
 }
 
-/// Four digits.
+/// Formats a value with about four significant digits.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 1000.0 => format!("{value:.0}"),

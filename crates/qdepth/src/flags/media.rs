@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use qdepth_measure::Nanos;
-use qdepth_media::fit::Kind;
+use qdepth_media::fit::{Export, Kind};
 
 use crate::flags::{Load, LogbookOption};
 
@@ -39,17 +39,23 @@ pub(crate) struct FitOptions {
     /// points best.
     #[arg(long)]
     pub(crate) kind: Option<Kind>,
+    /// Print settings with the predicted rates: io.cost, io.max=N% or seastar
+    ///
+    /// io.cost: commands that set the kernel's cost model of the device. io.max=50%: a command that
+    /// limits a control group to half of the device. seastar: Seastar's io_properties.yaml.
+    #[arg(long, value_name = "SETTINGS")]
+    pub(crate) export: Option<Export>,
 }
 
 #[derive(Args, Clone, Debug)]
 #[command(mut_arg("words", |words| words.value_name("PLAN | MEDIUM").help(
-    "A plan (`qdepth plans`), then a medium of your own drive or an array of it: mydrive.toml, \
-     'mydrive.toml*2 as raid0', or an expression. Without a plan: `standard`"
+    "Test plan [default: standard], then a model of your drive or an array of it: mydrive.toml, \
+     mydrive.toml*2 as raid0, or an expression"
 )))]
 pub(crate) struct PredictOptions {
     #[command(flatten)]
     pub(crate) load: Load,
-    /// Print one JSON document instead of the table
+    /// Print JSON instead of the table
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -76,7 +82,7 @@ pub(crate) struct ServeMediumOptions {
     /// Exit two seconds after the last client disconnects
     #[arg(long)]
     pub(crate) once: bool,
-    /// Print one JSON document instead of the table
+    /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
